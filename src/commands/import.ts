@@ -1,0 +1,3 @@
+export async function importFile(): Promise<number> {
+  return 1;
+}

@@ -1,0 +1,20 @@
+import { once } from 'node:events';
+import { readConfig } from '../config.ts';
+import { createLog } from '../log.ts';
+import { startServer } from '../server.ts';
+
+/** Serves until it is told to stop (SIGINT, SIGTERM). */
+export async function serve(): Promise<number> {
+  const config = readConfig();
+  const server = await startServer(config, createLog(config.logLevel));
+  process.stdout.write(`Postroom is at ${server.url}/graphql
+
+  In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
+  Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
+  Fill it       npm start and then, beside it, npx postroom import FILE
+
+`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await server.close();
+  return 0;
+}

@@ -1,0 +1,72 @@
+/** A setting with a bad value; the message is one line that names the setting, the value and what is allowed. */
+export class BadSetting extends Error {
+  constructor(name: string, value: string, allowed: string) {
+    super(`${name}=${JSON.stringify(value)} is not allowed: ${allowed}`);
+    this.name = 'BadSetting';
+  }
+}
+
+type Environment = Record<string, string | undefined>;
+
+const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export type Config = ReturnType<typeof readConfig>;
+export type Limits = Config['limits'];
+
+/** Every setting, from the environment. @throws BadSetting for the first that is not allowed. */
+export function readConfig(environment: Environment = process.env) {
+  const text = (name: string, fallback: string) => environment[name] || fallback;
+  const whole = (name: string, fallback: number, from: number, to = Number.MAX_SAFE_INTEGER) => {
+    const value = text(name, String(fallback));
+    const range = to === Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${to}`;
+    if (!/^\d{1,15}$/.test(value) || Number(value) < from || Number(value) > to) {
+      throw new BadSetting(name, value, `it is a whole number ${range}`);
+    }
+    return Number(value);
+  };
+  const flag = (name: string, fallback: boolean) => {
+    const value = text(name, String(fallback));
+    if (value !== 'true' && value !== 'false') throw new BadSetting(name, value, 'it is true or false');
+    return value === 'true';
+  };
+  return {
+    host: text('HOST', '127.0.0.1'),
+    port: whole('PORT', 4000, 0, 65_535),
+    databaseUrl: readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db')),
+    /** The session key as a JWK; absent: made once and kept beside the database. */
+    sessionKey: environment['SESSION_KEY'] || undefined,
+    sessionHours: 24,
+    introspection: flag('INTROSPECTION', true),
+    graphiql: flag('GRAPHIQL', true),
+    operationTimeoutMs: whole('OPERATION_TIMEOUT_MS', 10_000, 1),
+    stallSeconds: whole('STALL_SECONDS', 60, 1),
+    eventRetentionHours: whole('EVENT_RETENTION_HOURS', 168, 1),
+    eventRetentionCount: whole('EVENT_RETENTION_COUNT', 100_000, 1),
+    logLevel: readLogLevel(text('LOG_LEVEL', 'info')),
+    limits: {
+      depth: whole('LIMIT_DEPTH', 10, 1),
+      cost: whole('LIMIT_COST', 5_000, 1),
+      tokens: whole('LIMIT_TOKENS', 2_000, 1),
+      aliases: whole('LIMIT_ALIASES', 30, 0),
+      directives: whole('LIMIT_DIRECTIVES', 50, 0),
+      comments: whole('LIMIT_COMMENTS', 100, 0),
+      nesting: whole('LIMIT_NESTING', 100, 1, 500),
+      documentBytes: whole('LIMIT_DOCUMENT_BYTES', 100_000, 1),
+      bodyBytes: whole('LIMIT_BODY_BYTES', 1_000_000, 1),
+      subscriptions: whole('LIMIT_SUBSCRIPTIONS', 100, 1),
+    },
+  };
+}
+
+function readDatabaseUrl(url: string): string {
+  if (!/^sqlite:./.test(url)) {
+    throw new BadSetting('DATABASE_URL', url, 'it is sqlite: with a path, or sqlite::memory:');
+  }
+  return url;
+}
+
+function readLogLevel(value: string): (typeof logLevels)[number] {
+  const level = logLevels.find((known) => known === value);
+  if (!level) throw new BadSetting('LOG_LEVEL', value, `it is one of ${logLevels.join(', ')}`);
+  return level;
+}

@@ -1,0 +1,160 @@
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
+import type { Tables } from './tables.ts';
+
+const busyTimeoutMs = 5_000;
+const maxStatements = 500;
+const maxSnapshots = 8;
+const sqliteHeader = 'SQLite format 3\0';
+
+const dialect: Dialect = {
+  bigint: 'integer',
+  tableOptions: 'strict',
+  isUniqueViolation: (error) => isSqliteError(error) && [1555, 2067].includes(error.errcode),
+};
+
+/**
+ * One connection writes, one reads, and each snapshot has one of its own: in WAL mode readers never wait for the
+ * writer. A commit is on disk before it returns (`synchronous = FULL`).
+ */
+export async function openSqlite(path: string, { onStatement }: DatabaseOptions): Promise<Database> {
+  const { file, remove } = path === ':memory:' ? temporaryFile() : { file: resolve(path), remove: () => {} };
+  assertUsable(file);
+  const open = (mode: 'write' | 'read') => connect(file, mode, onStatement);
+  try {
+    const writer = open('write');
+    const reader = open('read');
+    const snapshots = new Pool(maxSnapshots, () => open('read'));
+    return {
+      dialect,
+      db: reader,
+      transaction: (work) => writer.transaction().execute(work),
+      snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)),
+      async close() {
+        await Promise.all([snapshots.close(), reader.destroy()]);
+        await writer.destroy();
+        remove();
+      },
+    };
+  } catch (error) {
+    throw new DatabaseUnusable(`cannot open the database ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** In memory would mean one connection; a file in a private folder behaves as any other and is gone at the end. */
+function temporaryFile(): { file: string; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  return {
+    file: join(folder, 'postroom.db'),
+    remove: () => {
+      process.off('exit', remove);
+      remove();
+    },
+  };
+}
+
+function assertUsable(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const handle = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const header = Buffer.alloc(sqliteHeader.length);
+    const length = readSync(handle, header);
+    closeSync(handle);
+    if (length > 0 && header.toString('latin1') !== sqliteHeader) {
+      throw new Error('it is not an SQLite database');
+    }
+  } catch (error) {
+    throw new DatabaseUnusable(`cannot open the database ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: string) => void): Kysely<Tables> {
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  database.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -16000; pragma temp_store = memory',
+  );
+  if (mode === 'read') database.exec('pragma query_only = on');
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: adapt(database, mode) }),
+    ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
+  });
+}
+
+/** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */
+function adapt(database: DatabaseSync, mode: 'write' | 'read'): SqliteDatabase {
+  const statements = new LRUCache<string, SqliteStatement>({ max: maxStatements });
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const known = statements.get(sql);
+      if (known) return known;
+      // A transaction that begins by reading could not wait for its turn to write.
+      const text = sql === 'begin' && mode === 'write' ? 'begin immediate' : sql;
+      const statement = adaptStatement(database.prepare(text));
+      statements.set(sql, statement);
+      return statement;
+    },
+  };
+}
+
+function adaptStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (values) => statement.all(...(values as SQLInputValue[])),
+    run: (values) => statement.run(...(values as SQLInputValue[])),
+    iterate: (values) => statement.iterate(...(values as SQLInputValue[])),
+  };
+}
+
+/** At most `size` connections, made as needed and lent in turn. */
+class Pool {
+  readonly #size: number;
+  readonly #open: () => Kysely<Tables>;
+  readonly #idle: Kysely<Tables>[] = [];
+  readonly #waiting: ((db: Kysely<Tables>) => void)[] = [];
+  readonly #all: Kysely<Tables>[] = [];
+
+  constructor(size: number, open: () => Kysely<Tables>) {
+    this.#size = size;
+    this.#open = open;
+  }
+
+  async use<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    const db = await this.#acquire();
+    try {
+      return await work(db);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next(db);
+      else this.#idle.push(db);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((db) => db.destroy()));
+  }
+
+  #acquire(): Kysely<Tables> | Promise<Kysely<Tables>> {
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#all.length >= this.#size) return new Promise((lend) => this.#waiting.push(lend));
+    const made = this.#open();
+    this.#all.push(made);
+    return made;
+  }
+}
+
+function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,55 @@
+import type { Kysely, Transaction } from 'kysely';
+import { openSqlite } from './database-sqlite.ts';
+import { migrate } from './migrations/migrate.ts';
+import type { Tables } from './tables.ts';
+
+/** Where a data function reads and writes: the database itself, or the transaction it takes part in. */
+export type Db = Kysely<Tables> | Transaction<Tables>;
+
+/** What differs between the databases that Postroom runs on. */
+export interface Dialect {
+  /** The type of a column that holds milliseconds or counts beyond 32 bits. */
+  bigint: 'integer' | 'bigint';
+  /** What follows a `create table (…)`. */
+  tableOptions: string;
+  isUniqueViolation(error: unknown): boolean;
+}
+
+export interface Database {
+  dialect: Dialect;
+  /** For single reads; each sees what was committed before it. */
+  db: Kysely<Tables>;
+  /** One durable transaction; rolled back where `work` throws. */
+  transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** Several reads of one state of the database. */
+  snapshot<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** Called with the text of each statement, without its values. */
+  onStatement?: (sql: string) => void;
+}
+
+/** A database that cannot be used, with a line for the operator. */
+export class DatabaseUnusable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DatabaseUnusable';
+  }
+}
+
+/**
+ * Opens the database of a `DATABASE_URL` and brings its tables up to date.
+ * @throws DatabaseUnusable where it is corrupt, not writable, or newer than this program.
+ */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const database = await openSqlite(url.slice('sqlite:'.length), options);
+  try {
+    await migrate(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}

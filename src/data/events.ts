@@ -1,0 +1,96 @@
+import type { Db } from './database.ts';
+import type { PostRow, RoomEventRow, RoomEventType } from './tables.ts';
+
+/** A room's event: an entry of the log and, while it is live, what it says of the post as it was written. */
+export interface RoomEvent extends RoomEventRow {
+  /** As written; absent in a replay, which reads the post as it is now. */
+  post?: PostRow;
+}
+
+/** What happened, before it has a number. */
+export interface NewRoomEvent {
+  roomId: string;
+  type: RoomEventType;
+  subjectId: string;
+  version: number;
+  actorId: string | null;
+  post?: PostRow;
+}
+
+/**
+ * Writes an event into the log, in the transaction of the change. The number comes from the room's own row, which stays
+ * locked until the commit: the order of numbers is the order of commits.
+ */
+export async function appendEvent(db: Db, { post, ...event }: NewRoomEvent): Promise<RoomEvent> {
+  const { head } = await db
+    .updateTable('rooms')
+    .set((eb) => ({ head: eb('head', '+', 1) }))
+    .where('id', '=', event.roomId)
+    .returning('head')
+    .executeTakeFirstOrThrow();
+  const row = { ...event, seq: Number(head), at: Date.now() };
+  await db.insertInto('roomEvents').values(row).execute();
+  return { ...row, ...(post && { post }) };
+}
+
+/** Up to `limit` events behind number `after`, in order. */
+export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {
+  return db
+    .selectFrom('roomEvents')
+    .selectAll()
+    .where('roomId', '=', roomId)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+}
+
+/** The latest number of each of these rooms; a deleted room is absent. */
+export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db.selectFrom('rooms').select(['id', 'head']).where('id', 'in', roomIds).execute();
+  return new Map(rows.map(({ id, head }) => [id, head]));
+}
+
+/** The user's events keep no actor once the account is gone. */
+export async function forgetActor(db: Db, userId: string): Promise<void> {
+  await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
+}
+
+/** Which history this database holds; cursors of any other are refused. */
+export async function readEpoch(db: Db): Promise<string> {
+  const { value } = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', 'epoch')
+    .executeTakeFirstOrThrow();
+  return value;
+}
+
+export interface TrimOptions {
+  /** Events older than this, in milliseconds since 1970. */
+  before: number;
+  /** Events behind the latest `count` of their room. */
+  count: number;
+  /** At most so many at once. */
+  limit: number;
+}
+
+/** Deletes the oldest events that are no longer kept, and tells how many. */
+export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
+  const result = await db
+    .deleteFrom('roomEvents')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('roomId', 'seq'),
+        'in',
+        selectFrom('roomEvents')
+          .innerJoin('rooms', 'rooms.id', 'roomEvents.roomId')
+          .select(['roomEvents.roomId', 'roomEvents.seq'])
+          .where((or) => or.or([or('at', '<', before), or('seq', '<=', or('head', '-', count))]))
+          .limit(limit)
+          .$asTuple('roomId', 'seq'),
+      ),
+    )
+    .executeTakeFirst();
+  return Number(result.numDeletedRows);
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Migration } from './migrate.ts';
+
+/** Users, rooms, members, posts, the log of events, and the epoch that tells this history from any other. */
+export const initial: Migration = async (db, { bigint, tableOptions }) => {
+  const big = sql.raw(bigint);
+  const options = sql.raw(tableOptions);
+  const statements = [
+    sql`create table users (
+      "id" text primary key, "name" text not null, "email" text, "emailKey" text unique, "passwordHash" text,
+      "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null, "deletedAt" ${big}
+    ) ${options}`,
+    sql`create index "usersByAge" on users ("createdAt", "id")`,
+    sql`create index "usersByName" on users ("name")`,
+    sql`create table rooms (
+      "id" text primary key, "name" text not null unique, "ownerId" text references users ("id"), "head" ${big} not null,
+      "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null
+    ) ${options}`,
+    sql`create index "roomsByAge" on rooms ("createdAt", "id")`,
+    sql`create index "roomsByOwner" on rooms ("ownerId")`,
+    sql`create table "roomMembers" (
+      "roomId" text not null references rooms ("id") on delete cascade, "userId" text not null references users ("id"),
+      "joinedAt" ${big} not null, primary key ("roomId", "userId")
+    ) ${options}`,
+    sql`create index "membersByAge" on "roomMembers" ("roomId", "joinedAt", "userId")`,
+    sql`create index "membersByUser" on "roomMembers" ("userId", "roomId")`,
+    sql`create table posts (
+      "id" text primary key, "roomId" text not null references rooms ("id") on delete cascade,
+      "authorId" text not null references users ("id"), "title" text not null, "body" text, "publishedAt" ${big},
+      "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null
+    ) ${options}`,
+    sql`create index "postsByAge" on posts ("publishedAt", "id") where "publishedAt" is not null`,
+    sql`create index "postsByRoom" on posts ("roomId", "publishedAt", "id")`,
+    sql`create index "postsByAuthor" on posts ("authorId", "publishedAt", "id")`,
+    sql`create table "roomEvents" (
+      "roomId" text not null references rooms ("id") on delete cascade, "seq" ${big} not null, "type" text not null,
+      "subjectId" text not null, "version" integer not null, "actorId" text, "at" ${big} not null, primary key ("roomId", "seq")
+    ) ${options}`,
+    sql`create index "eventsByActor" on "roomEvents" ("actorId") where "actorId" is not null`,
+    sql`create table settings ("name" text primary key, "value" text not null) ${options}`,
+    sql`insert into settings ("name", "value") values ('epoch', ${randomUUID().slice(0, 8)})`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+};

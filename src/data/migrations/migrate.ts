@@ -1,0 +1,36 @@
+import { type Kysely, sql } from 'kysely';
+import { type Database, DatabaseUnusable, type Dialect } from '../database.ts';
+import type { Tables } from '../tables.ts';
+import { initial } from './0001-initial.ts';
+
+/** Brings the tables one step further, inside a transaction. */
+export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
+
+/** In order; the database keeps how many of them it has seen. */
+const migrations: readonly Migration[] = [initial];
+
+/** Runs what the database has not seen yet, all in one transaction; refuses one that has seen more than this program knows. */
+export async function migrate({ transaction, dialect }: Database): Promise<void> {
+  await transaction(async (db) => {
+    const seen = await readSeen(db);
+    if (seen > migrations.length) {
+      throw new DatabaseUnusable(
+        `the database was written by a newer Postroom (its tables are at ${seen}, this program knows ${migrations.length})`,
+      );
+    }
+    if (seen === migrations.length) return;
+    for (const migration of migrations.slice(seen)) await migration(db, dialect);
+    await writeSeen(db, migrations.length);
+  });
+}
+
+async function readSeen(db: Kysely<Tables>): Promise<number> {
+  await sql`create table if not exists migrations (seen integer not null)`.execute(db);
+  const { rows } = await sql<{ seen: number }>`select seen from migrations`.execute(db);
+  return rows[0]?.seen ?? 0;
+}
+
+async function writeSeen(db: Kysely<Tables>, seen: number): Promise<void> {
+  await sql`delete from migrations`.execute(db);
+  await sql`insert into migrations (seen) values (${seen})`.execute(db);
+}

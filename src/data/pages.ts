@@ -1,0 +1,171 @@
+import type { SelectQueryBuilder } from 'kysely';
+import { invalidInput } from '../errors.ts';
+import type { PostRow, RoomRow, Tables, UserRow } from './tables.ts';
+
+/** A page whose rows are read, and counted, only when asked for. */
+export interface Page<Row> {
+  data: () => Promise<Row[]>;
+  pagination: Pagination;
+}
+
+export interface Pagination {
+  page: number;
+  limit: number;
+  total: () => Promise<number>;
+  pages: () => Promise<number>;
+}
+
+export type UserPage = Page<UserRow>;
+export type PostPage = Page<PostRow>;
+export type RoomPage = Page<RoomRow>;
+
+export interface Edge<Node> {
+  cursor: string;
+  node: Node;
+}
+
+export type PostEdge = Edge<PostRow>;
+export type RoomMemberEdge = Edge<UserRow> & { joinedAt: number };
+
+/** A page by keyset (Relay), read only when asked for. */
+export interface Connection<AnyEdge extends Edge<unknown>> {
+  edges: () => Promise<AnyEdge[]>;
+  nodes: () => Promise<AnyEdge['node'][]>;
+  pageInfo: PageInfo;
+}
+
+export interface PageInfo {
+  hasPreviousPage: () => Promise<boolean>;
+  hasNextPage: () => Promise<boolean>;
+  startCursor: () => Promise<string | null>;
+  endCursor: () => Promise<string | null>;
+}
+
+export type PostConnection = Connection<PostEdge>;
+export type RoomMemberConnection = Connection<RoomMemberEdge>;
+
+export interface PageArguments {
+  /** From 1. */
+  page?: number | null | undefined;
+  /** 1 to 100. */
+  limit?: number | null | undefined;
+}
+
+export interface ConnectionArguments {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}
+
+export const maxPageLength = 100;
+const defaultPageLength = 20;
+
+/** A page of an ordered query, or of nothing for null. @throws ClientError VALIDATION_ERROR where page or limit are out of range. */
+export function createPage<Table extends keyof Tables, Row>(
+  query: SelectQueryBuilder<Tables, Table, Row> | null,
+  { page, limit }: PageArguments,
+): Page<Row> {
+  const at = page ?? 1;
+  const length = limit ?? defaultPageLength;
+  const problems = [
+    ...(at < 1 ? [{ field: 'page', issue: 'out_of_range' as const }] : []),
+    ...(isPageLength(length) ? [] : [{ field: 'limit', issue: 'out_of_range' as const }]),
+  ];
+  if (problems.length > 0) throw invalidInput(problems);
+  const total = once(async () => (query ? count(query) : 0));
+  return {
+    data: once(async () =>
+      query
+        ? query
+            .limit(length)
+            .offset((at - 1) * length)
+            .execute()
+        : [],
+    ),
+    pagination: { page: at, limit: length, total, pages: async () => Math.ceil((await total()) / length) },
+  };
+}
+
+async function count<Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>): Promise<number> {
+  const { rows } = await query
+    .clearSelect()
+    .clearOrderBy()
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow();
+  return Number(rows);
+}
+
+/** The place of a row in an order by (time, id). */
+export type Key = readonly [time: number, id: string];
+
+export interface KeyRange {
+  after?: Key | undefined;
+  before?: Key | undefined;
+  /** Read from the end; the rows come in ascending order all the same. */
+  fromEnd: boolean;
+  limit: number;
+}
+
+/** What a connection runs over. */
+export interface KeysetSource<AnyEdge extends Edge<unknown>> {
+  read: (range: KeyRange) => Promise<AnyEdge[]>;
+}
+
+/** A connection. @throws ClientError VALIDATION_ERROR where the arguments are out of range, contradict each other or are no cursors. */
+export function createConnection<AnyEdge extends Edge<unknown>>(
+  { read }: KeysetSource<AnyEdge>,
+  { first, after, last, before }: ConnectionArguments,
+): Connection<AnyEdge> {
+  const range = { after: decodeKey(after), before: decodeKey(before) };
+  const problems = [
+    ...(first != null && !isPageLength(first) ? [{ field: 'first', issue: 'out_of_range' as const }] : []),
+    ...(last != null && !isPageLength(last) ? [{ field: 'last', issue: 'out_of_range' as const }] : []),
+    ...(first != null && last != null ? [{ field: 'last', issue: 'invalid' as const }] : []),
+    ...(after != null && !range.after ? [{ field: 'after', issue: 'invalid' as const }] : []),
+    ...(before != null && !range.before ? [{ field: 'before', issue: 'invalid' as const }] : []),
+  ];
+  if (problems.length > 0) throw invalidInput(problems);
+  const edges = once(() => read({ ...range, fromEnd: last != null, limit: first ?? last ?? defaultPageLength }));
+  const isAny = async (bounds: Partial<KeyRange>) => (await read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
+  return {
+    edges,
+    nodes: async () => (await edges()).map(({ node }) => node),
+    pageInfo: {
+      startCursor: async () => (await edges())[0]?.cursor ?? null,
+      endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
+      // On an empty page nothing stands between the bounds: what is before the one stands behind the other.
+      async hasPreviousPage() {
+        const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
+        return isAny({ before: start });
+      },
+      async hasNextPage() {
+        const end = decodeKey((await edges()).at(-1)?.cursor) ?? range.after;
+        return isAny({ after: end });
+      },
+    },
+  };
+}
+
+export function encodeKey([time, id]: Key): string {
+  return Buffer.from(`${time}:${id}`).toString('base64url');
+}
+
+function decodeKey(cursor: string | null | undefined): Key | undefined {
+  if (cursor == null) return undefined;
+  const [, time, id] =
+    /^(-?\d{1,16}):([0-9a-z]{1,40})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  return time === undefined || id === undefined ? undefined : [Number(time), id];
+}
+
+export function isPageLength(length: number): boolean {
+  return length >= 1 && length <= maxPageLength;
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= read();
+    return result;
+  };
+}

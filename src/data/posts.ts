@@ -1,0 +1,145 @@
+import { createId } from '../ids.ts';
+import type { Db } from './database.ts';
+import {
+  type ConnectionArguments,
+  createConnection,
+  createPage,
+  encodeKey,
+  type KeyRange,
+  type PageArguments,
+  type PostConnection,
+  type PostEdge,
+  type PostPage,
+} from './pages.ts';
+import type { PostRow } from './tables.ts';
+import { contains } from './text.ts';
+
+export interface PostFilter {
+  room?: string | null | undefined;
+  author?: string | null | undefined;
+  title?: string | null | undefined;
+  publishedAfter?: number | null | undefined;
+  publishedBefore?: number | null | undefined;
+}
+
+export interface NewPost {
+  roomId: string;
+  authorId: string;
+  title: string;
+  body: string | null;
+  publishedAt: number | null;
+  /** Now, unless it came with imported history. */
+  createdAt?: number;
+}
+
+/** What is undefined stays. */
+export interface PostChanges {
+  title?: string | undefined;
+  body?: string | null | undefined;
+  publishedAt?: number;
+}
+
+export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): PostRow {
+  return { id: createId('Post'), ...post, createdAt, updatedAt: createdAt, version: 1 };
+}
+
+export async function insertPost(db: Db, post: NewPost): Promise<PostRow> {
+  return db.insertInto('posts').values(createPostRow(post)).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findPosts(db: Db, ids: readonly string[]): Promise<PostRow[]> {
+  return db.selectFrom('posts').selectAll().where('id', 'in', ids).execute();
+}
+
+export async function findPost(db: Db, id: string): Promise<PostRow | undefined> {
+  return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export function findPostPage(db: Db, filter: PostFilter, page: PageArguments): PostPage {
+  let query = db.selectFrom('posts').selectAll().where('publishedAt', 'is not', null);
+  if (filter.room != null) query = query.where('roomId', '=', filter.room);
+  if (filter.author != null) query = query.where('authorId', '=', filter.author);
+  if (filter.title != null) query = query.where(contains('title', filter.title));
+  if (filter.publishedAfter != null) query = query.where('publishedAt', '>', filter.publishedAfter);
+  if (filter.publishedBefore != null) query = query.where('publishedAt', '<', filter.publishedBefore);
+  return createPage(query.orderBy('publishedAt').orderBy('id'), page);
+}
+
+export function findDrafts(db: Db, authorId: string, page: PageArguments): PostPage {
+  const query = db.selectFrom('posts').selectAll().where('authorId', '=', authorId).where('publishedAt', 'is', null);
+  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+}
+
+/** Of each author the last `last` published posts, all in one statement, newest last. */
+export async function findLastPosts(db: Db, authorIds: readonly string[], last: number): Promise<PostRow[]> {
+  return db
+    .selectFrom('users')
+    .innerJoin('posts', (join) =>
+      join.on('posts.id', 'in', (eb) =>
+        eb
+          .selectFrom('posts as recent')
+          .select('recent.id')
+          .whereRef('recent.authorId', '=', 'users.id')
+          .where('recent.publishedAt', 'is not', null)
+          .orderBy('recent.publishedAt', 'desc')
+          .orderBy('recent.id', 'desc')
+          .limit(last),
+      ),
+    )
+    .selectAll('posts')
+    .where('users.id', 'in', authorIds)
+    .orderBy('posts.publishedAt')
+    .orderBy('posts.id')
+    .execute();
+}
+
+export function findRoomPosts(db: Db, roomId: string, args: ConnectionArguments): PostConnection {
+  return createConnection({ read: (range) => readRoomPosts(db, roomId, range) }, args);
+}
+
+async function readRoomPosts(db: Db, roomId: string, { after, before, fromEnd, limit }: KeyRange): Promise<PostEdge[]> {
+  let query = db.selectFrom('posts').selectAll().where('roomId', '=', roomId).where('publishedAt', 'is not', null);
+  if (after) query = query.where((eb) => eb(eb.refTuple('publishedAt', 'id'), '>', eb.tuple(after[0], after[1])));
+  if (before) query = query.where((eb) => eb(eb.refTuple('publishedAt', 'id'), '<', eb.tuple(before[0], before[1])));
+  const order = fromEnd ? 'desc' : 'asc';
+  const rows = await query.orderBy('publishedAt', order).orderBy('id', order).limit(limit).execute();
+  const edges = rows.map((node) => ({ cursor: encodeKey([node.publishedAt ?? 0, node.id]), node }));
+  return fromEnd ? edges.reverse() : edges;
+}
+
+/** The post as changed, or undefined where it has changed since `post` was read. */
+export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow | undefined> {
+  return db
+    .updateTable('posts')
+    .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
+    .where('id', '=', post.id)
+    .where('version', '=', post.version)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function deletePost(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('posts').where('id', '=', id).execute();
+}
+
+/** Deletes what an author never published, and what was published too where `published` says so; tells the published ones. */
+export async function deletePostsOfAuthor(db: Db, authorId: string, published: boolean): Promise<PostRow[]> {
+  let query = db.deleteFrom('posts').where('authorId', '=', authorId);
+  if (!published) query = query.where('publishedAt', 'is', null);
+  const deleted = await query.returningAll().execute();
+  return deleted.filter(({ publishedAt }) => publishedAt !== null);
+}
+
+/** Which of these posts stand already, by room, author, time and body. */
+export async function findPublishedAt(
+  db: Db,
+  roomId: string,
+  times: readonly number[],
+): Promise<Pick<PostRow, 'authorId' | 'publishedAt' | 'body'>[]> {
+  return db
+    .selectFrom('posts')
+    .select(['authorId', 'publishedAt', 'body'])
+    .where('roomId', '=', roomId)
+    .where('publishedAt', 'in', times)
+    .execute();
+}

@@ -1,0 +1,129 @@
+import { createId } from '../ids.ts';
+import type { Db } from './database.ts';
+import {
+  type ConnectionArguments,
+  createConnection,
+  createPage,
+  encodeKey,
+  type KeyRange,
+  type PageArguments,
+  type RoomMemberConnection,
+  type RoomMemberEdge,
+  type RoomPage,
+} from './pages.ts';
+import type { RoomRow } from './tables.ts';
+import { contains } from './text.ts';
+
+export interface RoomFilter {
+  name?: string | null | undefined;
+  member?: string | null | undefined;
+}
+
+export interface NewRoom {
+  name: string;
+  ownerId?: string | null;
+}
+
+/** @throws a unique violation where the name is taken. */
+export async function insertRoom(db: Db, { name, ownerId = null }: NewRoom): Promise<RoomRow> {
+  const now = Date.now();
+  const row = { id: createId('Room'), name, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
+  return db.insertInto('rooms').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
+  return db.selectFrom('rooms').selectAll().where('id', 'in', ids).execute();
+}
+
+export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined> {
+  return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function findRoomByName(db: Db, name: string): Promise<RoomRow | undefined> {
+  return db.selectFrom('rooms').selectAll().where('name', '=', name).executeTakeFirst();
+}
+
+export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): RoomPage {
+  let query = db.selectFrom('rooms').selectAll();
+  if (filter.name != null) query = query.where(contains('name', filter.name));
+  if (filter.member != null) {
+    const member = filter.member;
+    query = query.where('id', 'in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', member));
+  }
+  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+}
+
+/** The room as changed, or undefined where it has changed since `room` was read. @throws a unique violation where the name is taken. */
+export async function updateRoom(db: Db, room: RoomRow, changes: { name?: string }): Promise<RoomRow | undefined> {
+  return db
+    .updateTable('rooms')
+    .set({ ...changes, updatedAt: Date.now(), version: room.version + 1 })
+    .where('id', '=', room.id)
+    .where('version', '=', room.version)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The rooms of an account that is gone stay without an owner; tells them as changed. */
+export async function disownRooms(db: Db, ownerId: string): Promise<RoomRow[]> {
+  return db
+    .updateTable('rooms')
+    .set((eb) => ({ ownerId: null, updatedAt: Date.now(), version: eb('version', '+', 1) }))
+    .where('ownerId', '=', ownerId)
+    .returningAll()
+    .execute();
+}
+
+/** Deletes the room with its posts, members and events. */
+export async function deleteRoom(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('rooms').where('id', '=', id).execute();
+}
+
+/** Whether the user was not a member before. */
+export async function insertMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('roomMembers')
+    .values({ roomId, userId, joinedAt: Date.now() })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Whether the user was a member before. */
+export async function deleteMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('roomMembers')
+    .where('roomId', '=', roomId)
+    .where('userId', '=', userId)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows === 1n;
+}
+
+/** The rooms that a user is a member of. */
+export async function findRoomsOfMember(db: Db, userId: string): Promise<string[]> {
+  const rows = await db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).execute();
+  return rows.map(({ roomId }) => roomId);
+}
+
+export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
+  return createConnection({ read: (range) => readMembers(db, roomId, range) }, args);
+}
+
+async function readMembers(
+  db: Db,
+  roomId: string,
+  { after, before, fromEnd, limit }: KeyRange,
+): Promise<RoomMemberEdge[]> {
+  let query = db
+    .selectFrom('roomMembers')
+    .innerJoin('users', 'users.id', 'roomMembers.userId')
+    .selectAll('users')
+    .select('joinedAt')
+    .where('roomId', '=', roomId);
+  if (after) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '>', eb.tuple(after[0], after[1])));
+  if (before) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '<', eb.tuple(before[0], before[1])));
+  const order = fromEnd ? 'desc' : 'asc';
+  const rows = await query.orderBy('joinedAt', order).orderBy('userId', order).limit(limit).execute();
+  const edges = rows.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
+  return fromEnd ? edges.reverse() : edges;
+}

@@ -1,0 +1,117 @@
+import { createId } from '../ids.ts';
+import type { Db } from './database.ts';
+import { createPage, type PageArguments, type UserPage } from './pages.ts';
+import type { UserRow } from './tables.ts';
+import { contains } from './text.ts';
+
+export const deletedUserName = 'deleted user';
+
+export interface UserFilter {
+  name?: string | null | undefined;
+  createdAfter?: number | null | undefined;
+  createdBefore?: number | null | undefined;
+}
+
+export interface NewUser {
+  name: string;
+  email?: string | null;
+  passwordHash?: string | null;
+  /** Now, unless it came with imported history. */
+  createdAt?: number;
+}
+
+/** What is undefined stays. */
+export interface UserChanges {
+  name: string | undefined;
+  email: string | null | undefined;
+}
+
+/** E-mails are unique without regard to case. */
+export function emailKeyOf(email: string): string {
+  return email.toLowerCase();
+}
+
+export function createUserRow({ name, email = null, passwordHash = null, createdAt = Date.now() }: NewUser): UserRow {
+  return {
+    id: createId('User'),
+    name,
+    email,
+    emailKey: email === null ? null : emailKeyOf(email),
+    passwordHash,
+    createdAt,
+    updatedAt: createdAt,
+    version: 1,
+    deletedAt: null,
+  };
+}
+
+/** @throws a unique violation where the e-mail is taken. */
+export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
+  return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findUsers(db: Db, ids: readonly string[]): Promise<UserRow[]> {
+  return db.selectFrom('users').selectAll().where('id', 'in', ids).execute();
+}
+
+export async function findUser(db: Db, id: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
+}
+
+/** Those without credentials: names that came with imported history. */
+export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
+  return db
+    .selectFrom('users')
+    .select(['id', 'name'])
+    .where('name', 'in', names)
+    .where('passwordHash', 'is', null)
+    .where('email', 'is', null)
+    .where('deletedAt', 'is', null)
+    .execute();
+}
+
+export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
+  let query = db.selectFrom('users').selectAll().where('deletedAt', 'is', null);
+  if (filter.name != null) query = query.where(contains('name', filter.name));
+  if (filter.createdAfter != null) query = query.where('createdAt', '>', filter.createdAfter);
+  if (filter.createdBefore != null) query = query.where('createdAt', '<', filter.createdBefore);
+  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+}
+
+/** The user as changed, or undefined where it has changed since `user` was read. @throws a unique violation where the e-mail is taken. */
+export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow | undefined> {
+  return db
+    .updateTable('users')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email, emailKey: email === null ? null : emailKeyOf(email) }),
+      updatedAt: Date.now(),
+      version: user.version + 1,
+    })
+    .where('id', '=', user.id)
+    .where('version', '=', user.version)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Erases name, e-mail and credentials; the id stays, so that a post keeps its author. */
+export async function eraseUser(db: Db, user: UserRow): Promise<void> {
+  const now = Date.now();
+  await db
+    .updateTable('users')
+    .set({
+      name: deletedUserName,
+      email: null,
+      emailKey: null,
+      passwordHash: null,
+      deletedAt: now,
+      updatedAt: now,
+      version: user.version + 1,
+    })
+    .where('id', '=', user.id)
+    .execute();
+}

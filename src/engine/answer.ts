@@ -1,0 +1,82 @@
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { ClientError, clientErrors, type ErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+/** What leaves over any transport: an execution result whose errors are coded and masked. */
+export interface Answer {
+  status: number;
+  body: {
+    data?: ExecutionResult['data'];
+    errors?: readonly GraphQLFormattedError[];
+    extensions?: Record<string, unknown>;
+  };
+}
+
+export interface AnswerOptions {
+  requestId: string;
+  log: Log;
+}
+
+const partialSuccess = 294;
+const maxMessageLength = 300;
+
+/** An error of the request itself, before anything runs. */
+export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
+  const cause = new ClientError(code, message ?? from?.message);
+  return new GraphQLError(cause.message, {
+    ...(from && { nodes: from.nodes, source: from.source, positions: from.positions }),
+    cause,
+  });
+}
+
+/** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */
+export function toAnswer({ data, errors, extensions }: ExecutionResult, options: AnswerOptions): Answer {
+  const formatted = errors?.map((error) => formatError(error, options));
+  const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
+  const failed = data == null && code !== undefined;
+  return {
+    status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
+    body: {
+      ...(formatted && { errors: formatted }),
+      ...(data !== undefined && { data }),
+      ...(extensions && { extensions }),
+    },
+  };
+}
+
+/** One error as every transport sends it; what is not meant for clients is masked and logged under the request's id. */
+export function formatError(error: unknown, { requestId, log }: AnswerOptions): GraphQLFormattedError {
+  const located = error instanceof GraphQLError ? error : undefined;
+  const cause = findClientError(error) ?? mask(error, { requestId, log });
+  return {
+    message: shorten(cause.message),
+    ...(located?.locations && { locations: located.locations }),
+    ...(located?.path && { path: located.path }),
+    extensions: {
+      code: cause.code,
+      ...cause.extras,
+      ...(cause.code === 'INTERNAL_SERVER_ERROR' && { requestId }),
+    },
+  };
+}
+
+function findClientError(error: unknown): ClientError | undefined {
+  if (error instanceof ClientError) return error;
+  return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
+}
+
+function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {
+  if (isBusy(error)) return new ClientError('SERVICE_UNAVAILABLE');
+  log.error({ requestId, err: error instanceof GraphQLError ? (error.cause ?? error) : error }, 'an operation failed');
+  return new ClientError('INTERNAL_SERVER_ERROR');
+}
+
+/** Another process held the database for longer than one waits. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('errcode' in error && error.errcode === 5) || isBusy(error.cause);
+}
+
+function shorten(message: string): string {
+  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
+}

@@ -1,0 +1,79 @@
+import type { Database, Db } from '../data/database.ts';
+import { createLoaders, type Loaders } from '../data/loaders.ts';
+import type { Sessions } from '../identity/session.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import type { Bus } from '../live/bus.ts';
+import { type ChangeRecord, commitChange } from '../live/changes.ts';
+import { encodeCursor } from '../live/cursor.ts';
+
+/** What every operation may use. */
+export interface Services {
+  database: Database;
+  bus: Bus;
+  sessions: Sessions;
+  /** Which history the database holds. */
+  epoch: string;
+}
+
+/** What a resolver has at hand, for one operation. */
+export interface Context {
+  readonly services: Services;
+  /** Who is asking; to ask for it makes a subscription's result personal. */
+  readonly viewer: Viewer | null;
+  readonly db: Db;
+  readonly loaders: Loaders;
+  /** One durable transaction, its events published behind the commit. */
+  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
+  /** The room's live position; `head` is what its row said. */
+  cursorOf(roomId: string, head: number): string;
+}
+
+export class OperationContext implements Context {
+  readonly services: Services;
+  readonly db: Db;
+  loaders: Loaders;
+  readonly #viewer: Viewer | null;
+  readonly #positions = new Map<string, number>();
+
+  constructor(services: Services, viewer: Viewer | null, db: Db = services.database.db) {
+    this.services = services;
+    this.db = db;
+    this.loaders = createLoaders(db);
+    this.#viewer = viewer;
+  }
+
+  get viewer(): Viewer | null {
+    return this.#viewer;
+  }
+
+  /** Bound, so that resolvers can take it out of the context. */
+  readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
+    const { result, events } = await commitChange(this.services.database, this.services.bus, work);
+    for (const { roomId, seq } of events) this.pinPosition(roomId, seq);
+    this.loaders = createLoaders(this.db);
+    return result;
+  };
+
+  /** What this operation says of the room is as of this event; the room's row may be newer. */
+  pinPosition(roomId: string, seq: number): void {
+    this.#positions.set(roomId, seq);
+  }
+
+  cursorOf(roomId: string, head: number): string {
+    return encodeCursor({ roomId, epoch: this.services.epoch, seq: this.#positions.get(roomId) ?? head });
+  }
+}
+
+/** For an execution whose result many viewers share: it has no viewer in reach, and remembers whether one was asked for. */
+export class SharedContext extends OperationContext {
+  hasAskedForViewer = false;
+
+  constructor(services: Services) {
+    super(services, null);
+  }
+
+  override get viewer(): never {
+    this.hasAskedForViewer = true;
+    throw new Error('A shared execution has no viewer.');
+  }
+}

@@ -1,0 +1,97 @@
+import { type DocumentNode, Kind, Lexer, type SelectionSetNode, Source, type Token, TokenKind, visit } from 'graphql';
+import type { Limits } from '../../config.ts';
+import { ClientError } from '../../errors.ts';
+import { requestError } from '../answer.ts';
+import type { DocumentCheck } from '../documents.ts';
+
+/** A document may select so many fields with all its fragments spread out; what walks it later is bounded by this. */
+const maxExpandedSize = 10_000;
+const closing: Partial<Record<TokenKind, number>> = {
+  [TokenKind.PAREN_R]: -1,
+  [TokenKind.BRACKET_R]: -1,
+  [TokenKind.BRACE_R]: -1,
+};
+const opening: Partial<Record<TokenKind, number>> = {
+  [TokenKind.PAREN_L]: 1,
+  [TokenKind.BRACKET_L]: 1,
+  [TokenKind.BRACE_L]: 1,
+};
+
+/** Bytes, tokens, comments and nested brackets, in one pass before the parse. */
+export function createSourceCheck(limits: Limits): (source: string) => void {
+  return (source) => {
+    if (Buffer.byteLength(source) > limits.documentBytes) throw exceeds(limits.documentBytes, 'bytes');
+    const lexer = new Lexer(new Source(source));
+    let nesting = 0;
+    let tokens = 0;
+    let comments = 0;
+    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+      tokens += 1;
+      comments += countComments(token);
+      nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
+      if (tokens > limits.tokens) throw exceeds(limits.tokens, 'tokens');
+      if (comments > limits.comments) throw exceeds(limits.comments, 'comments');
+      if (nesting > limits.nesting) throw exceeds(limits.nesting, 'nested brackets');
+    }
+    if (comments + countComments(lexer.token) > limits.comments) throw exceeds(limits.comments, 'comments');
+  };
+}
+
+/** Aliases, directives, and the size with all fragments spread out. */
+export function createDocumentCheck(limits: Limits): DocumentCheck {
+  return (_schema, document) => {
+    const counts = countAliasesAndDirectives(document);
+    if (counts.aliases > limits.aliases) return [refusal(limits.aliases, 'aliases')];
+    if (counts.directives > limits.directives) return [refusal(limits.directives, 'directives')];
+    if (measureExpanded(document) > maxExpandedSize) return [refusal(maxExpandedSize, 'fields in its fragments')];
+    return [];
+  };
+}
+
+function countComments(token: Token): number {
+  let count = 0;
+  for (let before = token.prev; before?.kind === TokenKind.COMMENT; before = before.prev) count += 1;
+  return count;
+}
+
+function countAliasesAndDirectives(document: DocumentNode): { aliases: number; directives: number } {
+  const counts = { aliases: 0, directives: 0 };
+  visit(document, {
+    Field: ({ alias }) => void (counts.aliases += alias ? 1 : 0),
+    Directive: () => void (counts.directives += 1),
+  });
+  return counts;
+}
+
+/** In linear time: each fragment is measured once. The document has passed the standard rules, so no fragment contains itself. */
+function measureExpanded(document: DocumentNode): number {
+  const fragments = new Map(
+    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
+  const sizes = new Map<string, number>();
+  const measureFragment = (name: string): number => {
+    const known = sizes.get(name) ?? measure(fragments.get(name)?.selectionSet);
+    sizes.set(name, known);
+    return known;
+  };
+  const measure = (selectionSet: SelectionSetNode | undefined): number =>
+    (selectionSet?.selections ?? []).reduce((sum, selection) => {
+      const inner =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? measureFragment(selection.name.value)
+          : measure(selection.selectionSet);
+      return sum + 1 + inner;
+    }, 0);
+  return document.definitions.reduce(
+    (sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? measure(node.selectionSet) : 0),
+    0,
+  );
+}
+
+function exceeds(limit: number, what: string): ClientError {
+  return new ClientError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`);
+}
+
+function refusal(limit: number, what: string) {
+  return requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`);
+}

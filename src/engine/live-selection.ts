@@ -1,0 +1,98 @@
+import {
+  BREAK,
+  executeSubscriptionEvent,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValidatedSubscriptionArgs,
+  visit,
+} from 'graphql';
+import type { RoomEvent } from '../data/events.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import { Rendered } from '../live/rendered.ts';
+import { personal, type SubscribeRequest } from '../live/selection.ts';
+import type { RoomStream } from '../resolvers/room-stream.ts';
+import { type AnswerOptions, toAnswer } from './answer.ts';
+import { OperationContext, type Services, SharedContext } from './context.ts';
+
+export interface LiveOperation {
+  validated: ValidatedSubscriptionArgs;
+  services: Services;
+  viewer: Viewer | null;
+  answerOptions: AnswerOptions;
+}
+
+interface Traits {
+  id: number;
+  isPersonal: boolean;
+  /** The variable that says where to resume and nothing else: those who resume share all the same. */
+  resumeVariable: string | undefined;
+}
+
+const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
+let operationCount = 0;
+
+/** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
+export function createSubscribeRequest(operation: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
+  const { validated, services, viewer } = operation;
+  const traits = traitsOf.get(validated.operation) ?? findTraits(validated.operation);
+  traitsOf.set(validated.operation, traits);
+  const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
+  return {
+    roomId: stream.roomId,
+    after: after ?? stream.after,
+    key: `${traits.id} ${JSON.stringify(variables)}`,
+    traits,
+    viewerKey: viewer?.user.id ?? '',
+    async renderShared(event) {
+      const context = new SharedContext(services);
+      const rendered = await render(operation, stream, event, context);
+      return context.hasAskedForViewer ? personal : rendered;
+    },
+    renderPersonal: (event) => render(operation, stream, event, new OperationContext(services, viewer)),
+  };
+}
+
+/** Executes the selection for one event, to the bytes that every transport sends. */
+async function render(
+  { validated, answerOptions }: LiveOperation,
+  { project }: RoomStream,
+  event: RoomEvent,
+  context: OperationContext,
+): Promise<Rendered | null> {
+  context.pinPosition(event.roomId, event.seq);
+  const rootValue = await project(event, context);
+  if (rootValue === undefined) return null;
+  const cursor = context.cursorOf(event.roomId, event.seq);
+  const result = await executeSubscriptionEvent({ ...validated, rootValue, contextValue: context });
+  const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
+  return new Rendered(event.seq, cursor, JSON.stringify(body));
+}
+
+function findTraits(operation: OperationDefinitionNode): Traits {
+  operationCount += 1;
+  return { id: operationCount, isPersonal: false, resumeVariable: findResumeVariable(operation) };
+}
+
+function findResumeVariable({ selectionSet }: OperationDefinitionNode): string | undefined {
+  const [root] = selectionSet.selections;
+  const after =
+    root?.kind === Kind.FIELD ? root.arguments?.find(({ name }) => name.value === 'after')?.value : undefined;
+  if (after?.kind !== Kind.VARIABLE) return undefined;
+  const name = after.name.value;
+  let uses = 0;
+  visit(selectionSet, { Variable: (node) => void (uses += node.name.value === name ? 1 : 0) });
+  // Used once, here; in a fragment it could not be told apart, so that documents with fragments do not qualify.
+  return uses === 1 && !hasFragments(selectionSet) ? name : undefined;
+}
+
+function hasFragments(selectionSet: SelectionSetNode): boolean {
+  let found = false;
+  visit(selectionSet, {
+    FragmentSpread: () => {
+      found = true;
+      return BREAK;
+    },
+  });
+  return found;
+}

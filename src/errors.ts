@@ -1,0 +1,64 @@
+/**
+ * Every error a client can see: its code, the HTTP status that tells the outcome, and what it means.
+ * Whatever is not thrown as a `ClientError` is masked as INTERNAL_SERVER_ERROR and logged once.
+ */
+export const clientErrors = {
+  BAD_REQUEST: { status: 400, meaning: 'The HTTP request or its JSON is malformed.' },
+  GRAPHQL_PARSE_FAILED: { status: 400, meaning: 'The document does not parse.' },
+  UNAUTHENTICATED: { status: 401, meaning: 'No credentials, or bad ones.' },
+  FORBIDDEN: { status: 403, meaning: 'The viewer may not do this.' },
+  NOT_FOUND: { status: 404, meaning: 'There is no such thing, or none that the viewer may see.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The HTTP method does not fit the operation.' },
+  NOT_ACCEPTABLE: { status: 406, meaning: 'None of the accepted media types can be produced.' },
+  CONFLICT: { status: 409, meaning: 'It exists already, or has changed since it was read.' },
+  CURSOR_EXPIRED: { status: 410, meaning: 'The cursor is older than what is kept: read the room again.' },
+  ROOM_DELETED: { status: 410, meaning: 'The room was deleted.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is longer than allowed.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not JSON in UTF-8.' },
+  INVALID_REQUEST: { status: 422, meaning: 'The JSON is not a GraphQL request.' },
+  GRAPHQL_VALIDATION_FAILED: { status: 422, meaning: 'The document does not fit the schema.' },
+  OPERATION_NOT_FOUND: { status: 422, meaning: 'The document has no such operation, or several.' },
+  VARIABLES_INVALID: { status: 422, meaning: 'The variables do not fit the operation.' },
+  DEPTH_LIMIT_EXCEEDED: { status: 422, meaning: 'The operation is nested too deeply.' },
+  COST_LIMIT_EXCEEDED: { status: 422, meaning: 'The operation asks for too much at once.' },
+  DOCUMENT_LIMIT_EXCEEDED: { status: 422, meaning: 'The document is too large or too involved.' },
+  VALIDATION_ERROR: { status: 422, meaning: 'The input breaks a rule; `details` names each field.' },
+  CURSOR_INVALID: { status: 422, meaning: 'The cursor was not given out by this room.' },
+  SUBSCRIPTION_LIMIT_EXCEEDED: { status: 429, meaning: 'Too many live subscriptions.' },
+  SLOW_CONSUMER: { status: 503, meaning: 'The stream fell behind what is kept: read the room again.' },
+  INTERNAL_SERVER_ERROR: { status: 500, meaning: 'Our fault; `requestId` finds it in the log.' },
+  SERVICE_UNAVAILABLE: { status: 503, meaning: 'Not now; try again later.' },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof clientErrors;
+
+/** What is wrong with one field of an input: `field` is its path in the input, `issue` a word of a closed list. */
+export interface InputProblem {
+  field: string;
+  issue: 'required' | 'too_short' | 'too_long' | 'invalid' | 'out_of_range';
+}
+
+/** What an error says beside its code and message; becomes the error's GraphQL `extensions`. */
+export interface ErrorExtras {
+  details?: readonly InputProblem[];
+  live?: { cursor: string };
+}
+
+/** An error whose code, message and extras may be shown to the client. */
+export class ClientError extends Error {
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+
+  constructor(code: ErrorCode, message: string = clientErrors[code].meaning, extras: ErrorExtras = {}) {
+    super(message);
+    this.name = 'ClientError';
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+/** The input breaks rules: every problem at once. */
+export function invalidInput(details: readonly InputProblem[]): ClientError {
+  const words = details.map(({ field, issue }) => `${field} ${issue.replaceAll('_', ' ')}`);
+  return new ClientError('VALIDATION_ERROR', `The input breaks a rule: ${words.join(', ')}.`, { details });
+}

@@ -1,0 +1,33 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const argon2id = promisify(argon2).bind(null, 'argon2id');
+
+/** OWASP's second recommendation for argon2id; memory in KiB. */
+const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+
+/** An argon2id hash in PHC form: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  const hash = await argon2id({ message: password, nonce, ...cost });
+  const parameters = `m=${cost.memory},t=${cost.passes},p=${cost.parallelism}`;
+  return `$argon2id$v=19$${parameters}$${toBase64(nonce)}$${toBase64(hash)}`;
+}
+
+/** Takes as long for an absent hash as for a present one, so that time does not tell whether an account exists. */
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
+  const [, , , parameters, salt, expected] = (stored ?? (await absent)).split('$');
+  const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
+  if (!memory || !passes || !parallelism || !salt || !expected)
+    throw new Error('a stored password hash is not in PHC form');
+  const tag = Buffer.from(expected, 'base64');
+  const nonce = Buffer.from(salt, 'base64');
+  const hash = await argon2id({ message: password, nonce, memory, passes, parallelism, tagLength: tag.length });
+  return timingSafeEqual(hash, tag) && stored != null;
+}
+
+const absent = hashPassword(randomBytes(16).toString('hex'));
+
+function toBase64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

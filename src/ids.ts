@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const prefixes = { User: 'u', Post: 'p', Room: 'r' } as const;
+
+export type NodeType = keyof typeof prefixes;
+
+let lastTime = 0;
+let lastRandom = 0n;
+
+/** Opaque, unique over all types, ascending in the order of making within a process and by the millisecond across them. */
+export function createId(type: NodeType, now = Date.now()): string {
+  if (now > lastTime) {
+    lastTime = now;
+    lastRandom = BigInt(`0x0${randomBytes(10).toString('hex').slice(1)}`);
+  } else {
+    lastRandom += 1n;
+  }
+  return prefixes[type] + encode(BigInt(lastTime), 10) + encode(lastRandom, 16);
+}
+
+/** The type that an id was made for, or undefined where it is none of ours. */
+export function findNodeType(id: string): NodeType | undefined {
+  if (!/^[upr][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
+  return (Object.keys(prefixes) as NodeType[]).find((type) => id.startsWith(prefixes[type]));
+}
+
+function encode(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest >>= 5n) text = alphabet.charAt(Number(rest & 31n)) + text;
+  return text;
+}

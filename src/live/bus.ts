@@ -1,0 +1,33 @@
+import type { RoomEvent } from '../data/events.ts';
+
+/** What one process tells the others, and itself, behind a commit. */
+export type BusMessage =
+  | { type: 'roomChanged'; roomId: string; event: RoomEvent }
+  | { type: 'roomDeleted'; roomId: string }
+  | { type: 'userDeleted'; userId: string };
+
+export type BusListener = (message: BusMessage) => void;
+
+/**
+ * A wake-up, not the truth: it may lose, repeat and reorder messages. The log holds what happened; whoever listens
+ * heals by its numbers.
+ */
+export interface Bus {
+  /** Never throws and never waits: a mutation does not depend on who listens. */
+  publish(message: BusMessage): void;
+  /** Resolves once the listener misses nothing more; to the function that ends it. */
+  subscribe(topic: string, listener: BusListener): Promise<() => void>;
+  /** How many listeners there are. */
+  listenerCount(): number;
+  close(): Promise<void>;
+}
+
+export const usersTopic = 'users';
+
+export function roomTopic(roomId: string): string {
+  return `room:${roomId}`;
+}
+
+export function topicOf(message: BusMessage): string {
+  return message.type === 'userDeleted' ? usersTopic : roomTopic(message.roomId);
+}

@@ -1,0 +1,113 @@
+import { ClientError } from '../errors.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { Feed } from './feed.ts';
+import { Feeds, type FeedsParts } from './feeds.ts';
+import { Group } from './group.ts';
+import type { SubscribeRequest } from './selection.ts';
+import { Subscriber, type SubscriberHub } from './subscriber.ts';
+
+export interface FanOutParts extends FeedsParts {
+  /** Which history the cursors belong to. */
+  epoch: string;
+}
+
+/** Subscribers of room events, grouped so that each event is executed and serialised once for all who see the same. */
+export class FanOut implements SubscriberHub {
+  readonly #parts: FanOutParts;
+  readonly #feeds: Feeds;
+  readonly #groups = new Map<Feed, Map<string, Group>>();
+  #subscriberCount = 0;
+
+  constructor(parts: FanOutParts) {
+    this.#parts = parts;
+    this.#feeds = new Feeds(parts);
+  }
+
+  /** What is open; all zero where nobody listens. */
+  get counts(): { feeds: number; groups: number; subscribers: number } {
+    const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
+    return { feeds: this.#feeds.size, groups, subscribers: this.#subscriberCount };
+  }
+
+  /**
+   * A stream that misses nothing from here on; it sends nothing before a sink is attached.
+   * @throws ClientError CURSOR_INVALID or CURSOR_EXPIRED.
+   */
+  async subscribe(request: SubscribeRequest): Promise<Subscriber> {
+    const feed = await this.#feeds.acquire(request.roomId);
+    try {
+      const position = await this.#findStart(feed, request.after);
+      this.#subscriberCount += 1;
+      return new Subscriber(this, feed, request, position);
+    } catch (error) {
+      await this.#feeds.release(request.roomId);
+      throw error;
+    }
+  }
+
+  /** What was erased stays erased: nothing read before is replayed again. */
+  forgetReplayed(): void {
+    for (const groups of this.#groups.values()) for (const group of groups.values()) group.forgetAll();
+  }
+
+  cursorAt(roomId: string, seq: number): string {
+    return encodeCursor({ roomId, epoch: this.#parts.epoch, seq });
+  }
+
+  forget(subscriber: Subscriber): void {
+    this.#subscriberCount -= 1;
+    this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
+  }
+
+  onError(error: unknown): void {
+    this.#parts.onError(error);
+  }
+
+  findGroup({ feed, request, position }: Subscriber): Group {
+    // Who starts from now on gets all events live; who resumes gets those in between as they are now.
+    return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
+  }
+
+  #findGroupAt(feed: Feed, request: SubscribeRequest, position: number): Group {
+    const { isPersonal } = request.traits;
+    const key = isPersonal ? `${request.key} ${request.viewerKey}` : request.key;
+    const groups = this.#groups.get(feed) ?? new Map<string, Group>();
+    const known = groups.get(key);
+    if (known) return known;
+    const group: Group = new Group(position, {
+      feed,
+      render: isPersonal ? request.renderPersonal : request.renderShared,
+      split: () => this.#split(group),
+      onEmpty: () => {
+        groups.delete(key);
+        if (groups.size === 0) this.#groups.delete(feed);
+      },
+      onError: this.#parts.onError,
+    });
+    this.#groups.set(feed, groups.set(key, group));
+    return group;
+  }
+
+  /** The selection turned out to be personal: each viewer gets a group of their own, from the same event on. */
+  #split(group: Group): void {
+    for (const member of [...group.members]) {
+      member.request.traits.isPersonal = true;
+      member.enter(this.#findGroupAt(group.feed, member.request, group.position));
+    }
+  }
+
+  async #findStart(feed: Feed, after: string | undefined): Promise<number> {
+    if (after === undefined) return feed.head;
+    const position = decodeCursor(after);
+    if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
+    if (position.epoch !== this.#parts.epoch) throw this.#expired(feed);
+    if (position.seq > feed.head) await feed.heal(position.seq);
+    if (position.seq > feed.head) throw new ClientError('CURSOR_INVALID', 'The cursor is ahead of the room.');
+    if (!(await feed.read(position.seq, 1))) throw this.#expired(feed);
+    return position.seq;
+  }
+
+  #expired(feed: Feed): ClientError {
+    return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: this.cursorAt(feed.roomId, feed.head) } });
+  }
+}

@@ -1,0 +1,183 @@
+import type { Database } from '../data/database.ts';
+import { type RoomEvent, readEvents, readHeads } from '../data/events.ts';
+import { type Bus, type BusMessage, roomTopic } from './bus.ts';
+
+/** What of a room's log is kept for readers. */
+export interface Retention {
+  hours: number;
+  count: number;
+}
+
+export interface FeedParts {
+  database: Database;
+  bus: Bus;
+  retention: Retention;
+  onLogRead: (roomId: string) => void;
+}
+
+/** Told when there is more to read, when something said before may be stale, and when the room is gone. */
+export interface FeedReader {
+  advance(): void;
+  forget(subjectId: string): void;
+  end(): void;
+}
+
+const ringLength = 2_048;
+const chunkLength = 256;
+/** So many of the latest events keep the post as it was written; a reader further behind reads it as it is now. */
+const liveLength = 64;
+const hourMs = 3_600_000;
+
+/**
+ * One room's events in order: the log, with the bus as a wake-up. Whatever the bus loses, repeats or reorders, `head`
+ * moves by one event at a time; a gap is read from the log.
+ */
+export class Feed {
+  readonly roomId: string;
+  /** The number of the latest event that stands in the ring, or stood in the log when the feed was opened. */
+  head = 0;
+  deleted = false;
+  readonly readers = new Set<FeedReader>();
+  readonly #parts: FeedParts;
+  readonly #ring: RoomEvent[] = [];
+  readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
+  #early: BusMessage[] | undefined = [];
+  #healing: Promise<void> | undefined;
+  #target = 0;
+  #leaveBus: () => void = () => {};
+
+  constructor(roomId: string, parts: FeedParts) {
+    this.roomId = roomId;
+    this.#parts = parts;
+  }
+
+  /** Live on the bus first, then the log, then what the bus said in between: no event falls through. */
+  async open(): Promise<void> {
+    const { bus, database } = this.#parts;
+    this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#hear(message));
+    try {
+      const head = (await readHeads(database.db, [this.roomId])).get(this.roomId);
+      if (head === undefined) return this.end();
+      const latest = await this.#readLog(Math.max(0, head - ringLength), ringLength);
+      this.#ring.push(...latest);
+      this.head = latest.at(-1)?.seq ?? head;
+    } catch (error) {
+      this.#leaveBus();
+      throw error;
+    }
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const message of early) this.#hear(message);
+  }
+
+  close(): void {
+    this.#leaveBus();
+  }
+
+  end(): void {
+    this.deleted = true;
+    for (const reader of [...this.readers]) reader.end();
+  }
+
+  /** Wakes every reader; one that has nothing to do goes back to sleep. */
+  advance(): void {
+    for (const reader of [...this.readers]) reader.advance();
+  }
+
+  /**
+   * Up to `limit` events behind number `after`; none where there is nothing more. Undefined where some of them are no
+   * longer kept: decided by count and age as it is read, never by how far trimming has come.
+   */
+  async read(after: number, limit: number): Promise<RoomEvent[] | undefined> {
+    if (after >= this.head) return [];
+    if (after < this.head - this.#parts.retention.count) return undefined;
+    const events = this.#readRing(after, limit) ?? (await this.#readChunk(after));
+    const first = events[0];
+    if (first?.seq !== after + 1 || first.at < Date.now() - this.#parts.retention.hours * hourMs) return undefined;
+    return events.slice(0, limit);
+  }
+
+  /** Brings `head` up to the log, at least to `target` where the log holds it; all who wait share one reading. */
+  heal(target: number): Promise<void> {
+    this.#target = Math.max(this.#target, target);
+    this.#healing ??= this.#catchUp();
+    return this.#healing;
+  }
+
+  #hear(message: BusMessage): void {
+    if (this.#early) return void this.#early.push(message);
+    if (message.type === 'roomDeleted') return this.end();
+    if (message.type !== 'roomChanged') return;
+    const { event } = message;
+    if (event.seq <= this.head) return;
+    if (event.seq === this.head + 1) this.#push([event]);
+    // A failed read is tried again by the next event or the next comparison of heads.
+    else this.heal(event.seq).catch(() => {});
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      for (;;) {
+        const events = await this.#readLog(this.head, chunkLength);
+        this.#push(events.filter(({ seq }) => seq > this.head));
+        if (events.length === 0 || (events.length < chunkLength && this.head >= this.#target)) return;
+      }
+    } finally {
+      this.#healing = undefined;
+    }
+  }
+
+  #push(events: readonly RoomEvent[]): void {
+    if (events.length === 0) return;
+    for (const event of events) {
+      this.#ring.push(event);
+      this.head = event.seq;
+      if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
+    }
+    this.#ring.splice(0, this.#ring.length - ringLength);
+    this.#stripOld(events.length);
+    this.advance();
+  }
+
+  /** The ring holds positions, not content: only the latest events still carry it. */
+  #stripOld(added: number): void {
+    const end = this.#ring.length - liveLength;
+    for (let index = Math.max(0, end - added); index < end; index += 1) {
+      const event = this.#ring[index];
+      if (event?.post) this.#ring[index] = withoutPost(event);
+    }
+  }
+
+  #forget(subjectId: string): void {
+    for (const reader of this.readers) reader.forget(subjectId);
+  }
+
+  #readRing(after: number, limit: number): RoomEvent[] | undefined {
+    const first = this.#ring[0];
+    if (!first || after + 1 < first.seq) return undefined;
+    const start = after + 1 - first.seq;
+    return this.#ring.slice(start, start + limit);
+  }
+
+  /** Readers far behind share their reads: chunks stand at fixed places, and one read serves all who wait for it. */
+  async #readChunk(after: number): Promise<RoomEvent[]> {
+    const start = after - (after % chunkLength);
+    const reading = this.#chunks.get(start) ?? this.#readLog(start, chunkLength);
+    this.#chunks.set(start, reading);
+    try {
+      return (await reading).filter(({ seq }) => seq > after);
+    } finally {
+      this.#chunks.delete(start);
+    }
+  }
+
+  #readLog(after: number, limit: number): Promise<RoomEvent[]> {
+    this.#parts.onLogRead(this.roomId);
+    return readEvents(this.#parts.database.db, this.roomId, after, limit);
+  }
+}
+
+/** The event as a replay sees it: its post is read anew. */
+export function withoutPost({ post: _, ...event }: RoomEvent): RoomEvent {
+  return event;
+}

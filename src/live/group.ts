@@ -1,0 +1,121 @@
+import { LRUCache } from 'lru-cache';
+import type { RoomEvent } from '../data/events.ts';
+import { type Feed, type FeedReader, withoutPost } from './feed.ts';
+import { personal, type Render } from './selection.ts';
+import type { Subscriber } from './subscriber.ts';
+
+export interface GroupParts {
+  feed: Feed;
+  render: Render;
+  /** Finds each member a group of their own kind, where the selection turned out to be personal. */
+  split: () => void;
+  onEmpty: () => void;
+  onError: (error: unknown) => void;
+}
+
+const batchLength = 64;
+const maxReplayed = 512;
+/** So long a replayed event may be as it was read: many who come back at once share one reading. */
+const replayedMs = 1_000;
+
+/** Subscribers of one room with equal selections. It moves along the feed, renders each event once and hands it to all who are live. */
+export class Group implements FeedReader {
+  readonly feed: Feed;
+  /** The number of the latest event it has rendered. */
+  position: number;
+  readonly members = new Set<Subscriber>();
+  readonly #live = new Set<Subscriber>();
+  readonly #parts: GroupParts;
+  #replayed: LRUCache<number, { subjectId: string; rendered: ReturnType<Render> }> | undefined;
+  #isPumping = false;
+
+  constructor(position: number, parts: GroupParts) {
+    this.position = position;
+    this.#parts = parts;
+    this.feed = parts.feed;
+    this.feed.readers.add(this);
+  }
+
+  add(member: Subscriber): void {
+    this.members.add(member);
+  }
+
+  goLive(member: Subscriber): void {
+    this.#live.add(member);
+    this.advance();
+  }
+
+  fallBehind(member: Subscriber): void {
+    this.#live.delete(member);
+  }
+
+  remove(member: Subscriber): void {
+    this.members.delete(member);
+    this.#live.delete(member);
+    if (this.members.size > 0) return;
+    this.feed.readers.delete(this);
+    this.#parts.onEmpty();
+  }
+
+  advance(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    // Where it fails nothing is lost: the position stands, and the next event or comparison of heads tries again.
+    this.#pump().catch(this.#parts.onError);
+  }
+
+  end(): void {
+    for (const member of [...this.members]) member.endDeleted();
+  }
+
+  forget(subjectId: string): void {
+    for (const [seq, entry] of this.#replayed ?? []) if (entry.subjectId === subjectId) this.#replayed?.delete(seq);
+  }
+
+  forgetAll(): void {
+    this.#replayed?.clear();
+  }
+
+  /** An event of the past as it is now; shared by all who catch up at the same time. */
+  async replay(event: RoomEvent): ReturnType<Render> {
+    this.#replayed ??= new LRUCache({ max: maxReplayed, ttl: replayedMs });
+    const known = this.#replayed.get(event.seq)?.rendered;
+    const rendered = known ?? this.#parts.render(withoutPost(event));
+    if (!known) this.#replayed.set(event.seq, { subjectId: event.subjectId, rendered });
+    const result = await rendered;
+    if (result === personal) this.#parts.split();
+    return result;
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      while (this.position < this.feed.head && this.#live.size > 0) {
+        const events = await this.feed.read(this.position, batchLength);
+        if (!events) return this.#skipToHead();
+        if (!(await this.#renderAll(events))) return this.#parts.split();
+      }
+      // With nobody live there is nothing to render; whoever catches up goes on from their own place.
+      if (this.#live.size === 0) this.position = this.feed.head;
+    } finally {
+      // In the same breath as the last look at `head`, so that no wake-up falls between.
+      this.#isPumping = false;
+    }
+  }
+
+  /** False where the selection turned out to be personal. */
+  async #renderAll(events: readonly RoomEvent[]): Promise<boolean> {
+    for (const event of events) {
+      const rendered = await this.#parts.render(event);
+      if (rendered === personal) return false;
+      this.position = event.seq;
+      if (rendered) for (const member of this.#live) member.deliver(rendered);
+    }
+    return true;
+  }
+
+  /** The group itself fell behind what is kept: each member is told by its own catching up. */
+  #skipToHead(): void {
+    this.position = this.feed.head;
+    for (const member of [...this.#live]) member.fallBehind();
+  }
+}

@@ -1,0 +1,23 @@
+import type { RoomEvent } from '../data/events.ts';
+import type { Rendered } from './rendered.ts';
+
+/** A selection asked who is looking: what it saw cannot be shared. */
+export const personal = Symbol('personal');
+
+/** An event as a selection sees it; null where the selection leaves it out. */
+export type Render = (event: RoomEvent) => Promise<Rendered | null | typeof personal>;
+
+export interface SubscribeRequest {
+  roomId: string;
+  /** A cursor to go on behind; absent: from now on. */
+  after: string | undefined;
+  /** Equal where document, operation and variables are. */
+  key: string;
+  /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */
+  traits: { isPersonal: boolean };
+  /** Equal for equal viewers. */
+  viewerKey: string;
+  /** Has no viewer in reach. */
+  renderShared: Render;
+  renderPersonal: Render;
+}

@@ -1,0 +1,26 @@
+import { findNodeType } from '../ids.ts';
+import { findVisiblePost } from './post.ts';
+import type { NodeResolvers, QueryResolvers } from './resolver-types.generated.ts';
+
+export const Node: NodeResolvers = {
+  __resolveType({ id }) {
+    const type = findNodeType(id);
+    if (!type) throw new Error(`The id ${id} names no type.`);
+    return type;
+  },
+};
+
+export const nodeQueries: QueryResolvers = {
+  node(_, { id }, context) {
+    switch (findNodeType(id)) {
+      case 'User':
+        return context.loaders.user.load(id);
+      case 'Room':
+        return context.loaders.room.load(id);
+      case 'Post':
+        return findVisiblePost(id, context);
+      default:
+        return null;
+    }
+  },
+};

@@ -1,0 +1,99 @@
+import type { NewRoomEvent } from '../data/events.ts';
+import { deletePost, findPost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
+import { findRoom } from '../data/rooms.ts';
+import type { PostRow, RoomEventType } from '../data/tables.ts';
+import type { Context } from '../engine/context.ts';
+import { assertMayChangePost, assertRoom, assertSignedIn, maySeePost } from '../identity/access.ts';
+import { assertUpdated, assertVersion } from './conflicts.ts';
+import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
+import { loadOrThrow } from './rows.ts';
+import { body, InputCheck, title } from './validation.ts';
+
+export const Post: PostResolvers = {
+  author: (post, _, { loaders }) => loadOrThrow(loaders.user, post.authorId),
+  room: (post, _, { loaders }) => loadOrThrow(loaders.room, post.roomId),
+};
+
+export const postQueries: QueryResolvers = {
+  post: (_, { id }, context) => findVisiblePost(id, context),
+  posts: (_, { filter, ...page }, { db }) => findPostPage(db, filter ?? {}, page),
+};
+
+export const postMutations: MutationResolvers = {
+  async createPost(_, { input }, { viewer, change }) {
+    const { user } = assertSignedIn(viewer);
+    const post = await change(async (db, { append }) => {
+      const room = assertRoom(await findRoom(db, input.room));
+      assertPostInput(input);
+      const now = Date.now();
+      const publishedAt = (input.publish ?? true) ? now : null;
+      const { title, body = null } = input;
+      const post = await insertPost(db, {
+        roomId: room.id,
+        authorId: user.id,
+        title,
+        body,
+        publishedAt,
+        createdAt: now,
+      });
+      if (publishedAt !== null) await append(eventOf('PostCreated', post));
+      return post;
+    });
+    return { post };
+  },
+  updatePost: (_, { input }, context) => changePost(context, input),
+  replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
+  async publishPost(_, { input }, { viewer, change }) {
+    const signedIn = assertSignedIn(viewer);
+    const post = await change(async (db, { append }) => {
+      const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+      if (post.publishedAt !== null) return post;
+      const published = assertUpdated(await updatePost(db, post, { publishedAt: Date.now() }));
+      await append(eventOf('PostCreated', published));
+      return published;
+    });
+    return { post };
+  },
+  async deletePost(_, { input }, { viewer, change }) {
+    const signedIn = assertSignedIn(viewer);
+    const post = await change(async (db, { append }) => {
+      const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+      assertVersion(post, input.expectedVersion);
+      await deletePost(db, post.id);
+      const { post: _erased, ...event } = eventOf('PostDeleted', post);
+      if (post.publishedAt !== null) await append(event);
+      return post;
+    });
+    return { post };
+  },
+};
+
+export async function findVisiblePost(id: string, context: Context): Promise<PostRow | undefined> {
+  const post = await context.loaders.post.load(id);
+  return post && maySeePost(() => context.viewer, post) ? post : undefined;
+}
+
+async function changePost({ viewer, change }: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
+  const signedIn = assertSignedIn(viewer);
+  const post = await change(async (db, { append }) => {
+    const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+    assertPostInput(input);
+    assertVersion(post, input.expectedVersion);
+    const changed = assertUpdated(await updatePost(db, post, { title: input.title ?? undefined, body: input.body }));
+    if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed));
+    return changed;
+  });
+  return { post };
+}
+
+function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {
+  const check = new InputCheck();
+  check.given('title', input.title, title);
+  check.optional('body', input.body, body);
+  check.assertValid();
+}
+
+/** Only authors change their posts: the author is the actor. */
+function eventOf(type: RoomEventType, post: PostRow): NewRoomEvent {
+  return { roomId: post.roomId, type, subjectId: post.id, version: post.version, actorId: post.authorId, post };
+}

@@ -1,0 +1,36 @@
+import { Node, nodeQueries } from './node.ts';
+import { Post, postMutations, postQueries } from './post.ts';
+import type { Resolvers } from './resolver-types.generated.ts';
+import { Room, roomMutations, roomQueries } from './room.ts';
+import {
+  MemberJoined,
+  MemberLeft,
+  PostCreated,
+  PostDeleted,
+  PostUpdated,
+  RoomEvent,
+  RoomUpdated,
+  roomSubscriptions,
+} from './room-event.ts';
+import { dateTime } from './scalars.ts';
+import { sessionMutations } from './session.ts';
+import { User, userMutations, userQueries } from './user.ts';
+
+/** Every resolver; what a row answers by itself has none. */
+export const resolvers: Resolvers = {
+  DateTime: dateTime,
+  Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries },
+  Mutation: { ...sessionMutations, ...userMutations, ...roomMutations, ...postMutations },
+  Subscription: roomSubscriptions,
+  Node,
+  User,
+  Post,
+  Room,
+  RoomEvent,
+  PostCreated,
+  PostUpdated,
+  PostDeleted,
+  MemberJoined,
+  MemberLeft,
+  RoomUpdated,
+};

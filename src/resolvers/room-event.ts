@@ -1,0 +1,77 @@
+import type { RoomEvent as Event } from '../data/events.ts';
+import { findRoom } from '../data/rooms.ts';
+import type { PostRow, UserRow } from '../data/tables.ts';
+import type { Context } from '../engine/context.ts';
+import { assertRoom } from '../identity/access.ts';
+import type {
+  MemberJoinedResolvers,
+  PostCreatedResolvers,
+  PostDeletedResolvers,
+  RoomEventResolvers,
+  RoomUpdatedResolvers,
+  SubscriptionResolvers,
+} from './resolver-types.generated.ts';
+import { RoomStream } from './room-stream.ts';
+import { loadOrThrow } from './rows.ts';
+
+export const RoomEvent: RoomEventResolvers = {
+  __resolveType: ({ type }) => type,
+};
+
+/** What every event answers. */
+export const RoomUpdated: RoomUpdatedResolvers = {
+  cursor: (event, _, context) => context.cursorOf(event.roomId, event.seq),
+  room: (event, _, { loaders }) => loadOrThrow(loaders.room, event.roomId),
+  actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
+};
+
+export const PostCreated: PostCreatedResolvers = {
+  ...RoomUpdated,
+  post: (event, _, context) => findEventPost(event, context),
+};
+
+export const PostUpdated = PostCreated;
+
+export const PostDeleted: PostDeletedResolvers = {
+  ...RoomUpdated,
+  postId: ({ subjectId }) => subjectId,
+};
+
+export const MemberJoined: MemberJoinedResolvers = {
+  ...RoomUpdated,
+  user: (event, _, context) => findLivingUser(event.subjectId, context),
+};
+
+export const MemberLeft = MemberJoined;
+
+export const roomSubscriptions: SubscriptionResolvers = {
+  roomEvents: {
+    subscribe: async (_, { room, after }, { db }) => {
+      const { id: roomId } = assertRoom(await findRoom(db, room));
+      return new RoomStream({ roomId, after, project: (event) => event });
+    },
+    resolve: (event: Event) => event,
+  },
+  postAdded: {
+    subscribe: async (_, { room, after }, { db }) => {
+      const { id: roomId } = assertRoom(await findRoom(db, room));
+      return new RoomStream({ roomId, after, project: findAddedPost });
+    },
+    resolve: (post: PostRow) => post,
+  },
+};
+
+/** Other events are left out, and so is in a replay what was deleted since. */
+async function findAddedPost(event: Event, context: Context): Promise<PostRow | undefined> {
+  return event.type === 'PostCreated' ? findEventPost(event, context) : undefined;
+}
+
+/** Live, the post as it was written; in a replay, as it is now. */
+async function findEventPost(event: Event, { loaders }: Context): Promise<PostRow | undefined> {
+  return event.post ?? loaders.post.load(event.subjectId);
+}
+
+async function findLivingUser(id: string, { loaders }: Context): Promise<UserRow | null> {
+  const user = await loaders.user.load(id);
+  return user && user.deletedAt === null ? user : null;
+}

@@ -1,0 +1,91 @@
+import type { Db } from '../data/database.ts';
+import { forgetActor } from '../data/events.ts';
+import { createPage, isPageLength } from '../data/pages.ts';
+import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
+import { deleteMember, disownRooms, findRoomsOfMember } from '../data/rooms.ts';
+import type { UserRow } from '../data/tables.ts';
+import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts';
+import type { Context } from '../engine/context.ts';
+import { invalidInput } from '../errors.ts';
+import { assertMayChangeUser, assertSignedIn, maySeeDrafts, maySeeEmail } from '../identity/access.ts';
+import type { ChangeRecord } from '../live/changes.ts';
+import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
+import { email, InputCheck, name } from './validation.ts';
+
+const defaultLast = 10;
+
+export const User: UserResolvers = {
+  email: (user, _, { viewer }) => (maySeeEmail(viewer, user) ? user.email : null),
+  posts(user, { last }, { loaders }) {
+    const length = last ?? defaultLast;
+    if (!isPageLength(length)) throw invalidInput([{ field: 'last', issue: 'out_of_range' }]);
+    return loaders.lastPosts(user.id, length);
+  },
+  drafts: (user, page, { db, viewer }) =>
+    maySeeDrafts(viewer, user) ? findDrafts(db, user.id, page) : createPage(null, page),
+};
+
+export const userQueries: QueryResolvers = {
+  viewer: (_, __, { viewer }) => viewer?.user,
+  user: (_, { id }, { loaders }) => loaders.user.load(id),
+  users: (_, { filter, ...page }, { db }) => findUserPage(db, filter ?? {}, page),
+};
+
+export const userMutations: MutationResolvers = {
+  updateUser: (_, { input }, context) => changeUser(context, input),
+  replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
+  async deleteUser(_, { input: { id, deletePosts } }, { viewer, change }) {
+    const signedIn = assertSignedIn(viewer);
+    const user = await change(async (db, record) => {
+      const user = assertMayChangeUser(signedIn, await findUser(db, id));
+      await withdrawUser(db, record, user, deletePosts ?? false);
+      await eraseUser(db, user);
+      record.announce({ type: 'userDeleted', userId: id });
+      return user;
+    });
+    return { user };
+  },
+};
+
+async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: UserRow }> {
+  const signedIn = assertSignedIn(context.viewer);
+  const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
+    context.change(async (db) => {
+      const user = assertMayChangeUser(signedIn, await findUser(db, input.id));
+      assertUserInput(user, input);
+      assertVersion(user, input.expectedVersion);
+      return assertUpdated(await updateUser(db, user, { name: input.name ?? undefined, email: input.email }));
+    }),
+  );
+  return { user };
+}
+
+function assertUserInput(user: UserRow, input: UpdateUserInput): void {
+  const check = new InputCheck();
+  check.given('name', input.name, name);
+  check.optional('email', input.email, email);
+  if (input.email === null && user.passwordHash !== null) check.add('email', 'required');
+  check.assertValid();
+}
+
+/** Takes the user out of every room; what the log says of it names no actor. */
+async function withdrawUser(db: Db, { append }: ChangeRecord, user: UserRow, deletePosts: boolean): Promise<void> {
+  for (const post of await deletePostsOfAuthor(db, user.id, deletePosts)) {
+    await append({
+      roomId: post.roomId,
+      type: 'PostDeleted',
+      subjectId: post.id,
+      version: post.version,
+      actorId: null,
+    });
+  }
+  for (const roomId of await findRoomsOfMember(db, user.id)) {
+    await deleteMember(db, roomId, user.id);
+    await append({ roomId, type: 'MemberLeft', subjectId: user.id, version: user.version, actorId: null });
+  }
+  for (const room of await disownRooms(db, user.id)) {
+    await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: room.version, actorId: null });
+  }
+  await forgetActor(db, user.id);
+}

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { type Answer, type AnswerOptions, formatError } from '../engine/answer.ts';
+import type { ClientError } from '../errors.ts';
+import type { Rendered } from '../live/rendered.ts';
+import type { Sink, Subscriber } from '../live/subscriber.ts';
+import { maxBufferedBytes } from './socket-writer.ts';
+
+/* GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
+
+const heartbeatMs = 12_000;
+const complete = 'event: complete\ndata:\n\n';
+
+/** An answer that is not a stream, for a client that takes nothing but streams. */
+export function writeAnswerAsStream(response: ServerResponse, { body }: Answer): void {
+  startStream(response);
+  response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
+}
+
+/** Runs a subscription over the response, until either side ends it. */
+export function runEventStream(response: ServerResponse, subscriber: Subscriber, answerOptions: AnswerOptions): void {
+  startStream(response);
+  const heartbeat = setInterval(() => {
+    // A client that does not read gets no more to read.
+    if (!response.writableNeedDrain) response.write(':\n\n');
+  }, heartbeatMs);
+  response.once('close', () => {
+    clearInterval(heartbeat);
+    subscriber.leave();
+  });
+  // The position to resume from before the first event.
+  response.write(`id: ${subscriber.cursor}\n:\n\n`);
+  subscriber.attach(new EventStreamSink(response, answerOptions));
+}
+
+function startStream(response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'private, no-store',
+    'x-accel-buffering': 'no',
+  });
+}
+
+class EventStreamSink implements Sink {
+  readonly #response: ServerResponse;
+  readonly #answerOptions: AnswerOptions;
+
+  constructor(response: ServerResponse, answerOptions: AnswerOptions) {
+    this.#response = response;
+    this.#answerOptions = answerOptions;
+  }
+
+  write(rendered: Rendered): void {
+    this.#response.write(rendered.encode(encodeEvent));
+  }
+
+  isFull(): boolean {
+    return this.#response.writableLength > maxBufferedBytes;
+  }
+
+  onceDrained(resume: () => void): void {
+    this.#response.once('drain', resume);
+  }
+
+  end(error: ClientError): void {
+    const body = { errors: [formatError(error, this.#answerOptions)] };
+    this.#response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
+  }
+}
+
+function encodeEvent({ cursor, json }: Rendered): Buffer {
+  return Buffer.from(`event: next\nid: ${cursor}\ndata: ${json}\n\n`);
+}

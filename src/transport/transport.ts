@@ -1,0 +1,13 @@
+import type { Config } from '../config.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import type { Log } from '../log.ts';
+
+/** What every transport is made of. */
+export interface TransportParts {
+  engine: Engine;
+  /** @throws ClientError UNAUTHENTICATED for bad credentials. */
+  authenticate: (authorization: string | undefined) => Promise<Viewer | null>;
+  config: Pick<Config, 'limits' | 'stallSeconds' | 'graphiql'>;
+  log: Log;
+}

@@ -1,0 +1,187 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+const main = new URL('../../src/main.ts', import.meta.url).pathname;
+
+export interface ReplyError {
+  message: string;
+  path?: (string | number)[];
+  extensions: {
+    code: string;
+    requestId?: string;
+    details?: { field: string; issue: string }[];
+    live?: { cursor: string };
+  };
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
+  data: any;
+  errors: ReplyError[] | undefined;
+  /** The first error's code. */
+  code: string | undefined;
+}
+
+export interface Person {
+  id: string;
+  token: string;
+  email: string;
+  password: string;
+}
+
+export type Settings = Record<string, string>;
+
+/** A folder of its own, gone when the test is. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The real program in a process of its own, on a port of its own. */
+export class Postroom {
+  readonly url: string;
+  readonly process: ChildProcessWithoutNullStreams;
+  /** The lines of its log so far, parsed. */
+  readonly log: Record<string, unknown>[];
+
+  constructor(url: string, process: ChildProcessWithoutNullStreams, log: Record<string, unknown>[]) {
+    this.url = url;
+    this.process = process;
+    this.log = log;
+  }
+
+  get graphqlUrl(): string {
+    return `${this.url}/graphql`;
+  }
+
+  get webSocketUrl(): string {
+    return this.graphqlUrl.replace('http', 'ws');
+  }
+
+  /** POST /graphql. */
+  async send(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<Reply> {
+    const response = await fetch(this.graphqlUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        ...(token && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { data, errors } = (await response.json()) as Pick<Reply, 'data' | 'errors'>;
+    return { status: response.status, headers: response.headers, data, errors, code: errors?.[0]?.extensions.code };
+  }
+
+  /** The data of an operation that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
+  async ask(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<any> {
+    const { data, errors } = await this.send(query, variables, token);
+    if (errors) throw new Error(`${query} failed: ${JSON.stringify(errors)}`);
+    return data;
+  }
+
+  async signUp(name: string): Promise<Person> {
+    people += 1;
+    const person = { email: `person${people}@example.org`, password: 'correct horse' };
+    const { signUp } = await this.ask(
+      'mutation ($input: SignUpInput!) { signUp(input: $input) { accessToken user { id } } }',
+      { input: { name, ...person } },
+    );
+    return { id: signUp.user.id, token: signUp.accessToken, ...person };
+  }
+
+  async createRoom(owner: Person, name: string): Promise<string> {
+    const { createRoom } = await this.ask(
+      'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }',
+      { name },
+      owner.token,
+    );
+    return createRoom.room.id;
+  }
+
+  async createPost(author: Person, room: string, title: string, body?: string): Promise<string> {
+    const { createPost } = await this.ask(
+      'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }',
+      { input: { room, title, body } },
+      author.token,
+    );
+    return createPost.post.id;
+  }
+
+  /** Ends it in order, and tells its exit status. */
+  async stop(): Promise<number | null> {
+    if (this.process.exitCode !== null) return this.process.exitCode;
+    this.process.kill('SIGTERM');
+    await once(this.process, 'exit');
+    return this.process.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL');
+    await once(this.process, 'exit');
+  }
+}
+
+let people = 0;
+
+/** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
+export async function launch(settings: Settings = {}): Promise<Postroom> {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn', ...settings },
+  });
+  const log: Record<string, unknown>[] = [];
+  createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface(child.stdout).on('line', (line) => {
+    const [, url] = /is at (http:\S+)\/graphql/.exec(line) ?? [];
+    if (url) resolve(url);
+  });
+  child.once('exit', (status) => reject(new Error(`it ended with ${status}: ${JSON.stringify(log)}`)));
+  return new Postroom(await promise, child, log);
+}
+
+/** Starts the program for one test, and stops it behind. */
+export async function launchForTest(settings: Settings = {}): Promise<Postroom> {
+  const postroom = await launch(settings);
+  onTestFinished(async () => void (await postroom.stop()));
+  return postroom;
+}
+
+export interface Finished {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. */
+export async function run(args: string[], settings: Settings = {}, input?: string | Buffer): Promise<Finished> {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], ...settings } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [status] = await once(child, 'close');
+  return { status, ...output };
+}
+
+function parseLogLine(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return { msg: line };
+  }
+}
