@@ -81,7 +81,11 @@ function findResumeVariable({ selectionSet }: OperationDefinitionNode): string |
   if (after?.kind !== Kind.VARIABLE) return undefined;
   const name = after.name.value;
   let uses = 0;
-  visit(selectionSet, { Variable: (node) => void (uses += node.name.value === name ? 1 : 0) });
+  visit(selectionSet, {
+    Variable(node) {
+      if (node.name.value === name) uses += 1;
+    },
+  });
   // Used once, here; in a fragment it could not be told apart, so that documents with fragments do not qualify.
   return uses === 1 && !hasFragments(selectionSet) ? name : undefined;
 }

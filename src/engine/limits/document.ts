@@ -57,8 +57,12 @@ function countComments(token: Token): number {
 function countAliasesAndDirectives(document: DocumentNode): { aliases: number; directives: number } {
   const counts = { aliases: 0, directives: 0 };
   visit(document, {
-    Field: ({ alias }) => void (counts.aliases += alias ? 1 : 0),
-    Directive: () => void (counts.directives += 1),
+    Field({ alias }) {
+      if (alias) counts.aliases += 1;
+    },
+    Directive() {
+      counts.directives += 1;
+    },
   });
   return counts;
 }
