@@ -2,7 +2,6 @@ import {
   createSourceEventStream,
   type DocumentNode,
   type ExecutionResult,
-  executeRootSelectionSet,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -23,6 +22,7 @@ import { RoomStream } from '../resolvers/room-stream.ts';
 import { type Answer, type AnswerOptions, requestError, toAnswer } from './answer.ts';
 import { OperationContext, type Services } from './context.ts';
 import { useDocuments } from './documents.ts';
+import { executeCompiled } from './execution/compiled.ts';
 import { type CostCheck, createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
@@ -109,8 +109,7 @@ type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']>;
 /** The checks have coerced the variables already: graphql's own entry points would do it again. */
 function useValidatedExecution(): Plugin {
   return {
-    onExecute: ({ setExecuteFn }) =>
-      setExecuteFn((args) => executeRootSelectionSet(args as unknown as ValidatedExecutionArgs)),
+    onExecute: ({ setExecuteFn }) => setExecuteFn((args) => executeCompiled(args as unknown as ValidatedExecutionArgs)),
     onSubscribe: ({ setSubscribeFn }) =>
       setSubscribeFn((args) => createSourceEventStream(args as unknown as ValidatedSubscriptionArgs)),
   };

@@ -1,6 +1,5 @@
 import {
   BREAK,
-  executeSubscriptionEvent,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -14,6 +13,7 @@ import { personal, type SubscribeRequest } from '../live/selection.ts';
 import type { RoomStream } from '../resolvers/room-stream.ts';
 import { type AnswerOptions, toAnswer } from './answer.ts';
 import { OperationContext, type Services, SharedContext } from './context.ts';
+import { executeCompiled } from './execution/compiled.ts';
 
 export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
@@ -64,7 +64,7 @@ async function render(
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = context.cursorOf(event.roomId, event.seq);
-  const result = await executeSubscriptionEvent({ ...validated, rootValue, contextValue: context });
+  const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
   const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
   return new Rendered(event.seq, cursor, JSON.stringify(body));
 }

@@ -1,0 +1,200 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
+  GraphQLBoolean,
+  type GraphQLField,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  GraphQLString,
+  getArgumentValues,
+  getNullableType,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  Kind,
+  type SelectionSetNode,
+  typeFromAST,
+  type ValueNode,
+} from 'graphql';
+
+/** How a value of a field's type becomes part of the answer. */
+export type Completion =
+  | { kind: 'leaf'; isNonNull: boolean; type: GraphQLLeafType }
+  | { kind: 'list'; isNonNull: boolean; item: Completion }
+  | { kind: 'object'; isNonNull: boolean; selection: SelectionPlan }
+  | {
+      kind: 'abstract';
+      isNonNull: boolean;
+      type: GraphQLAbstractType;
+      selectionOf: (type: GraphQLObjectType) => SelectionPlan;
+    };
+
+export type Arguments = Record<string, unknown>;
+
+/** A field of a selection, with all that does not depend on the object it is asked of. */
+export interface FieldPlan {
+  /** Its place among all fields of the operation. */
+  index: number;
+  responseName: string;
+  nodes: readonly FieldNode[];
+  field: GraphQLField<unknown, unknown>;
+  parentType: GraphQLObjectType;
+  completion: Completion;
+  /** Which values of the object's own property are the answer as they are; absent where it is not so simple. */
+  isAsIs: ((value: unknown) => boolean) | undefined;
+  /** Its arguments, where no variable is among them. */
+  constantArguments: Arguments | undefined;
+}
+
+export interface SelectionPlan {
+  type: GraphQLObjectType;
+  fields: readonly FieldPlan[];
+  /** Whether a response name would change the prototype of a plain object. */
+  hasProtoName: boolean;
+}
+
+const isString = (value: unknown) => typeof value === 'string';
+
+/** Built-in scalars, where their coercion is the identity. */
+const asIs = new Map<GraphQLOutputType, (value: unknown) => boolean>([
+  [GraphQLString, isString],
+  [GraphQLID, isString],
+  [GraphQLBoolean, (value) => typeof value === 'boolean'],
+  [GraphQLInt, (value) => typeof value === 'number' && (value | 0) === value],
+]);
+
+export interface PlannerParts {
+  schema: GraphQLSchema;
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  /** The coerced variables that `@skip` and `@include` look at. */
+  conditions: Readonly<Record<string, unknown>>;
+}
+
+/** Plans selections of one operation, for one outcome of its conditions, each when it is first needed. */
+export class Planner {
+  readonly #parts: PlannerParts;
+  #fieldCount = 0;
+
+  constructor(parts: PlannerParts) {
+    this.#parts = parts;
+  }
+
+  planSelection(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): SelectionPlan {
+    const nodes = new Map<string, FieldNode[]>();
+    for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, new Set());
+    const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
+    return { type, fields, hasProtoName: nodes.has('__proto__') };
+  }
+
+  /** https://spec.graphql.org/draft/#CollectFields() */
+  #collect(
+    type: GraphQLObjectType,
+    { selections }: SelectionSetNode,
+    nodes: Map<string, FieldNode[]>,
+    visited: Set<string>,
+  ): void {
+    for (const selection of selections) {
+      if (!this.#isIncluded(selection)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const responseName = (selection.alias ?? selection.name).value;
+        nodes.set(responseName, [...(nodes.get(responseName) ?? []), selection]);
+        continue;
+      }
+      const fragment = this.#openFragment(selection, visited);
+      if (fragment && this.#applies(fragment.typeCondition, type))
+        this.#collect(type, fragment.selectionSet, nodes, visited);
+    }
+  }
+
+  #openFragment(
+    selection: Exclude<SelectionSetNode['selections'][number], FieldNode>,
+    visited: Set<string>,
+  ):
+    | (Pick<FragmentDefinitionNode, 'selectionSet'> & {
+        typeCondition?: FragmentDefinitionNode['typeCondition'] | undefined;
+      })
+    | undefined {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
+    const name = selection.name.value;
+    if (visited.has(name)) return undefined;
+    visited.add(name);
+    return this.#parts.fragments[name];
+  }
+
+  #isIncluded({ directives = [] }: SelectionSetNode['selections'][number]): boolean {
+    return directives.every(({ name, arguments: given = [] }) => {
+      if (name.value !== 'skip' && name.value !== 'include') return true;
+      const condition = this.#evaluate(given.find((argument) => argument.name.value === 'if')?.value);
+      return name.value === 'include' ? condition : !condition;
+    });
+  }
+
+  #evaluate(value: ValueNode | undefined): boolean {
+    if (value?.kind === Kind.VARIABLE) return this.#parts.conditions[value.name.value] === true;
+    return value?.kind === Kind.BOOLEAN && value.value;
+  }
+
+  #applies(condition: FragmentDefinitionNode['typeCondition'] | undefined, type: GraphQLObjectType): boolean {
+    if (!condition) return true;
+    const named = typeFromAST(this.#parts.schema, condition);
+    return named === type || (isAbstractType(named) && this.#parts.schema.isSubType(named, type));
+  }
+
+  #planField(parentType: GraphQLObjectType, responseName: string, nodes: readonly FieldNode[]): FieldPlan | undefined {
+    const [node] = nodes;
+    const field = node && this.#parts.schema.getField(parentType, node.name.value);
+    if (!field) return undefined;
+    this.#fieldCount += 1;
+    return {
+      index: this.#fieldCount,
+      responseName,
+      nodes,
+      field,
+      parentType,
+      completion: this.#planCompletion(field.type, nodes),
+      isAsIs: field.resolve ? undefined : asIs.get(getNullableType(field.type)),
+      constantArguments: hasVariables(node) ? undefined : getArgumentValues(field, node),
+    };
+  }
+
+  #planCompletion(type: GraphQLOutputType, nodes: readonly FieldNode[], isNonNull = false): Completion {
+    if (isNonNullType(type)) return this.#planCompletion(type.ofType, nodes, true);
+    if (isListType(type)) return { kind: 'list', isNonNull, item: this.#planCompletion(type.ofType, nodes) };
+    if (isLeafType(type)) return { kind: 'leaf', isNonNull, type };
+    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const selectionOf = remember((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
+    if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
+    return {
+      kind: 'object',
+      isNonNull,
+      get selection() {
+        return selectionOf(type);
+      },
+    };
+  }
+}
+
+function remember<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+function hasVariables({ arguments: given = [] }: FieldNode): boolean {
+  return given.some(({ value }) => containsVariable(value));
+}
+
+function containsVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.VARIABLE) return true;
+  if (value.kind === Kind.LIST) return value.values.some(containsVariable);
+  return value.kind === Kind.OBJECT && value.fields.some((field) => containsVariable(field.value));
+}
