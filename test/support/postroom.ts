@@ -136,7 +136,14 @@ let people = 0;
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
 export async function launch(settings: Settings = {}): Promise<Postroom> {
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn', RATE_LIMIT: '0', ...settings },
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      DATABASE_URL: 'sqlite::memory:',
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT: '0',
+      ...settings,
+    },
   });
   const log: Record<string, unknown>[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
