@@ -20,7 +20,8 @@ const dialect: Dialect = {
 
 /**
  * One connection writes, one reads, and each snapshot has one of its own: in WAL mode readers never wait for the
- * writer. A commit is on disk before it returns (`synchronous = FULL`).
+ * writer. A commit is on disk before it returns (`synchronous = FULL`); what is deleted is overwritten there
+ * (`secure_delete`), so that an erased account cannot be read back from the file.
  */
 export async function openSqlite(path: string, { onStatement }: DatabaseOptions): Promise<Database> {
   const { file, remove } = path === ':memory:' ? temporaryFile() : { file: resolve(path), remove: () => {} };
@@ -78,7 +79,7 @@ function assertUsable(file: string): void {
 function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: string) => void): Kysely<Tables> {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   database.exec(
-    'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -16000; pragma temp_store = memory',
+    'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
   if (mode === 'read') database.exec('pragma query_only = on');
   return new Kysely<Tables>({

@@ -112,22 +112,27 @@ export interface KeysetSource<AnyEdge extends Edge<unknown>> {
   read: (range: KeyRange) => Promise<AnyEdge[]>;
 }
 
-/** A connection. @throws ClientError VALIDATION_ERROR where the arguments are out of range, contradict each other or are no cursors. */
+/** A connection. @throws ClientError VALIDATION_ERROR where the arguments are out of range or are no cursors. */
 export function createConnection<AnyEdge extends Edge<unknown>>(
-  { read }: KeysetSource<AnyEdge>,
+  source: KeysetSource<AnyEdge>,
   { first, after, last, before }: ConnectionArguments,
 ): Connection<AnyEdge> {
   const range = { after: decodeKey(after), before: decodeKey(before) };
   const problems = [
     ...(first != null && !isPageLength(first) ? [{ field: 'first', issue: 'out_of_range' as const }] : []),
     ...(last != null && !isPageLength(last) ? [{ field: 'last', issue: 'out_of_range' as const }] : []),
-    ...(first != null && last != null ? [{ field: 'last', issue: 'invalid' as const }] : []),
     ...(after != null && !range.after ? [{ field: 'after', issue: 'invalid' as const }] : []),
     ...(before != null && !range.before ? [{ field: 'before', issue: 'invalid' as const }] : []),
   ];
   if (problems.length > 0) throw invalidInput(problems);
-  const edges = once(() => read({ ...range, fromEnd: last != null, limit: first ?? last ?? defaultPageLength }));
-  const isAny = async (bounds: Partial<KeyRange>) => (await read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
+  const fromEnd = first == null && last != null;
+  const edges = once(async () => {
+    const read = await source.read({ ...range, fromEnd, limit: first ?? last ?? defaultPageLength });
+    // Where both are given, `last` counts within the first (Relay, 4.4).
+    return last == null ? read : read.slice(-last);
+  });
+  const isAny = async (bounds: Partial<KeyRange>) =>
+    (await source.read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
   return {
     edges,
     nodes: async () => (await edges()).map(({ node }) => node),

@@ -12,7 +12,7 @@ import {
   type RoomPage,
 } from './pages.ts';
 import type { RoomRow } from './tables.ts';
-import { contains } from './text.ts';
+import { contains, isStorable } from './text.ts';
 
 export interface RoomFilter {
   name?: string | null | undefined;
@@ -22,6 +22,11 @@ export interface RoomFilter {
 export interface NewRoom {
   name: string;
   ownerId?: string | null;
+}
+
+/** What is undefined stays. */
+export interface RoomChanges {
+  name: string | undefined;
 }
 
 /** @throws a unique violation where the name is taken. */
@@ -40,6 +45,7 @@ export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined>
 }
 
 export async function findRoomByName(db: Db, name: string): Promise<RoomRow | undefined> {
+  if (!isStorable(name)) return undefined;
   return db.selectFrom('rooms').selectAll().where('name', '=', name).executeTakeFirst();
 }
 
@@ -54,10 +60,10 @@ export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): R
 }
 
 /** The room as changed, or undefined where it has changed since `room` was read. @throws a unique violation where the name is taken. */
-export async function updateRoom(db: Db, room: RoomRow, changes: { name?: string }): Promise<RoomRow | undefined> {
+export async function updateRoom(db: Db, room: RoomRow, { name }: RoomChanges): Promise<RoomRow | undefined> {
   return db
     .updateTable('rooms')
-    .set({ ...changes, updatedAt: Date.now(), version: room.version + 1 })
+    .set({ ...(name !== undefined && { name }), updatedAt: Date.now(), version: room.version + 1 })
     .where('id', '=', room.id)
     .where('version', '=', room.version)
     .returningAll()

@@ -2,7 +2,7 @@ import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
 import type { UserRow } from './tables.ts';
-import { contains } from './text.ts';
+import { contains, isStorable } from './text.ts';
 
 export const deletedUserName = 'deleted user';
 
@@ -59,6 +59,7 @@ export async function findUser(db: Db, id: string): Promise<UserRow | undefined>
 }
 
 export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+  if (!isStorable(email)) return undefined;
   return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
 }
 

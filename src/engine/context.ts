@@ -1,5 +1,6 @@
 import type { Database, Db } from '../data/database.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
+import type { UserRow } from '../data/tables.ts';
 import type { Sessions } from '../identity/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus.ts';
@@ -22,6 +23,10 @@ export interface Context {
   readonly viewer: Viewer | null;
   readonly db: Db;
   readonly loaders: Loaders;
+  /** Who sees what is said of `user`: whoever signed in as them in this operation, else the viewer. */
+  observerOf(user: UserRow): Viewer | null;
+  /** Someone showed their credentials in this operation: they see their own account as its owner; who acts stays the same. */
+  admit(owner: Viewer): void;
   /** One durable transaction, its events published behind the commit. */
   change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
   /** The room's live position; `head` is what its row said. */
@@ -33,6 +38,7 @@ export class OperationContext implements Context {
   readonly db: Db;
   loaders: Loaders;
   readonly #viewer: Viewer | null;
+  readonly #admitted = new Map<string, Viewer>();
   readonly #positions = new Map<string, number>();
 
   constructor(services: Services, viewer: Viewer | null, db: Db = services.database.db) {
@@ -44,6 +50,14 @@ export class OperationContext implements Context {
 
   get viewer(): Viewer | null {
     return this.#viewer;
+  }
+
+  observerOf({ id }: UserRow): Viewer | null {
+    return this.#admitted.get(id) ?? this.viewer;
+  }
+
+  admit(owner: Viewer): void {
+    this.#admitted.set(owner.user.id, owner);
   }
 
   /** Bound, so that resolvers can take it out of the context. */

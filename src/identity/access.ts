@@ -10,6 +10,12 @@ export function assertSignedIn(viewer: Viewer | null): Viewer {
   return viewer;
 }
 
+/** Whose account is gone is signed in no longer. */
+export function assertLiving(user: UserRow | undefined): UserRow {
+  if (!user || user.deletedAt !== null) throw new ClientError('UNAUTHENTICATED', 'The account is gone.');
+  return user;
+}
+
 /** An e-mail is shown to its owner alone. */
 export function maySeeEmail(viewer: Viewer | null, user: UserRow): boolean {
   return viewer?.user.id === user.id;

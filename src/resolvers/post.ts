@@ -3,7 +3,8 @@ import { deletePost, findPost, findPostPage, insertPost, updatePost } from '../d
 import { findRoom } from '../data/rooms.ts';
 import type { PostRow, RoomEventType } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
-import { assertMayChangePost, assertRoom, assertSignedIn, maySeePost } from '../identity/access.ts';
+import { assertMayChangePost, assertRoom, maySeePost } from '../identity/access.ts';
+import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadOrThrow } from './rows.ts';
@@ -20,9 +21,8 @@ export const postQueries: QueryResolvers = {
 };
 
 export const postMutations: MutationResolvers = {
-  async createPost(_, { input }, { viewer, change }) {
-    const { user } = assertSignedIn(viewer);
-    const post = await change(async (db, { append }) => {
+  async createPost(_, { input }, context) {
+    const post = await changeAsViewer(context, async (db, { append }, { user }) => {
       const room = assertRoom(await findRoom(db, input.room));
       assertPostInput(input);
       const now = Date.now();
@@ -43,10 +43,9 @@ export const postMutations: MutationResolvers = {
   },
   updatePost: (_, { input }, context) => changePost(context, input),
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
-  async publishPost(_, { input }, { viewer, change }) {
-    const signedIn = assertSignedIn(viewer);
-    const post = await change(async (db, { append }) => {
-      const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+  async publishPost(_, { input }, context) {
+    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const post = assertMayChangePost(viewer, await findPost(db, input.id));
       if (post.publishedAt !== null) return post;
       const published = assertUpdated(await updatePost(db, post, { publishedAt: Date.now() }));
       await append(eventOf('PostCreated', published));
@@ -54,10 +53,9 @@ export const postMutations: MutationResolvers = {
     });
     return { post };
   },
-  async deletePost(_, { input }, { viewer, change }) {
-    const signedIn = assertSignedIn(viewer);
-    const post = await change(async (db, { append }) => {
-      const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+  async deletePost(_, { input }, context) {
+    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const post = assertMayChangePost(viewer, await findPost(db, input.id));
       assertVersion(post, input.expectedVersion);
       await deletePost(db, post.id);
       const { post: _erased, ...event } = eventOf('PostDeleted', post);
@@ -73,13 +71,14 @@ export async function findVisiblePost(id: string, context: Context): Promise<Pos
   return post && maySeePost(() => context.viewer, post) ? post : undefined;
 }
 
-async function changePost({ viewer, change }: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
-  const signedIn = assertSignedIn(viewer);
-  const post = await change(async (db, { append }) => {
-    const post = assertMayChangePost(signedIn, await findPost(db, input.id));
+async function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
+  const post = await changeAsViewer(context, async (db, { append }, viewer) => {
+    const post = assertMayChangePost(viewer, await findPost(db, input.id));
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);
-    const changed = assertUpdated(await updatePost(db, post, { title: input.title ?? undefined, body: input.body }));
+    const changes = { title: input.title ?? undefined, body: input.body };
+    if (isEmpty(changes)) return post;
+    const changed = assertUpdated(await updatePost(db, post, changes));
     if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed));
     return changed;
   });

@@ -1,3 +1,4 @@
+import type { NewRoomEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/posts.ts';
 import {
   deleteMember,
@@ -10,9 +11,10 @@ import {
   insertRoom,
   updateRoom,
 } from '../data/rooms.ts';
-import type { RoomRow } from '../data/tables.ts';
+import type { RoomRow, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
-import { assertMayChangeRoom, assertMayLeave, assertRoom, assertSignedIn } from '../identity/access.ts';
+import { assertMayChangeRoom, assertMayLeave, assertRoom } from '../identity/access.ts';
+import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { InputCheck, name } from './validation.ts';
@@ -34,10 +36,9 @@ export const roomQueries: QueryResolvers = {
 
 export const roomMutations: MutationResolvers = {
   async createRoom(_, { input }, context) {
-    const { user } = assertSignedIn(context.viewer);
-    assertName(input);
     const room = await refuseDuplicate(context, nameTaken, () =>
-      context.change(async (db) => {
+      changeAsViewer(context, async (db, _, { user }) => {
+        assertName(input);
         const room = await insertRoom(db, { name: input.name, ownerId: user.id });
         await insertMember(db, room.id, user.id);
         return room;
@@ -47,10 +48,9 @@ export const roomMutations: MutationResolvers = {
   },
   updateRoom: (_, { input }, context) => changeRoom(context, input),
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
-  async deleteRoom(_, { input }, { viewer, change }) {
-    const signedIn = assertSignedIn(viewer);
-    const room = await change(async (db, { announce }) => {
-      const room = assertMayChangeRoom(signedIn, await findRoom(db, input.id));
+  async deleteRoom(_, { input }, context) {
+    const room = await changeAsViewer(context, async (db, { announce }, viewer) => {
+      const room = assertMayChangeRoom(viewer, await findRoom(db, input.id));
       assertVersion(room, input.expectedVersion);
       await deleteRoom(db, room.id);
       announce({ type: 'roomDeleted', roomId: room.id });
@@ -58,38 +58,19 @@ export const roomMutations: MutationResolvers = {
     });
     return { room };
   },
-  async joinRoom(_, { input }, { viewer, change }) {
-    const { user } = assertSignedIn(viewer);
-    const room = await change(async (db, { append }) => {
+  async joinRoom(_, { input }, context) {
+    const room = await changeAsViewer(context, async (db, { append }, { user }) => {
       const room = assertRoom(await findRoom(db, input.room));
-      if (await insertMember(db, room.id, user.id)) {
-        await append({
-          roomId: room.id,
-          type: 'MemberJoined',
-          subjectId: user.id,
-          version: user.version,
-          actorId: user.id,
-        });
-      }
+      if (await insertMember(db, room.id, user.id)) await append(membershipOf('MemberJoined', room, user));
       return room;
     });
     return { room };
   },
-  async leaveRoom(_, { input }, { viewer, change }) {
-    const signedIn = assertSignedIn(viewer);
-    const { user } = signedIn;
-    const room = await change(async (db, { append }) => {
+  async leaveRoom(_, { input }, context) {
+    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
       const room = assertRoom(await findRoom(db, input.room));
-      assertMayLeave(signedIn, room);
-      if (await deleteMember(db, room.id, user.id)) {
-        await append({
-          roomId: room.id,
-          type: 'MemberLeft',
-          subjectId: user.id,
-          version: user.version,
-          actorId: user.id,
-        });
-      }
+      assertMayLeave(viewer, room);
+      if (await deleteMember(db, room.id, viewer.user.id)) await append(membershipOf('MemberLeft', room, viewer.user));
       return room;
     });
     return { room };
@@ -97,14 +78,15 @@ export const roomMutations: MutationResolvers = {
 };
 
 async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow }> {
-  const signedIn = assertSignedIn(context.viewer);
   const room = await refuseDuplicate(context, nameTaken, () =>
-    context.change(async (db, { append }) => {
-      const room = assertMayChangeRoom(signedIn, await findRoom(db, input.id));
+    changeAsViewer(context, async (db, { append }, viewer) => {
+      const room = assertMayChangeRoom(viewer, await findRoom(db, input.id));
       assertName(input);
       assertVersion(room, input.expectedVersion);
-      const changed = assertUpdated(await updateRoom(db, room, { ...(input.name != null && { name: input.name }) }));
-      const actorId = signedIn.user.id;
+      const changes = { name: input.name ?? undefined };
+      if (isEmpty(changes)) return room;
+      const changed = assertUpdated(await updateRoom(db, room, changes));
+      const actorId = viewer.user.id;
       await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: changed.version, actorId });
       return changed;
     }),
@@ -116,4 +98,9 @@ function assertName(input: { name?: string | null | undefined }): void {
   const check = new InputCheck();
   check.given('name', input.name, name);
   check.assertValid();
+}
+
+/** One joins and leaves by oneself: the member is the actor. */
+function membershipOf(type: 'MemberJoined' | 'MemberLeft', room: RoomRow, { id, version }: UserRow): NewRoomEvent {
+  return { roomId: room.id, type, subjectId: id, version, actorId: id };
 }

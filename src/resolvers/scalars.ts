@@ -15,7 +15,12 @@ export const dateTime = new GraphQLScalarType<number, string>({
 
 function parseDateTime(value: unknown): number {
   const time = typeof value === 'string' && value.length <= 40 && form.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(time))
+  if (Number.isNaN(time) || !isDay(String(value).slice(0, 10)))
     throw new GraphQLError('DateTime must be ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z.');
   return time;
+}
+
+/** Date.parse takes a 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  return new Date(day).toISOString().startsWith(day);
 }

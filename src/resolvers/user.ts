@@ -7,8 +7,9 @@ import type { UserRow } from '../data/tables.ts';
 import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
 import { invalidInput } from '../errors.ts';
-import { assertMayChangeUser, assertSignedIn, maySeeDrafts, maySeeEmail } from '../identity/access.ts';
+import { assertMayChangeUser, maySeeDrafts, maySeeEmail } from '../identity/access.ts';
 import type { ChangeRecord } from '../live/changes.ts';
+import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name } from './validation.ts';
@@ -16,14 +17,14 @@ import { email, InputCheck, name } from './validation.ts';
 const defaultLast = 10;
 
 export const User: UserResolvers = {
-  email: (user, _, { viewer }) => (maySeeEmail(viewer, user) ? user.email : null),
+  email: (user, _, context) => (maySeeEmail(context.observerOf(user), user) ? user.email : null),
   posts(user, { last }, { loaders }) {
     const length = last ?? defaultLast;
     if (!isPageLength(length)) throw invalidInput([{ field: 'last', issue: 'out_of_range' }]);
     return loaders.lastPosts(user.id, length);
   },
-  drafts: (user, page, { db, viewer }) =>
-    maySeeDrafts(viewer, user) ? findDrafts(db, user.id, page) : createPage(null, page),
+  drafts: (user, page, context) =>
+    maySeeDrafts(context.observerOf(user), user) ? findDrafts(context.db, user.id, page) : createPage(null, page),
 };
 
 export const userQueries: QueryResolvers = {
@@ -35,10 +36,9 @@ export const userQueries: QueryResolvers = {
 export const userMutations: MutationResolvers = {
   updateUser: (_, { input }, context) => changeUser(context, input),
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
-  async deleteUser(_, { input: { id, deletePosts } }, { viewer, change }) {
-    const signedIn = assertSignedIn(viewer);
-    const user = await change(async (db, record) => {
-      const user = assertMayChangeUser(signedIn, await findUser(db, id));
+  async deleteUser(_, { input: { id, deletePosts } }, context) {
+    const user = await changeAsViewer(context, async (db, record, viewer) => {
+      const user = assertMayChangeUser(viewer, await findUser(db, id));
       await withdrawUser(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
       record.announce({ type: 'userDeleted', userId: id });
@@ -49,13 +49,13 @@ export const userMutations: MutationResolvers = {
 };
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: UserRow }> {
-  const signedIn = assertSignedIn(context.viewer);
   const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
-    context.change(async (db) => {
-      const user = assertMayChangeUser(signedIn, await findUser(db, input.id));
+    changeAsViewer(context, async (db, _, viewer) => {
+      const user = assertMayChangeUser(viewer, await findUser(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
-      return assertUpdated(await updateUser(db, user, { name: input.name ?? undefined, email: input.email }));
+      const changes = { name: input.name ?? undefined, email: input.email };
+      return isEmpty(changes) ? user : assertUpdated(await updateUser(db, user, changes));
     }),
   );
   return { user };

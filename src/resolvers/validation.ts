@@ -1,29 +1,27 @@
+import { isStorable } from '../data/text.ts';
 import { type InputProblem, invalidInput } from '../errors.ts';
 
 type Issue = InputProblem['issue'];
 
-/** A rule of one value: the issue it has, or undefined. */
-export type Rule = (value: string) => Issue | undefined;
+/** A rule of one value: the issues it has. */
+export type Rule = (value: string) => Issue[];
 
 const controlCharacter = /\p{Cc}/u;
 const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
 
 /** A name or title: something to see, no control characters. Lengths are in code points. */
 export function line(maxLength: number): Rule {
-  return (value) => {
-    const length = lengthOf(value);
-    if (value.trim() === '') return 'too_short';
-    if (length > maxLength) return 'too_long';
-    return controlCharacter.test(value) || !value.isWellFormed() ? 'invalid' : undefined;
-  };
+  return (value) =>
+    issuesOf({
+      too_short: value.trim() === '',
+      too_long: lengthOf(value) > maxLength,
+      invalid: controlCharacter.test(value) || !value.isWellFormed(),
+    });
 }
 
 /** Free text: anything but NUL and lone surrogates. */
 export function text(maxLength: number): Rule {
-  return (value) => {
-    if (lengthOf(value) > maxLength) return 'too_long';
-    return value.includes('\0') || !value.isWellFormed() ? 'invalid' : undefined;
-  };
+  return (value) => issuesOf({ too_long: lengthOf(value) > maxLength, invalid: !isStorable(value) });
 }
 
 export const name = line(80);
@@ -31,17 +29,14 @@ export const title = line(200);
 export const body = text(20_000);
 
 export const email: Rule = (value) => {
-  if (value.length > 254) return 'too_long';
-  if (value === '') return 'too_short';
-  return emailForm.test(value) && value.isWellFormed() && !controlCharacter.test(value) ? undefined : 'invalid';
+  const issues = issuesOf({ too_short: value === '', too_long: lengthOf(value) > 254 });
+  // The form is looked at only where the length is bounded.
+  if (issues.length > 0) return issues;
+  return issuesOf({ invalid: !emailForm.test(value) || controlCharacter.test(value) || !value.isWellFormed() });
 };
 
-export const password: Rule = (value) => {
-  const length = lengthOf(value);
-  if (length < 8) return 'too_short';
-  if (length > 200) return 'too_long';
-  return value.includes('\0') || !value.isWellFormed() ? 'invalid' : undefined;
-};
+export const password: Rule = (value) =>
+  issuesOf({ too_short: lengthOf(value) < 8, too_long: lengthOf(value) > 200, invalid: !isStorable(value) });
 
 /** Collects every problem of an input, to tell them all at once. */
 export class InputCheck {
@@ -73,9 +68,12 @@ export class InputCheck {
   }
 
   #check(field: string, value: string, rule: Rule): void {
-    const issue = rule(value);
-    if (issue) this.add(field, issue);
+    for (const issue of rule(value)) this.add(field, issue);
   }
+}
+
+function issuesOf(found: Partial<Record<Issue, boolean>>): Issue[] {
+  return (Object.keys(found) as Issue[]).filter((issue) => found[issue]);
 }
 
 /** In code points. */
