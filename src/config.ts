@@ -33,7 +33,7 @@ export function readConfig(environment: Environment = process.env) {
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 4000, 0, 65_535),
     databaseUrl: readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db')),
-    /** The session key as a JWK; absent: made once and kept beside the database. */
+    /** An Ed25519 private key in PEM; absent: made once and kept beside the database. */
     sessionKey: environment['SESSION_KEY'] || undefined,
     sessionHours: 24,
     introspection: flag('INTROSPECTION', true),
@@ -42,6 +42,9 @@ export function readConfig(environment: Environment = process.env) {
     stallSeconds: whole('STALL_SECONDS', 60, 1),
     eventRetentionHours: whole('EVENT_RETENTION_HOURS', 168, 1),
     eventRetentionCount: whole('EVENT_RETENTION_COUNT', 100_000, 1),
+    /** Proxies of one's own in front, each of which adds to X-Forwarded-For. */
+    trustProxy: whole('TRUST_PROXY', 0, 0, 10),
+    rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
     logLevel: readLogLevel(text('LOG_LEVEL', 'info')),
     limits: {
       depth: whole('LIMIT_DEPTH', 10, 1),
@@ -54,6 +57,8 @@ export function readConfig(environment: Environment = process.env) {
       documentBytes: whole('LIMIT_DOCUMENT_BYTES', 100_000, 1),
       bodyBytes: whole('LIMIT_BODY_BYTES', 1_000_000, 1),
       subscriptions: whole('LIMIT_SUBSCRIPTIONS', 100, 1),
+      sockets: whole('LIMIT_SOCKETS', 1_000, 1),
+      messages: whole('LIMIT_MESSAGES', 100, 1),
     },
   };
 }

@@ -25,6 +25,7 @@ export const clientErrors = {
   VALIDATION_ERROR: { status: 422, meaning: 'The input breaks a rule; `details` names each field.' },
   CURSOR_INVALID: { status: 422, meaning: 'The cursor was not given out by this room.' },
   SUBSCRIPTION_LIMIT_EXCEEDED: { status: 429, meaning: 'Too many live subscriptions.' },
+  RATE_LIMITED: { status: 429, meaning: 'Over the rate; try again after `retryAfterMs`.' },
   SLOW_CONSUMER: { status: 503, meaning: 'The stream fell behind what is kept: read the room again.' },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: 'Our fault; `requestId` finds it in the log.' },
   SERVICE_UNAVAILABLE: { status: 503, meaning: 'Not now; try again later.' },
@@ -42,6 +43,7 @@ export interface InputProblem {
 export interface ErrorExtras {
   details?: readonly InputProblem[];
   live?: { cursor: string };
+  retryAfterMs?: number;
 }
 
 /** An error whose code, message and extras may be shown to the client. */

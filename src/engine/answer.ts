@@ -1,10 +1,13 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ClientError, clientErrors, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { type Rate, RateLimited } from './limits/rate.ts';
 
 /** What leaves over any transport: an execution result whose errors are coded and masked. */
 export interface Answer {
   status: number;
+  /** What is left of the caller's rate. */
+  rate?: Rate | undefined;
   body: {
     data?: ExecutionResult['data'];
     errors?: readonly GraphQLFormattedError[];
@@ -15,6 +18,7 @@ export interface Answer {
 export interface AnswerOptions {
   requestId: string;
   log: Log;
+  rate?: Rate | undefined;
 }
 
 const partialSuccess = 294;
@@ -31,11 +35,13 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
 
 /** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */
 export function toAnswer({ data, errors, extensions }: ExecutionResult, options: AnswerOptions): Answer {
+  const rate = options.rate ?? findRate(errors?.[0]);
   const formatted = errors?.map((error) => formatError(error, options));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
   const failed = data == null && code !== undefined;
   return {
     status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
+    ...(rate && { rate }),
     body: {
       ...(formatted && { errors: formatted }),
       ...(data !== undefined && { data }),
@@ -63,6 +69,10 @@ export function formatError(error: unknown, { requestId, log }: AnswerOptions): 
 function findClientError(error: unknown): ClientError | undefined {
   if (error instanceof ClientError) return error;
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
+}
+
+function findRate(error: GraphQLError | undefined): Rate | undefined {
+  return error?.cause instanceof RateLimited ? error.cause.rate : undefined;
 }
 
 function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {

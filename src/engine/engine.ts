@@ -5,7 +5,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  type OperationTypeNode,
+  OperationTypeNode,
   type ValidatedExecutionArgs,
   type ValidatedSubscriptionArgs,
   validateExecutionArgs,
@@ -26,6 +26,7 @@ import { executeCompiled } from './execution/compiled.ts';
 import { type CostCheck, createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
+import { createRateLimit, type Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
@@ -33,7 +34,7 @@ export interface EngineParts {
   schema: GraphQLSchema;
   services: Services;
   fanOut: FanOut;
-  config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs'>;
+  config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate'>;
   log: Log;
 }
 
@@ -47,6 +48,10 @@ export interface GraphQLRequest {
 /** Who sent it, and what its answer goes by. */
 export interface Call {
   viewer: Viewer | null;
+  /** Where it came from, for those without credentials. */
+  address: string;
+  /** A subscription that goes on is not charged to the rate. */
+  isResumed?: boolean;
   requestId: string;
   /** Aborted when the client has left, or the operation has taken too long. */
   abort: AbortController;
@@ -64,7 +69,7 @@ export interface PreparedOperation {
 
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
-  prepare(request: GraphQLRequest, call: Call): PreparedOperation | Answer;
+  prepare(request: GraphQLRequest, call: Call): Promise<PreparedOperation | Answer>;
   /** An error outside any operation, as an operation's would read. */
   refuse(error: unknown, requestId: string): Answer;
 }
@@ -75,6 +80,7 @@ export function isAnswer(value: object): value is Answer {
 
 export function createEngine(parts: EngineParts): Engine {
   const { schema, config, log } = parts;
+  const chargeRate = createRateLimit(config.rate);
   const checkCost = createCostCheck(schema, config.limits.cost);
   const pipeline = createYoga({
     schema,
@@ -91,17 +97,25 @@ export function createEngine(parts: EngineParts): Engine {
     ],
   });
   return {
-    prepare(request, call) {
+    async prepare(request, call) {
       const enveloped = pipeline.getEnveloped();
+      let rate: Rate | undefined;
       try {
+        if (!call.isResumed) rate = await chargeRate(callerOf(call));
         const validated = validateOperation(enveloped, request, call, { checkCost, ...config });
-        return new Operation(parts, enveloped, validated, call);
+        const isStream = validated.operation.operation === OperationTypeNode.SUBSCRIPTION;
+        if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));
+        return new Operation(parts, enveloped, validated, call, rate);
       } catch (error) {
-        return toAnswer({ errors: errorsOf(error) }, { requestId: call.requestId, log });
+        return toAnswer({ errors: errorsOf(error) }, { requestId: call.requestId, log, rate });
       }
     },
     refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),
   };
+}
+
+function callerOf({ viewer, address }: Call): string {
+  return viewer ? `user ${viewer.user.id}` : `address ${address}`;
 }
 
 type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']>;
@@ -169,7 +183,13 @@ class Operation implements PreparedOperation {
   readonly #call: Call;
   readonly #answerOptions: AnswerOptions;
 
-  constructor(parts: EngineParts, enveloped: Enveloped, validated: ValidatedExecutionArgs, call: Call) {
+  constructor(
+    parts: EngineParts,
+    enveloped: Enveloped,
+    validated: ValidatedExecutionArgs,
+    call: Call,
+    rate: Rate | undefined,
+  ) {
     this.type = validated.operation.operation;
     this.document = validated.document;
     this.operationName = validated.operation.name?.value;
@@ -177,7 +197,7 @@ class Operation implements PreparedOperation {
     this.#enveloped = enveloped;
     this.#validated = validated;
     this.#call = call;
-    this.#answerOptions = { requestId: call.requestId, log: parts.log };
+    this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
   }
 
   async execute(): Promise<Answer> {

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../engine/answer.ts';
 import { isAnswer, type PreparedOperation } from '../engine/engine.ts';
+import type { Rate } from '../engine/limits/rate.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import { eventStream, graphqlResponse, html, json, type Preferences, parseAccept } from './accept.ts';
+import { addressOf } from './address.ts';
 import { writeGraphiql } from './graphiql.ts';
 import { readGetRequest, readPostRequest } from './request.ts';
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
@@ -72,7 +74,10 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   const viewer = await parts.authenticate(request.headers.authorization);
   const abort = new AbortController();
   response.once('close', () => abort.abort());
-  const prepared = parts.engine.prepare(operation, { viewer, requestId: exchange.requestId, abort });
+  const address = addressOf(request, parts.config.trustProxy);
+  const isResumed = request.headers['last-event-id'] !== undefined;
+  const call = { viewer, address, isResumed, requestId: exchange.requestId, abort };
+  const prepared = await parts.engine.prepare(operation, call);
   if (isAnswer(prepared)) return writeAnswer(exchange, prepared, accept);
   await run(parts, exchange, prepared, accept);
 }
@@ -114,7 +119,8 @@ function assertMethod({ method }: IncomingMessage): void {
 }
 
 /** In one write. A success is `application/json` for a client that does not ask for more. */
-function writeAnswer({ request, response, requestId }: Exchange, { status, body }: Answer, accept?: Preferences): void {
+function writeAnswer({ request, response, requestId }: Exchange, answer: Answer, accept?: Preferences): void {
+  const { status, body, rate } = answer;
   const isSuccess = status >= 200 && status < 300;
   const isPlain =
     isSuccess && accept && !(accept.names(graphqlResponse) && accept.of(graphqlResponse) >= accept.of(json));
@@ -124,9 +130,20 @@ function writeAnswer({ request, response, requestId }: Exchange, { status, body 
     'content-length': bytes.length,
     'cache-control': 'private, no-store',
     'x-request-id': requestId,
+    ...(rate && rateHeaders(rate, status)),
     ...errorHeaders(request, status, body.errors?.[0]?.extensions?.['code'] as ErrorCode | undefined),
   });
   response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status: number): Record<string, string> {
+  const resetSeconds = Math.ceil(resetMs / 1_000);
+  return {
+    'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    ...(status === 429 && { 'retry-after': String(resetSeconds) }),
+  };
 }
 
 function errorHeaders(

@@ -14,6 +14,7 @@ import type { Answer } from '../engine/answer.ts';
 import { type Call, type Engine, isAnswer, type PreparedOperation } from '../engine/engine.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { addressOf } from './address.ts';
 import { KeepAlive, terminateLater } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
@@ -31,6 +32,7 @@ const tryAgainLater = 1013;
 /** What belongs to one socket. */
 interface Connection {
   request: IncomingMessage;
+  address: string;
   webSocket: WebSocket;
   writer: SocketWriter;
   viewer: Viewer | null;
@@ -65,7 +67,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     upgrade(request, socket, head) {
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const writer = new SocketWriter(socket);
-        const connection = createConnection(request, webSocket, writer);
+        const connection = createConnection(request, addressOf(request, parts.config.trustProxy), webSocket, writer);
         connections.add(connection);
         webSocket.once('close', () => connections.delete(connection));
         keepAlive.watch(webSocket, socket);
@@ -90,8 +92,13 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   };
 }
 
-function createConnection(request: IncomingMessage, webSocket: WebSocket, writer: SocketWriter): Connection {
-  return { request, webSocket, writer, viewer: null, seen: new Map(), expiry: undefined, running: new Set() };
+function createConnection(
+  request: IncomingMessage,
+  address: string,
+  webSocket: WebSocket,
+  writer: SocketWriter,
+): Connection {
+  return { request, address, webSocket, writer, viewer: null, seen: new Map(), expiry: undefined, running: new Set() };
 }
 
 /** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
@@ -131,9 +138,16 @@ function createProtocol(parts: TransportParts): Server<Connection> {
   const refusals = new WeakMap<readonly GraphQLError[], readonly GraphQLFormattedError[]>();
   return makeServer<Record<string, unknown> | undefined, Connection>({
     onConnect: (context) => connect(context, parts),
-    onSubscribe(context, id, payload) {
-      const call: Call = { viewer: context.extra.viewer, requestId: randomUUID(), abort: new AbortController() };
-      const prepared = prepare(parts, context, payload, call);
+    async onSubscribe(context, id, payload) {
+      const { viewer, address, seen } = context.extra;
+      const call: Call = {
+        viewer,
+        address,
+        isResumed: seen.has(id),
+        requestId: randomUUID(),
+        abort: new AbortController(),
+      };
+      const prepared = await prepare(parts, context, payload, call);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, prepared, connection: context.extra });
       const { errors = [] } = prepared.body;
       const carriers = errors.map(({ message }) => new GraphQLError(message));
@@ -178,17 +192,17 @@ function readSeen(live: unknown): Map<string, string> {
   return new Map(Object.entries(seen).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-function prepare(
+async function prepare(
   { engine, config }: TransportParts,
   { subscriptions }: ConnectionContext,
   payload: unknown,
   call: Call,
-): PreparedOperation | Answer {
+): Promise<PreparedOperation | Answer> {
   try {
     if (Object.keys(subscriptions).length > config.limits.subscriptions) {
       throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
     }
-    return engine.prepare(toGraphQLRequest(payload), call);
+    return await engine.prepare(toGraphQLRequest(payload), call);
   } catch (error) {
     return engine.refuse(error, call.requestId);
   }

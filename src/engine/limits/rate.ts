@@ -1,0 +1,47 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ClientError } from '../../errors.ts';
+
+export interface RateOptions {
+  /** Operations a window; 0 for no limit. */
+  limit: number;
+  windowSeconds: number;
+}
+
+/** What is left of a caller's rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
+export interface Rate extends RateOptions {
+  remaining: number;
+  /** Until the window ends. */
+  resetMs: number;
+}
+
+/** Over the rate. */
+export class RateLimited extends ClientError {
+  readonly rate: Rate;
+
+  constructor(rate: Rate) {
+    super('RATE_LIMITED', undefined, { retryAfterMs: rate.resetMs });
+    this.rate = rate;
+  }
+}
+
+/** Charges one operation to a caller; undefined where there is no limit. @throws RateLimited. */
+export type ChargeRate = (caller: string) => Promise<Rate | undefined>;
+
+export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
+  if (limit === 0) return async () => undefined;
+  const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
+  const toRate = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Rate => ({
+    limit,
+    windowSeconds,
+    remaining: remainingPoints,
+    resetMs: Math.max(1, msBeforeNext),
+  });
+  return async (caller) => {
+    try {
+      return toRate(await limiter.consume(caller));
+    } catch (error) {
+      if (error instanceof RateLimiterRes) throw new RateLimited(toRate(error));
+      throw error;
+    }
+  };
+}

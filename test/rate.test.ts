@@ -1,0 +1,68 @@
+import { createClient } from 'graphql-ws';
+import { expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { launchForTest } from './support/postroom.ts';
+
+const query = '{ viewer { id } }';
+
+it('exactly the limit passes in a burst, and a call after Retry-After passes', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '20', RATE_WINDOW_SECONDS: '1' });
+  const replies = await Promise.all(Array.from({ length: 50 }, () => postroom.send(query)));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
+  const refused = replies.find(({ status }) => status === 429);
+  expect(refused).toMatchObject({ code: 'RATE_LIMITED' });
+  expect(refused?.errors?.[0]?.extensions).toHaveProperty('retryAfterMs', expect.any(Number));
+  const retryAfter = refused?.headers.get('retry-after') ?? '';
+  expect(retryAfter).toMatch(/^[1-9]\d*$/);
+  await new Promise((resolve) => setTimeout(resolve, Number(retryAfter) * 1_000));
+  expect(await postroom.send(query)).toMatchObject({ status: 200 });
+});
+
+it('every answer says what is left of the rate', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '5' });
+  await postroom.send(query);
+  const { headers } = await postroom.send(query);
+  expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=60');
+  expect(headers.get('ratelimit')).toMatch(/^"default";r=3;t=\d+$/);
+});
+
+it('each user has a rate of their own, whatever their address', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '3' });
+  const ada = await postroom.signUp('Ada');
+  const replies = await Promise.all(Array.from({ length: 3 }, () => postroom.send(query, {}, ada.token)));
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await postroom.send(query, {}, ada.token)).toMatchObject({ status: 429 });
+  expect(await postroom.send(query)).toMatchObject({ status: 200 });
+});
+
+it('an address forged in X-Forwarded-For changes nothing; behind a trusted proxy the address it saw counts', async () => {
+  const forge = async (settings: Record<string, string>) => {
+    const postroom = await launchForTest({ RATE_LIMIT: '2', ...settings });
+    const statuses = [];
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+      const { status } = await fetch(`${postroom.graphqlUrl}?query={viewer{id}}`, {
+        headers: { 'x-forwarded-for': `198.51.100.7, ${address}` },
+      });
+      statuses.push(status);
+    }
+    return statuses;
+  };
+  expect(await forge({})).toEqual([200, 200, 429]);
+  expect(await forge({ TRUST_PROXY: '1' })).toEqual([200, 200, 200]);
+  expect(await forge({ TRUST_PROXY: '2' })).toEqual([200, 200, 429]);
+});
+
+it('over a WebSocket the same rate ends an operation with an error, and the socket stays', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '2' });
+  const client = createClient({ url: postroom.webSocketUrl, webSocketImpl: WebSocket, lazy: false });
+  const ask = () =>
+    new Promise((resolve) => {
+      client.subscribe({ query }, { next: resolve, error: resolve, complete: () => {} });
+    });
+  expect(await postroom.send(query)).toMatchObject({ status: 200 });
+  expect(await ask()).toEqual({ data: { viewer: null } });
+  const refused = [{ extensions: { code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) } }];
+  expect(await ask()).toMatchObject(refused);
+  expect(await ask()).toMatchObject(refused);
+  await client.dispose();
+});
