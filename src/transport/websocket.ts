@@ -15,6 +15,7 @@ import { type Call, type Engine, isAnswer, type PreparedOperation } from '../eng
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { addressOf } from './address.ts';
+import { AddressCount, MessageBudget } from './flood.ts';
 import { KeepAlive, terminateLater } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
@@ -28,6 +29,7 @@ const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 const serviceRestart = 1012;
 const tryAgainLater = 1013;
+const tooManySockets = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n';
 
 /** What belongs to one socket. */
 interface Connection {
@@ -63,13 +65,21 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
+  const held = new AddressCount(parts.config.limits.sockets);
   return {
     upgrade(request, socket, head) {
+      const address = addressOf(request, parts.config.trustProxy);
+      if (held.isFull(address)) return void socket.end(tooManySockets);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const writer = new SocketWriter(socket);
-        const connection = createConnection(request, addressOf(request, parts.config.trustProxy), webSocket, writer);
+        const connection = createConnection(request, address, webSocket, writer);
         connections.add(connection);
-        webSocket.once('close', () => connections.delete(connection));
+        held.add(address);
+        webSocket.once('close', () => {
+          connections.delete(connection);
+          held.remove(address);
+        });
+        limitMessages(webSocket, parts.config.limits.messages);
         keepAlive.watch(webSocket, socket);
         open(protocol, connection, parts);
       });
@@ -90,6 +100,18 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
       server.close();
     },
   };
+}
+
+/** A flood ends the socket; its client comes back later. */
+function limitMessages(webSocket: WebSocket, perSecond: number): void {
+  const budget = new MessageBudget(perSecond);
+  const count = () => {
+    if (budget.take() || webSocket.readyState !== webSocket.OPEN) return;
+    webSocket.close(tryAgainLater, 'Too many messages');
+    terminateLater(webSocket);
+  };
+  webSocket.on('message', count);
+  webSocket.on('ping', count);
 }
 
 function createConnection(
@@ -118,6 +140,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       close: (code, reason) => webSocket.close(code, reason),
       onMessage: (listener) =>
         webSocket.on('message', (data: RawData) => {
+          if (webSocket.readyState !== webSocket.OPEN) return;
           listener(String(data)).catch((error) => {
             log.debug({ err: error }, 'a message that the protocol does not know');
             webSocket.close(CloseCode.BadRequest, 'Invalid message received');

@@ -142,6 +142,7 @@ export async function launch(settings: Settings = {}): Promise<Postroom> {
       DATABASE_URL: 'sqlite::memory:',
       LOG_LEVEL: 'warn',
       RATE_LIMIT: '0',
+      LIMIT_SOCKETS: '20000',
       ...settings,
     },
   });

@@ -1,0 +1,47 @@
+/** Lets `perSecond` through each second, and twice as many in a burst: a client that comes back subscribes to all at once. */
+export class MessageBudget {
+  readonly #perMs: number;
+  readonly #most: number;
+  #left: number;
+  #at = Date.now();
+
+  constructor(perSecond: number) {
+    this.#perMs = perSecond / 1_000;
+    this.#most = perSecond * 2;
+    this.#left = this.#most;
+  }
+
+  /** False where there was one too many. */
+  take(): boolean {
+    const now = Date.now();
+    this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs);
+    this.#at = now;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+/** How many of something each address holds. */
+export class AddressCount {
+  readonly #counts = new Map<string, number>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  isFull(address: string): boolean {
+    return (this.#counts.get(address) ?? 0) >= this.#limit;
+  }
+
+  add(address: string): void {
+    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1);
+  }
+
+  remove(address: string): void {
+    const left = (this.#counts.get(address) ?? 0) - 1;
+    if (left > 0) this.#counts.set(address, left);
+    else this.#counts.delete(address);
+  }
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { launchForTest, type Postroom } from './support/postroom.ts';
+
+async function connect({ webSocketUrl }: Postroom): Promise<WebSocket> {
+  const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await once(socket, 'message');
+  return socket;
+}
+
+it.each([
+  ['messages', (socket: WebSocket) => socket.send('{"type":"ping"}')],
+  ['WebSocket pings', (socket: WebSocket) => socket.ping()],
+  [
+    'subscribes',
+    (socket: WebSocket, index: number) =>
+      socket.send(`{"type":"subscribe","id":"${index}","payload":{"query":"{ viewer { id } }"}}`),
+  ],
+])('a flood of %s ends its socket with 1013, and its neighbour goes on', async (_what, send) => {
+  const postroom = await launchForTest();
+  const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
+  for (let index = 0; index < 10_000; index += 1) send(flooding, index);
+  const [code] = await once(flooding, 'close');
+  expect(code).toBe(1013);
+  neighbour.send('{"type":"ping","payload":{"still":"here"}}');
+  const [answer] = await once(neighbour, 'message');
+  expect(JSON.parse(String(answer))).toEqual({ type: 'pong', payload: { still: 'here' } });
+  neighbour.close();
+});
+
+it('an address holds so many sockets and no more; one that leaves makes room', async () => {
+  const postroom = await launchForTest({ LIMIT_SOCKETS: '3' });
+  const held = await Promise.all([connect(postroom), connect(postroom), connect(postroom)]);
+  const refused = new WebSocket(postroom.webSocketUrl, 'graphql-transport-ws');
+  const [error] = await once(refused, 'error');
+  expect(String(error)).toContain('503');
+  held[0]?.close();
+  await once(held[0] as WebSocket, 'close');
+  const [next] = await Promise.all([connect(postroom)]);
+  for (const socket of [...held, next]) socket.terminate();
+});
