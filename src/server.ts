@@ -9,7 +9,7 @@ import { createEngine } from './engine/engine.ts';
 import { loadSchema } from './engine/schema.ts';
 import { findViewer } from './identity/credentials.ts';
 import { Sessions } from './identity/session.ts';
-import { loadSessionKey, parseSessionKey, type SessionKey } from './identity/session-key.ts';
+import { createSessionKey, loadSessionKey, parseSessionKey, type SessionKey } from './identity/session-key.ts';
 import { usersTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
@@ -75,8 +75,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
 function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKey {
   if (sessionKey === undefined) {
     const path = databaseUrl.slice('sqlite:'.length);
-    const folder = path === ':memory:' ? 'data' : dirname(resolve(path));
-    return loadSessionKey(join(folder, 'session-key.pem'));
+    if (path === ':memory:') return createSessionKey();
+    return loadSessionKey(join(dirname(resolve(path)), 'session-key.pem'));
   }
   try {
     return parseSessionKey(sessionKey);

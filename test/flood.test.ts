@@ -12,21 +12,21 @@ async function connect({ webSocketUrl }: Postroom): Promise<WebSocket> {
 }
 
 it.each([
-  ['messages', 1013, (socket: WebSocket) => socket.send('{"type":"ping"}')],
+  ['messages', [1013], (socket: WebSocket) => socket.send('{"type":"ping"}')],
   // ws itself cuts one whose pings it cannot answer as fast as they come.
-  ['WebSocket pings', 1006, (socket: WebSocket) => socket.ping()],
+  ['WebSocket pings', [1006, 1013], (socket: WebSocket) => socket.ping()],
   [
     'subscribes',
-    1013,
+    [1013],
     (socket: WebSocket, index: number) =>
       socket.send(`{"type":"subscribe","id":"${index}","payload":{"query":"{ viewer { id } }"}}`),
   ],
-])('a flood of %s ends its socket with %d, and its neighbour goes on', async (_what, expected, send) => {
+])('a flood of %s ends its socket with %j, and its neighbour goes on', async (_what, expected, send) => {
   const postroom = await launchForTest();
   const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
   for (let index = 0; index < 10_000; index += 1) send(flooding, index);
   const [code] = await once(flooding, 'close');
-  expect(code).toBe(expected);
+  expect(expected).toContain(code);
   neighbour.send('{"type":"ping","payload":{"still":"here"}}');
   const [answer] = await once(neighbour, 'message');
   expect(JSON.parse(String(answer))).toEqual({ type: 'pong', payload: { still: 'here' } });

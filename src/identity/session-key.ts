@@ -14,6 +14,12 @@ export function parseSessionKey(pem: string): SessionKey {
   return { sign, verify: createPublicKey(sign) };
 }
 
+/** A key for as long as the process lives. */
+export function createSessionKey(): SessionKey {
+  const { privateKey: sign, publicKey: verify } = generateKeyPairSync('ed25519');
+  return { sign, verify };
+}
+
 /** The key kept in `file`, made on the first start, readable by its owner alone. */
 export function loadSessionKey(file: string): SessionKey {
   if (!existsSync(file)) {
