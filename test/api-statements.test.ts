@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { writeMembers, writePosts, writeRoom, writeUsers } from './support/rows.ts';
+import { shareServer } from './support/shared-server.ts';
+
+const server = shareServer({ LOG_LEVEL: 'debug' });
+
+let room: string;
+beforeAll(() => {
+  const file = server.databaseFile;
+  const authors = writeUsers(
+    file,
+    Array.from({ length: 10 }, (_, index) => index),
+  );
+  const rooms = [writeRoom(file), writeRoom(file), writeRoom(file)];
+  [room = ''] = rooms;
+  writeMembers(file, room, [1, 2, 3]);
+  for (const author of authors) for (const each of rooms) writePosts(file, { room: each, author, times: [1, 2, 3, 4] });
+});
+
+/** The SQL that an operation costs. */
+async function statementsOf(query: string, variables: Record<string, unknown> = {}): Promise<string[]> {
+  const { log } = server.postroom;
+  const before = log.length;
+  const { data, errors } = await server.postroom.send(query, variables);
+  expect(errors).toBeUndefined();
+  expect(data).not.toBeNull();
+  // The log is written behind the answer: a second operation's own statement ends it.
+  await server.postroom.send('{ roomByName(name: "end of the statements") { id } }');
+  await expect.poll(() => log.slice(before).some(isMark)).toBe(true);
+  const all = log.slice(before);
+  return all
+    .slice(0, all.findIndex(isMark))
+    .filter(({ msg }) => msg === 'statement')
+    .map(({ sql }) => String(sql));
+}
+
+function isMark({ sql }: Record<string, unknown>): boolean {
+  return typeof sql === 'string' && sql.includes('"rooms" where "name" = ');
+}
+
+describe('SQL statements', () => {
+  it('a page of 100 posts with author and room costs 3', async () => {
+    const query = '{ posts(limit: 100) { data { id title author { name } room { name } } } }';
+    expect(await statementsOf(query)).toHaveLength(3);
+  });
+
+  it('users with their last posts cost 2', async () => {
+    const query = '{ users(limit: 100) { data { name posts(last: 3) { title publishedAt } } } }';
+    expect(await statementsOf(query)).toHaveLength(2);
+  });
+
+  it('users with their last posts, those with author and room, cost 4', async () => {
+    const query = '{ users { data { posts(last: 3) { author { name } room { name } } } } }';
+    expect(await statementsOf(query)).toHaveLength(4);
+  });
+
+  it('total and pages cost one statement together, and none where they are not selected', async () => {
+    for (const field of ['users', 'posts', 'rooms']) {
+      const costs = async (selected: string) => (await statementsOf(`{ ${field} { ${selected} } }`)).length;
+      expect(await costs('data { id } pagination { page limit }')).toBe(1);
+      expect(await costs('data { id } pagination { total }')).toBe(2);
+      expect(await costs('data { id } pagination { total pages }')).toBe(2);
+      expect(await costs('pagination { pages }')).toBe(1);
+      expect(await costs('pagination { page limit }')).toBe(0);
+    }
+  });
+
+  it('the same thing asked for under many names is read once', async () => {
+    const query = 'query ($id: ID!) { a: room(id: $id) { name } b: room(id: $id) { id } c: node(id: $id) { id } }';
+    expect(await statementsOf(query, { id: room })).toHaveLength(1);
+  });
+
+  it('a connection costs one for its edges, and one for each flag that is selected', async () => {
+    const costs = async (field: string, selected: string) => {
+      const query = `query ($id: ID!) { room(id: $id) { ${field}(first: 2) { ${selected} } } }`;
+      return (await statementsOf(query, { id: room })).length - 1;
+    };
+    for (const field of ['posts', 'members']) {
+      expect(await costs(field, 'edges { cursor node { id } } nodes { id } pageInfo { startCursor endCursor }')).toBe(
+        1,
+      );
+      expect(await costs(field, 'edges { cursor } pageInfo { hasNextPage }')).toBe(2);
+      expect(await costs(field, 'edges { cursor } pageInfo { hasNextPage hasPreviousPage }')).toBe(3);
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll } from 'vitest';
+import { launch, type Postroom, type Settings } from './postroom.ts';
+
+/** One server for all tests of a file, its database in a file of its own. */
+export class SharedServer {
+  readonly folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  readonly databaseFile = join(this.folder, 'postroom.db');
+  #postroom: Postroom | undefined;
+
+  async start(settings: Settings): Promise<void> {
+    this.#postroom = await launch({ DATABASE_URL: `sqlite:${this.databaseFile}`, ...settings });
+  }
+
+  async stop(): Promise<void> {
+    await this.#postroom?.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get postroom(): Postroom {
+    if (!this.#postroom) throw new Error('The server starts before the first test, not before the file is read.');
+    return this.#postroom;
+  }
+}
+
+export function shareServer(settings: Settings = {}): SharedServer {
+  const server = new SharedServer();
+  beforeAll(() => server.start(settings));
+  afterAll(() => server.stop());
+  return server;
+}
+
+/** Works on the database file beside whoever else has it open. */
+export function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
