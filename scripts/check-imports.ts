@@ -7,6 +7,7 @@ import { findTypeScriptFiles, inRepository } from './repository.ts';
 const layers: readonly (readonly string[])[] = [
   ['main.ts'],
   ['commands/'],
+  ['import/'],
   ['server.ts'],
   ['transport/'],
   ['engine/'],

@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
+import { inParts } from './parts.ts';
 import type { PostRow } from './tables.ts';
 import { contains } from './text.ts';
 
@@ -45,6 +47,10 @@ export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): Pos
 
 export async function insertPost(db: Db, post: NewPost): Promise<PostRow> {
   return db.insertInto('posts').values(createPostRow(post)).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
+  for (const part of inParts(rows)) await db.insertInto('posts').values(part).execute();
 }
 
 export async function findPosts(db: Db, ids: readonly string[]): Promise<PostRow[]> {
@@ -130,16 +136,21 @@ export async function deletePostsOfAuthor(db: Db, authorId: string, published: b
   return deleted.filter(({ publishedAt }) => publishedAt !== null);
 }
 
-/** Which of these posts stand already, by room, author, time and body. */
+/** What tells one post of imported history from another. */
+export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' | 'body'>;
+
+/** The posts that any of these authors published at the time given with it. */
 export async function findPublishedAt(
   db: Db,
-  roomId: string,
-  times: readonly number[],
-): Promise<Pick<PostRow, 'authorId' | 'publishedAt' | 'body'>[]> {
-  return db
-    .selectFrom('posts')
-    .select(['authorId', 'publishedAt', 'body'])
-    .where('roomId', '=', roomId)
-    .where('publishedAt', 'in', times)
-    .execute();
+  moments: readonly Pick<PostRow, 'authorId' | 'publishedAt'>[],
+): Promise<PostIdentity[]> {
+  const found = inParts(moments).map((part) => {
+    const wanted = sql.join(part.map(({ authorId, publishedAt }) => sql`(${authorId}, ${publishedAt})`));
+    return db
+      .selectFrom('posts')
+      .select(['roomId', 'authorId', 'publishedAt', 'body'])
+      .where(sql<SqlBool>`("authorId", "publishedAt") in (values ${wanted})`)
+      .execute();
+  });
+  return (await Promise.all(found)).flat();
 }

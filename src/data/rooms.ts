@@ -11,6 +11,7 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
+import { inParts } from './parts.ts';
 import type { RoomRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
@@ -29,11 +30,19 @@ export interface RoomChanges {
   name: string | undefined;
 }
 
-/** @throws a unique violation where the name is taken. */
-export async function insertRoom(db: Db, { name, ownerId = null }: NewRoom): Promise<RoomRow> {
+export function createRoomRow({ name, ownerId = null }: NewRoom): RoomRow {
   const now = Date.now();
-  const row = { id: createId('Room'), name, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
-  return db.insertInto('rooms').values(row).returningAll().executeTakeFirstOrThrow();
+  return { id: createId('Room'), name, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
+}
+
+/** @throws a unique violation where the name is taken. */
+export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
+  return db.insertInto('rooms').values(createRoomRow(room)).returningAll().executeTakeFirstOrThrow();
+}
+
+/** @throws a unique violation where a name is taken. */
+export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
+  for (const part of inParts(rows)) await db.insertInto('rooms').values(part).execute();
 }
 
 export async function findRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
@@ -47,6 +56,13 @@ export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined>
 export async function findRoomByName(db: Db, name: string): Promise<RoomRow | undefined> {
   if (!isStorable(name)) return undefined;
   return db.selectFrom('rooms').selectAll().where('name', '=', name).executeTakeFirst();
+}
+
+export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
+  const found = inParts(names).map((part) =>
+    db.selectFrom('rooms').select(['id', 'name']).where('name', 'in', part).execute(),
+  );
+  return (await Promise.all(found)).flat();
 }
 
 export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): RoomPage {

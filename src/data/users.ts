@@ -1,6 +1,7 @@
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
+import { inParts } from './parts.ts';
 import type { UserRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
@@ -50,6 +51,10 @@ export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
   return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
 }
 
+export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<void> {
+  for (const part of inParts(rows)) await db.insertInto('users').values(part).execute();
+}
+
 export async function findUsers(db: Db, ids: readonly string[]): Promise<UserRow[]> {
   return db.selectFrom('users').selectAll().where('id', 'in', ids).execute();
 }
@@ -63,16 +68,20 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserRow | 
   return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
 }
 
-/** Those without credentials: names that came with imported history. */
+/** Those without credentials, by exact name: authors that came with imported history. Of equal names the oldest counts. */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
-  return db
-    .selectFrom('users')
-    .select(['id', 'name'])
-    .where('name', 'in', names)
-    .where('passwordHash', 'is', null)
-    .where('email', 'is', null)
-    .where('deletedAt', 'is', null)
-    .execute();
+  const found = inParts(names).map((part) =>
+    db
+      .selectFrom('users')
+      .select((eb) => [eb.fn.min('id').as('id'), 'name'])
+      .where('name', 'in', part)
+      .where('passwordHash', 'is', null)
+      .where('email', 'is', null)
+      .where('deletedAt', 'is', null)
+      .groupBy('name')
+      .execute(),
+  );
+  return (await Promise.all(found)).flat();
 }
 
 export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {

@@ -1,0 +1,82 @@
+import type { Db } from '../data/database.ts';
+import { createPostRow, findPublishedAt, insertPosts, type PostIdentity } from '../data/posts.ts';
+import { findRoomsByName, insertRooms } from '../data/rooms.ts';
+import { findImportedUsers, insertUsers } from '../data/users.ts';
+import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
+
+export interface Counts {
+  rooms: number;
+  users: number;
+  posts: number;
+}
+
+/** What became of the lines of a batch. */
+export interface Outcome {
+  added: Counts;
+  /** Lines whose room, user or post stood already. */
+  known: Counts;
+  /** Titles among the added whose control characters became spaces. */
+  mendedTitles: number;
+  refusals: Refusal[];
+}
+
+/** Writes what is new of a batch, within a transaction. Where strict, nothing of it behind the first refused line. */
+export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
+  const names = await findNames(db, entries);
+  const { rooms, users, posts, known, refusals } = resolveEntries(entries, names, isStrict);
+  const added = await findNew(db, posts);
+  await insertRooms(db, rooms);
+  await insertUsers(db, users);
+  await insertPosts(
+    db,
+    added.map(({ post }) => createPostRow(post)),
+  );
+  return {
+    added: { rooms: rooms.length, users: users.length, posts: added.length },
+    known: { ...known, posts: posts.length - added.length },
+    mendedTitles: added.filter(({ isTitleMended }) => isTitleMended).length,
+    refusals,
+  };
+}
+
+/** The rooms and users that the entries name and that stand already. */
+async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
+  const [rooms, users] = [new Set<string>(), new Set<string>()];
+  for (const entry of entries) {
+    if ('reason' in entry) continue;
+    const { record } = entry;
+    if (record.type === 'post') {
+      rooms.add(record.room);
+      users.add(record.author);
+    } else if (record.type === 'room') rooms.add(record.name);
+    else users.add(record.name);
+  }
+  return {
+    rooms: idsByName(await findRoomsByName(db, [...rooms])),
+    users: idsByName(await findImportedUsers(db, [...users])),
+  };
+}
+
+function idsByName(rows: readonly { id: string; name: string }[]): Map<string, string> {
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
+/** The posts that do not stand already, each once. */
+async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
+  const standing = await findPublishedAt(
+    db,
+    posts.map(({ post }) => post),
+  );
+  const seen = new Set(standing.map(keyOf));
+  return posts.filter(({ post }) => {
+    const key = keyOf(post);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function keyOf({ roomId, authorId, publishedAt, body }: PostIdentity): string {
+  // No body is not an empty one.
+  return `${roomId} ${authorId} ${publishedAt}${body === null ? '' : ` ${body}`}`;
+}

@@ -1,0 +1,41 @@
+import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+const gzipMagic = Buffer.from([0x1f, 0x8b]);
+
+export interface Input extends AsyncDisposable {
+  bytes: AsyncIterable<Buffer>;
+}
+
+/** A file, or standard input for `-`. What is gzip, by its first bytes or its name, is unpacked. */
+export async function openInput(file: string): Promise<Input> {
+  const source: Readable = file === '-' ? process.stdin : createReadStream(file);
+  const { head, whole } = await peek(source, gzipMagic.length);
+  return {
+    bytes: file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(whole) : whole,
+    [Symbol.asyncDispose]: async () => void source.destroy(),
+  };
+}
+
+/** The first bytes; the whole has them too. */
+async function peek(source: Readable, length: number): Promise<{ head: Buffer; whole: AsyncIterable<Buffer> }> {
+  const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  while (head.length < length) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  return { head: head.subarray(0, length), whole: chain(head, chunks) };
+}
+
+async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+/** Its errors are thrown to whoever iterates. */
+function gunzip(packed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  return pipeline(Readable.from(packed), createGunzip(), () => {});
+}

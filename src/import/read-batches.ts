@@ -1,0 +1,40 @@
+import { type Line, LineSplitter } from './lines.ts';
+import { BadRecord, parseRecord } from './records.ts';
+import type { Entry } from './resolve.ts';
+
+const maxEntries = 1_000;
+const maxCharacters = 1_000_000;
+
+/** The lines of a file in batches, each short enough for one transaction; empty lines are passed over. */
+export async function* readBatches(bytes: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
+  let entries: Entry[] = [];
+  let characters = 0;
+  for await (const line of readLines(bytes)) {
+    const entry = readEntry(line);
+    if (!entry) continue;
+    entries.push(entry);
+    characters += 'text' in line ? line.text.length : 0;
+    if (entries.length < maxEntries && characters < maxCharacters) continue;
+    yield entries;
+    entries = [];
+    characters = 0;
+  }
+  if (entries.length > 0) yield entries;
+}
+
+async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  const splitter = new LineSplitter();
+  for await (const chunk of bytes) yield* splitter.push(chunk);
+  yield* splitter.end();
+}
+
+function readEntry(line: Line): Entry | undefined {
+  if ('refused' in line) return { line: line.number, reason: line.refused };
+  if (/^\s*$/.test(line.text)) return undefined;
+  try {
+    return { line: line.number, record: parseRecord(line.text) };
+  } catch (error) {
+    if (error instanceof BadRecord) return { line: line.number, reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { WriteStream } from 'node:tty';
+import type { Counts, Outcome } from './batch.ts';
+
+const progressIntervalMs = 100;
+
+/** What the operator is told: refused lines at once, the progress where it is a terminal, a summary at the end. */
+export class Report {
+  readonly #stderr: WriteStream;
+  readonly #startedAt = performance.now();
+  readonly #added: Counts = { rooms: 0, users: 0, posts: 0 };
+  readonly #known: Counts = { rooms: 0, users: 0, posts: 0 };
+  #mendedTitles = 0;
+  #refused = 0;
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stderr: WriteStream) {
+    this.#stderr = stderr;
+  }
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  add({ added, known, mendedTitles, refusals }: Outcome): void {
+    sum(this.#added, added);
+    sum(this.#known, known);
+    this.#mendedTitles += mendedTitles;
+    this.#refused += refusals.length;
+    if (refusals.length > 0) this.clearProgress();
+    for (const { line, reason } of refusals) this.#stderr.write(`line ${line}: ${reason}\n`);
+    this.#showProgress();
+  }
+
+  clearProgress(): void {
+    if (this.#stderr.isTTY) this.#stderr.write('\r\x1b[K');
+  }
+
+  summary(): string {
+    const rows = (['rooms', 'users', 'posts'] as const).map(
+      (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#known[noun])} known already\n`,
+    );
+    const mended = `${format(this.#mendedTitles)} titles had control characters replaced by spaces\n`;
+    return [
+      `${this.#describeSpeed()}\n`,
+      ...rows,
+      ...(this.#mendedTitles > 0 ? [mended] : []),
+      `lines refused: ${format(this.#refused)}\n`,
+    ].join('');
+  }
+
+  #showProgress(): void {
+    if (!this.#stderr.isTTY || performance.now() - this.#shownAt < progressIntervalMs) return;
+    this.#stderr.write(`\r${this.#describeSpeed()}\x1b[K`);
+    this.#shownAt = performance.now();
+  }
+
+  #describeSpeed(): string {
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const records = total(this.#added) + total(this.#known) + this.#refused;
+    return `${format(records)} records in ${seconds.toFixed(1)} s`;
+  }
+}
+
+function sum(into: Counts, counts: Counts): void {
+  into.rooms += counts.rooms;
+  into.users += counts.users;
+  into.posts += counts.posts;
+}
+
+function total({ rooms, users, posts }: Counts): number {
+  return rooms + users + posts;
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,84 @@
+import type { NewPost } from '../data/posts.ts';
+import { createRoomRow } from '../data/rooms.ts';
+import type { RoomRow, UserRow } from '../data/tables.ts';
+import { createUserRow } from '../data/users.ts';
+import type { ImportRecord, PostRecord, RoomRecord, UserRecord } from './records.ts';
+
+/** A line that is not taken, and why. */
+export interface Refusal {
+  line: number;
+  reason: string;
+}
+
+/** A line of the file: its record, or why it is refused. */
+export type Entry = { line: number; record: ImportRecord } | Refusal;
+
+/** The id behind each name. */
+export interface Names {
+  rooms: Map<string, string>;
+  users: Map<string, string>;
+}
+
+export interface ResolvedPost {
+  post: NewPost;
+  isTitleMended: boolean;
+}
+
+/** What a batch comes to, before its posts are compared with those that stand already. */
+export interface Resolved {
+  rooms: RoomRow[];
+  users: UserRow[];
+  posts: ResolvedPost[];
+  known: { rooms: number; users: number };
+  refusals: Refusal[];
+}
+
+/** Takes the entries in their order, so that a name counts from its record on; `names` grows by theirs. */
+export function resolveEntries(entries: readonly Entry[], names: Names, isStrict: boolean): Resolved {
+  const resolved: Resolved = { rooms: [], users: [], posts: [], known: { rooms: 0, users: 0 }, refusals: [] };
+  for (const entry of entries) {
+    const reason = 'reason' in entry ? entry.reason : resolve(entry.record, names, resolved);
+    if (reason === undefined) continue;
+    resolved.refusals.push({ line: entry.line, reason });
+    if (isStrict) break;
+  }
+  return resolved;
+}
+
+/** Why the record is refused, or undefined where it is taken. */
+function resolve(record: ImportRecord, names: Names, resolved: Resolved): string | undefined {
+  if (record.type === 'post') return resolvePost(record, names, resolved);
+  if (record.type === 'room') introduceRoom(record, names, resolved);
+  else introduceUser(record, names, resolved);
+  return undefined;
+}
+
+function introduceRoom({ name }: RoomRecord, names: Names, { rooms, known }: Resolved): void {
+  if (names.rooms.has(name)) {
+    known.rooms += 1;
+    return;
+  }
+  const row = createRoomRow({ name });
+  names.rooms.set(name, row.id);
+  rooms.push(row);
+}
+
+function introduceUser({ name, createdAt }: UserRecord, names: Names, { users, known }: Resolved): void {
+  if (names.users.has(name)) {
+    known.users += 1;
+    return;
+  }
+  const row = createUserRow({ name, createdAt });
+  names.users.set(name, row.id);
+  users.push(row);
+}
+
+/** Imported posts are history: they stand from their own time on, and the log of events does not tell of them. */
+function resolvePost(record: PostRecord, names: Names, { posts }: Resolved): string | undefined {
+  const { room, author, title, body, publishedAt, isTitleMended } = record;
+  const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];
+  if (roomId === undefined) return `no record before it introduced the room ${JSON.stringify(room)}`;
+  if (authorId === undefined) return `no record before it introduced the author ${JSON.stringify(author)}`;
+  posts.push({ post: { roomId, authorId, title, body, publishedAt, createdAt: publishedAt }, isTitleMended });
+  return undefined;
+}
