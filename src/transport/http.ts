@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../engine/answer.ts';
-import { isAnswer, type PreparedOperation } from '../engine/engine.ts';
+import { isAnswer } from '../engine/engine.ts';
 import type { Rate } from '../engine/limits/rate.ts';
+import type { PreparedOperation } from '../engine/operation.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import { eventStream, graphqlResponse, html, json, type Preferences, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';

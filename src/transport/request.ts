@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLRequest } from '../engine/engine.ts';
+import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 
 const maxJsonDepth = 64;
@@ -37,7 +37,12 @@ export function toGraphQLRequest(value: unknown): GraphQLRequest {
     throw new ClientError('INVALID_REQUEST', '"variables" must be an object.');
   if (extensions != null && !isObject(extensions))
     throw new ClientError('INVALID_REQUEST', '"extensions" must be an object.');
-  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+  return {
+    query,
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+    extensions: extensions ?? undefined,
+  };
 }
 
 function assertJson({ headers }: IncomingMessage): void {

@@ -11,7 +11,8 @@ import {
 import { CloseCode, type Context, handleProtocols, makeServer, type Server } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Answer } from '../engine/answer.ts';
-import { type Call, type Engine, isAnswer, type PreparedOperation } from '../engine/engine.ts';
+import { type Engine, isAnswer } from '../engine/engine.ts';
+import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { addressOf } from './address.ts';

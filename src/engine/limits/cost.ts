@@ -23,8 +23,8 @@ import { requestError } from '../answer.ts';
 /** What an operation asks for, from its coerced variables. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number;
 
-/** @throws GraphQLError COST_LIMIT_EXCEEDED. */
-export type CostCheck = (args: ValidatedExecutionArgs) => void;
+/** What an operation costs. @throws GraphQLError COST_LIMIT_EXCEEDED. */
+export type CostCheck = (args: ValidatedExecutionArgs) => number;
 
 /** Compiles the cost of each operation once, and refuses what costs more than `limit`. */
 export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck {
@@ -36,6 +36,7 @@ export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck
     if (requested > limit) {
       throw requestError('COST_LIMIT_EXCEEDED', `The operation costs ${requested}, more than ${limit}.`);
     }
+    return requested;
   };
 }
 

@@ -1,0 +1,138 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  OperationTypeNode,
+  type ValidatedExecutionArgs,
+  type ValidatedSubscriptionArgs,
+} from 'graphql';
+import type { Config } from '../config.ts';
+import type { Db } from '../data/database.ts';
+import { ClientError } from '../errors.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import type { FanOut } from '../live/fan-out.ts';
+import type { Subscriber } from '../live/subscriber.ts';
+import type { Log } from '../log.ts';
+import { RoomStream } from '../resolvers/room-stream.ts';
+import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
+import { OperationContext, type Services } from './context.ts';
+import type { Rate } from './limits/rate.ts';
+import { createSubscribeRequest } from './live-selection.ts';
+import { type Enveloped, errorsOf, type ValidatedRequest } from './request-validation.ts';
+import { selectsRoomCursor } from './room-cursor.ts';
+
+/** What operations run with. */
+export interface OperationParts {
+  services: Services;
+  fanOut: FanOut;
+  config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
+  log: Log;
+}
+
+/** A well-formed GraphQL request. */
+export interface GraphQLRequest {
+  query: string;
+  operationName: string | undefined;
+  variables: Record<string, unknown> | undefined;
+  /** `cost: true` asks for the cost of the operation beside its answer. */
+  extensions: Record<string, unknown> | undefined;
+}
+
+/** Who sent it, and what its answer goes by. */
+export interface Call {
+  viewer: Viewer | null;
+  /** Where it came from, for those without credentials. */
+  address: string;
+  /** A subscription that goes on is not charged to the rate. */
+  isResumed?: boolean;
+  requestId: string;
+  /** Aborted when the client has left, or the operation has taken too long. */
+  abort: AbortController;
+}
+
+/** An operation that passed every check; nothing of it has run. */
+export interface PreparedOperation {
+  type: OperationTypeNode;
+  document: DocumentNode;
+  operationName: string | undefined;
+  execute(): Promise<Answer>;
+  /** A subscription's stream, or why there is none; `after` wins over the operation's own argument. */
+  subscribe(after?: string): Promise<Subscriber | Answer>;
+}
+
+/** One operation that passed every check. */
+export class Operation implements PreparedOperation {
+  readonly type: OperationTypeNode;
+  readonly document: DocumentNode;
+  readonly operationName: string | undefined;
+  readonly #parts: OperationParts;
+  readonly #enveloped: Enveloped;
+  readonly #validated: ValidatedExecutionArgs;
+  /** Beside the answer, where the request asks for it. */
+  readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
+  readonly #call: Call;
+  readonly #answerOptions: AnswerOptions;
+
+  constructor(
+    parts: OperationParts,
+    enveloped: Enveloped,
+    { args, cost }: ValidatedRequest,
+    request: GraphQLRequest,
+    call: Call,
+    rate: Rate | undefined,
+  ) {
+    this.type = args.operation.operation;
+    this.document = args.document;
+    this.operationName = args.operation.name?.value;
+    this.#parts = parts;
+    this.#enveloped = enveloped;
+    this.#validated = args;
+    const asksForCost = request.extensions?.['cost'] === true;
+    this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
+    this.#call = call;
+    this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
+  }
+
+  async execute(): Promise<Answer> {
+    const { database } = this.#parts.services;
+    const isSnapshot = this.type === OperationTypeNode.QUERY && selectsRoomCursor(this.#validated);
+    return this.#answer(() => (isSnapshot ? database.snapshot((db) => this.#run(db)) : this.#run(database.db)));
+  }
+
+  async subscribe(after?: string): Promise<Subscriber | Answer> {
+    const { services, fanOut } = this.#parts;
+    const { viewer } = this.#call;
+    const contextValue = new OperationContext(services, viewer);
+    const validated = this.#validated as ValidatedSubscriptionArgs;
+    let subscriber: Subscriber | undefined;
+    const answer = await this.#answer(async () => {
+      const source: unknown = await this.#enveloped.subscribe({ ...validated, contextValue });
+      if (!(source instanceof RoomStream)) return source as ExecutionResult;
+      const live = { validated, services, viewer, answerOptions: this.#answerOptions };
+      subscriber = await fanOut.subscribe(createSubscribeRequest(live, source, after));
+      return {};
+    });
+    return subscriber ?? answer;
+  }
+
+  #run(db: Db): Promise<ExecutionResult> {
+    const contextValue = new OperationContext(this.#parts.services, this.#call.viewer, db);
+    return this.#enveloped.execute({ ...this.#validated, contextValue });
+  }
+
+  /** What `work` results in, or why it did not; it may not take forever. */
+  async #answer(work: () => Promise<ExecutionResult>): Promise<Answer> {
+    const { abort } = this.#call;
+    const tooLong = new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.');
+    const timer = setTimeout(() => abort.abort(tooLong), this.#parts.config.operationTimeoutMs);
+    try {
+      return toAnswer(
+        { ...(await work()), ...(this.#extensions && { extensions: this.#extensions }) },
+        this.#answerOptions,
+      );
+    } catch (error) {
+      return toAnswer({ errors: errorsOf(abort.signal.aborted ? abort.signal.reason : error) }, this.#answerOptions);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
