@@ -22,7 +22,9 @@ export interface FeedReader {
   end(): void;
 }
 
+/** So many events of a room are at hand without a read of the log. */
 const ringLength = 2_048;
+/** So many are read at once; an idle room holds no more. */
 const chunkLength = 256;
 /** So many of the latest events keep the post as it was written; a reader further behind reads it as it is now. */
 const liveLength = 64;
@@ -58,7 +60,7 @@ export class Feed {
     try {
       const head = (await readHeads(database.db, [this.roomId])).get(this.roomId);
       if (head === undefined) return this.end();
-      const latest = await this.#readLog(Math.max(0, head - ringLength), ringLength);
+      const latest = await this.#readLog(Math.max(0, head - chunkLength), chunkLength);
       this.#ring.push(...latest);
       this.head = latest.at(-1)?.seq ?? head;
     } catch (error) {
@@ -165,9 +167,20 @@ export class Feed {
     const reading = this.#chunks.get(start) ?? this.#readLog(start, chunkLength);
     this.#chunks.set(start, reading);
     try {
-      return (await reading).filter(({ seq }) => seq > after);
+      const events = await reading;
+      this.#extendRing(events);
+      return events.filter(({ seq }) => seq > after);
     } finally {
       this.#chunks.delete(start);
+    }
+  }
+
+  /** What one reader was behind, others will be too. */
+  #extendRing(events: readonly RoomEvent[]): void {
+    const first = this.#ring[0]?.seq;
+    const older = events.filter(({ seq }) => first !== undefined && seq < first);
+    if (first !== undefined && older.at(-1)?.seq === first - 1 && older.length + this.#ring.length <= ringLength) {
+      this.#ring.unshift(...older);
     }
   }
 
