@@ -1,36 +1,43 @@
 import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
+import type { Connection } from './connection.ts';
 
 const pingMs = 15_000;
-const closeGraceMs = 5_000;
 const tryAgainLater = 1013;
 
 interface Watched {
-  webSocket: WebSocket;
+  connection: Connection;
   socket: Socket;
-  /** When it last answered, or took bytes from us. */
-  lastSign: number;
+  /** How often it was looked at since it last answered, or took bytes from us. */
+  silentLooks: number;
+  /** Bytes the network took from us, and bytes that waited for it, when it was last looked at. */
   taken: number;
+  waiting: number;
 }
 
 /** Pings every socket; one that has neither answered nor drained for too long is closed, then terminated. */
 export class KeepAlive {
-  readonly #stallMs: number;
+  /** Time is counted in looks: of the time when this process itself stood still, nobody is accused. */
+  readonly #maxSilentLooks: number;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(stallSeconds: number) {
-    this.#stallMs = stallSeconds * 1_000;
-    this.#timer = setInterval(() => this.#look(), Math.min(pingMs, this.#stallMs / 4)).unref();
+    const stallMs = stallSeconds * 1_000;
+    const lookMs = Math.min(pingMs, stallMs / 4);
+    this.#maxSilentLooks = Math.ceil(stallMs / lookMs);
+    this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
-  watch(webSocket: WebSocket, socket: Socket): void {
-    const watched: Watched = { webSocket, socket, lastSign: Date.now(), taken: 0 };
-    const sign = () => {
-      watched.lastSign = Date.now();
-    };
-    webSocket.on('pong', sign);
-    webSocket.on('message', sign);
+  watch(connection: Connection, socket: Socket): void {
+    const { webSocket } = connection;
+    const watched: Watched = { connection, socket, silentLooks: 0, taken: 0, waiting: 0 };
+    webSocket.on('pong', () => {
+      watched.silentLooks = 0;
+    });
+    webSocket.on('message', () => {
+      // One may go on asking without ever reading an answer.
+      if (socket.writableLength === 0) watched.silentLooks = 0;
+    });
     webSocket.once('close', () => this.#watched.delete(watched));
     this.#watched.add(watched);
   }
@@ -40,25 +47,15 @@ export class KeepAlive {
   }
 
   #look(): void {
-    const now = Date.now();
     for (const watched of this.#watched) {
-      const { webSocket, socket } = watched;
-      const taken = socket.bytesWritten - socket.writableLength;
-      if (taken > watched.taken && socket.writableLength > 0) watched.lastSign = now;
-      watched.taken = taken;
-      if (now - watched.lastSign > this.#stallMs) this.#end(watched);
-      else if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
+      const { connection, socket } = watched;
+      const waiting = socket.writableLength;
+      const taken = socket.bytesWritten - waiting;
+      // Where nothing waited, our own ping went no further than the kernel.
+      const hasDrained = taken > watched.taken && waiting + watched.waiting > 0;
+      Object.assign(watched, { taken, waiting, silentLooks: hasDrained ? 0 : watched.silentLooks + 1 });
+      if (watched.silentLooks > this.#maxSilentLooks) connection.end(tryAgainLater, 'Stalled');
+      else if (connection.isOpen) connection.webSocket.ping();
     }
   }
-
-  #end(watched: Watched): void {
-    this.#watched.delete(watched);
-    watched.webSocket.close(tryAgainLater, 'Stalled');
-    terminateLater(watched.webSocket);
-  }
-}
-
-/** A close frame behind a full buffer may never leave. */
-export function terminateLater(webSocket: WebSocket): void {
-  setTimeout(() => webSocket.terminate(), closeGraceMs).unref();
 }

@@ -13,17 +13,21 @@ const finalText = 0x81;
  */
 export class SocketWriter {
   readonly #socket: Socket;
+  readonly #isOpen: () => boolean;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(socket: Socket) {
+  /** `isOpen`: behind a close frame no other may follow. */
+  constructor(socket: Socket, isOpen: () => boolean) {
     this.#socket = socket;
+    this.#isOpen = isOpen;
     socket.on('drain', () => this.#resume());
   }
 
   /** One frame: `prefix`, then `shared`. */
   write(prefix: Buffer, shared: Buffer): void {
+    if (!this.#isOpen()) return;
     if (this.#pending.length === 0) schedule(this);
     const length = prefix.length + shared.length;
     if (shared.length > maxCopiedBytes) {
@@ -47,7 +51,7 @@ export class SocketWriter {
     if (pending.length === 0) return;
     this.#pending = [];
     this.#pendingBytes = 0;
-    if (this.#socket.destroyed) return;
+    if (!this.#isOpen() || this.#socket.destroyed) return;
     const [first] = pending;
     if (pending.length === 1 && first) this.#socket.write(first);
     else {
@@ -56,6 +60,13 @@ export class SocketWriter {
       this.#socket.uncork();
     }
     if (!this.#socket.writableNeedDrain) this.#resume();
+  }
+
+  /** The socket is gone: whoever waits for it waits no longer. */
+  close(): void {
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#resume();
   }
 
   #resume(): void {

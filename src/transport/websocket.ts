@@ -8,20 +8,34 @@ import {
   GraphQLError,
   type GraphQLFormattedError,
 } from 'graphql';
-import { CloseCode, type Context, handleProtocols, makeServer, type Server } from 'graphql-ws';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import {
+  CloseCode,
+  type CompleteMessage,
+  type ConnectionInitMessage,
+  type Context,
+  handleProtocols,
+  MessageType,
+  makeServer,
+  type PingMessage,
+  type PongMessage,
+  parseMessage,
+  type Server,
+  type SubscribeMessage,
+  stringifyMessage,
+} from 'graphql-ws';
+import { type RawData, WebSocketServer } from 'ws';
 import type { Answer } from '../engine/answer.ts';
 import { type Engine, isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
-import type { Viewer } from '../identity/viewer.ts';
 import { addressOf } from './address.ts';
+import { Connection, clientLeft } from './connection.ts';
 import { AddressCount, MessageBudget } from './flood.ts';
-import { KeepAlive, terminateLater } from './keep-alive.ts';
+import { KeepAlive } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
+import { OperationOrder } from './operation-order.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
 import { toGraphQLRequest } from './request.ts';
-import { SocketWriter } from './socket-writer.ts';
 import type { TransportParts } from './transport.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
@@ -30,25 +44,20 @@ const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 const serviceRestart = 1012;
 const tryAgainLater = 1013;
-const tooManySockets = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n';
-
-/** What belongs to one socket. */
-interface Connection {
-  request: IncomingMessage;
-  address: string;
-  webSocket: WebSocket;
-  writer: SocketWriter;
-  viewer: Viewer | null;
-  /** Where operations of these ids went on to before the client came back; each is used once. */
-  seen: Map<string, string>;
-  expiry: NodeJS.Timeout | undefined;
-  /** Aborted when the client leaves. */
-  running: Set<AbortController>;
-}
+const notNow = '503 Service Unavailable\r\nretry-after: 1';
+const clientMessages = new Set<MessageType>([
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+]);
 
 type ConnectionContext = Context<Record<string, unknown> | undefined, Connection>;
 
 export interface WebSocketDoor {
+  /** How many sockets are open. */
+  readonly size: number;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** Ends what streams to a user whose account is gone. */
   endUser(userId: string): void;
@@ -67,35 +76,38 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
   const held = new AddressCount(parts.config.limits.sockets);
+  let isClosing = false;
   return {
+    get size() {
+      return connections.size;
+    },
     upgrade(request, socket, head) {
       const address = addressOf(request, parts.config.trustProxy);
-      if (held.isFull(address)) return void socket.end(tooManySockets);
+      if (isClosing || held.isFull(address)) return refuseUpgrade(socket, notNow);
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const writer = new SocketWriter(socket);
-        const connection = createConnection(request, address, webSocket, writer);
+        const connection = new Connection(request, address, webSocket, socket);
         connections.add(connection);
         held.add(address);
         webSocket.once('close', () => {
           connections.delete(connection);
           held.remove(address);
         });
-        limitMessages(webSocket, parts.config.limits.messages);
-        keepAlive.watch(webSocket, socket);
+        limitMessages(connection, parts.config.limits.messages);
+        keepAlive.watch(connection, socket);
         open(protocol, connection, parts);
       });
     },
     endUser(userId) {
-      for (const { viewer, webSocket } of connections) {
-        if (viewer?.user.id === userId) webSocket.close(CloseCode.Forbidden, 'Forbidden');
+      for (const connection of connections) {
+        if (connection.viewer?.user.id === userId) connection.end(CloseCode.Forbidden, 'Forbidden');
       }
     },
     async close() {
+      isClosing = true;
       keepAlive.stop();
-      const closed = [...connections].map(({ webSocket }) => {
-        webSocket.close(serviceRestart, 'Shutting down');
-        terminateLater(webSocket);
-        return new Promise((resolve) => webSocket.once('close', resolve));
+      const closed = [...connections].map((connection) => {
+        connection.end(serviceRestart, 'Shutting down');
+        return new Promise((resolve) => connection.webSocket.once('close', resolve));
       });
       await Promise.all(closed);
       server.close();
@@ -103,58 +115,74 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   };
 }
 
-/** A flood ends the socket; its client comes back later. */
-function limitMessages(webSocket: WebSocket, perSecond: number): void {
-  const budget = new MessageBudget(perSecond);
-  const count = () => {
-    if (budget.take() || webSocket.readyState !== webSocket.OPEN) return;
-    webSocket.close(tryAgainLater, 'Too many messages');
-    terminateLater(webSocket);
-  };
-  webSocket.on('message', count);
-  webSocket.on('ping', count);
+/** Answers an upgrade by an HTTP status line and its headers, and lets the socket go. */
+export function refuseUpgrade(socket: Socket, head: string): void {
+  // Nobody else listens on it any more, and one that is reset must not take the process along.
+  socket.on('error', () => {});
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${head}\r\nconnection: close\r\n\r\n`);
 }
 
-function createConnection(
-  request: IncomingMessage,
-  address: string,
-  webSocket: WebSocket,
-  writer: SocketWriter,
-): Connection {
-  return { request, address, webSocket, writer, viewer: null, seen: new Map(), expiry: undefined, running: new Set() };
+/** A flood ends the socket; its client comes back later. */
+function limitMessages(connection: Connection, perSecond: number): void {
+  const budget = new MessageBudget(perSecond);
+  const count = () => {
+    if (!budget.take()) connection.end(tryAgainLater, 'Too many messages');
+  };
+  connection.webSocket.on('message', count);
+  connection.webSocket.on('ping', count);
 }
 
 /** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
 function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts): void {
-  const { webSocket, writer } = connection;
-  // A frame fault: ws closes the socket by itself, with the code that fits.
-  webSocket.on('error', () => {});
+  const { webSocket } = connection;
+  const order = new OperationOrder();
+  const handle = async (data: string, listener: (data: string) => Promise<void>) => {
+    const message = readClientMessage(data);
+    if (!message) return connection.end(CloseCode.BadRequest, 'Invalid message received');
+    if (message.type === MessageType.Subscribe) {
+      const begin = () => listener(data).finally(() => connection.running.delete(message.id));
+      return order.subscribe(message.id, begin);
+    }
+    if (message.type !== MessageType.Complete) return listener(data);
+    return order.complete(message.id, () => {
+      connection.running.get(message.id)?.abort(clientLeft());
+      return listener(data);
+    });
+  };
   const closed = protocol.opened(
     {
       protocol: webSocket.protocol,
-      send: (data) =>
-        new Promise((resolve) => {
-          writer.flush();
-          // One that left hears nothing; its close says the rest.
-          webSocket.send(data, () => resolve());
-        }),
-      close: (code, reason) => webSocket.close(code, reason),
+      send: (data) => connection.send(data),
+      close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage: (listener) =>
         webSocket.on('message', (data: RawData) => {
-          if (webSocket.readyState !== webSocket.OPEN) return;
-          listener(String(data)).catch((error) => {
-            log.debug({ err: error }, 'a message that the protocol does not know');
-            webSocket.close(CloseCode.BadRequest, 'Invalid message received');
+          if (!connection.isOpen) return;
+          handle(String(data), listener).catch((error) => {
+            log.error({ err: error }, 'a message could not be handled');
+            connection.end(tryAgainLater, 'Try again later');
           });
         }),
     },
     connection,
   );
-  webSocket.once('close', (code, reason) => {
-    clearTimeout(connection.expiry);
-    for (const abort of connection.running) abort.abort();
-    closed(code, String(reason)).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
-  });
+  connection.onEnd = (code, reason) => {
+    closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
+  };
+}
+
+type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
+
+/** Undefined for what no client may send. */
+function readClientMessage(data: string): ClientMessage | undefined {
+  try {
+    const message = parseMessage(data);
+    // A payload that nests deeper than the stack could be parsed, but not sent back.
+    if (message.type === MessageType.Ping) stringifyMessage(message);
+    return clientMessages.has(message.type) ? (message as ClientMessage) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function createProtocol(parts: TransportParts): Server<Connection> {
@@ -171,6 +199,7 @@ function createProtocol(parts: TransportParts): Server<Connection> {
         requestId: randomUUID(),
         abort: new AbortController(),
       };
+      context.extra.running.set(id, call.abort);
       const prepared = await prepare(parts, context, payload, call);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, prepared, connection: context.extra });
       const { errors = [] } = prepared.body;
@@ -198,16 +227,12 @@ async function connect(
   } catch (error) {
     if (error instanceof ClientError) return false;
     log.error({ err: error }, 'credentials could not be checked');
-    extra.webSocket.close(tryAgainLater, 'Try again later');
-    return true;
+    extra.end(tryAgainLater, 'Try again later');
+    return false;
   }
-  if (extra.viewer) extra.expiry = setTimeout(() => endExpired(extra), extra.viewer.expiresAt - Date.now());
+  if (extra.viewer) extra.endAt(extra.viewer.expiresAt, CloseCode.Forbidden, 'Forbidden');
   extra.seen = readSeen(connectionParams?.['live']);
   return true;
-}
-
-function endExpired({ webSocket }: Connection): void {
-  webSocket.close(CloseCode.Forbidden, 'Forbidden');
 }
 
 function readSeen(live: unknown): Map<string, string> {
@@ -249,14 +274,9 @@ function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
   return contextValue as SocketOperation;
 }
 
-async function execute({ prepared, connection, call }: SocketOperation): Promise<ExecutionResult> {
-  connection.running.add(call.abort);
-  try {
-    const { body } = await prepared.execute();
-    return body as ExecutionResult;
-  } finally {
-    connection.running.delete(call.abort);
-  }
+async function execute({ prepared }: SocketOperation): Promise<ExecutionResult> {
+  const { body } = await prepared.execute();
+  return body as ExecutionResult;
 }
 
 async function subscribe(
@@ -271,8 +291,7 @@ async function subscribe(
     id,
     subscriber,
     writer: connection.writer,
-    announce: (cursor) =>
-      connection.webSocket.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: cursor } } })),
+    announce: (cursor) => void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: cursor } } })),
     refuse: (error) => engine.refuse(error, call.requestId),
   });
 }

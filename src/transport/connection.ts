@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { ClientError } from '../errors.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import { SocketWriter } from './socket-writer.ts';
+
+const closeGraceMs = 5_000;
+const maxReasonBytes = 123;
+/** A timer of Node's goes no further. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
+export class Connection {
+  readonly request: IncomingMessage;
+  readonly address: string;
+  readonly webSocket: WebSocket;
+  readonly writer: SocketWriter;
+  viewer: Viewer | null = null;
+  /** Where operations of these ids went on to before the client came back; each is used once. */
+  seen = new Map<string, string>();
+  /** Queries and mutations by id; aborted when the client leaves, or wants no more of them. */
+  readonly running = new Map<string, AbortController>();
+  #onEnd: (code: number, reason: string) => void = () => {};
+  #hasEnded = false;
+  #expiry: NodeJS.Timeout | undefined;
+
+  constructor(request: IncomingMessage, address: string, webSocket: WebSocket, socket: Socket) {
+    this.request = request;
+    this.address = address;
+    this.webSocket = webSocket;
+    this.writer = new SocketWriter(socket, () => this.isOpen);
+    // A frame fault: ws closes the socket by itself, with the code that fits.
+    webSocket.on('error', () => this.#finish(1006, ''));
+    webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
+  }
+
+  get isOpen(): boolean {
+    return this.webSocket.readyState === this.webSocket.OPEN;
+  }
+
+  /** Called once, as soon as either side ends it. */
+  set onEnd(listener: (code: number, reason: string) => void) {
+    this.#onEnd = listener;
+  }
+
+  /** Sends behind the events written so far; resolves once it may send more. A client that does not read is not read either. */
+  send(text: string): Promise<void> {
+    this.writer.flush();
+    // One that left hears nothing; its close says the rest.
+    if (!this.isOpen) return Promise.resolve();
+    this.webSocket.send(text, () => {});
+    if (!this.writer.isFull()) return Promise.resolve();
+    this.webSocket.pause();
+    return new Promise((resolve) => {
+      this.writer.onceDrained(() => {
+        this.webSocket.resume();
+        resolve();
+      });
+    });
+  }
+
+  /** Closes with what was written so far, and then nothing more; one that does not answer is cut off. */
+  end(code: number, reason: string): void {
+    if (!this.isOpen) return;
+    this.writer.flush();
+    this.webSocket.close(code, Buffer.byteLength(reason) > maxReasonBytes ? '' : reason);
+    // Its answer is to be read even where it was not read before.
+    this.webSocket.resume();
+    setTimeout(() => this.webSocket.terminate(), closeGraceMs).unref();
+    this.#finish(code, reason);
+  }
+
+  /** Ends it when the viewer's credentials do. */
+  endAt(time: number, code: number, reason: string): void {
+    if (this.#hasEnded) return;
+    const left = time - Date.now();
+    this.#expiry = setTimeout(
+      () => (left > maxTimeoutMs ? this.endAt(time, code, reason) : this.end(code, reason)),
+      Math.min(left, maxTimeoutMs),
+    );
+  }
+
+  #finish(code: number, reason: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#expiry);
+    for (const abort of this.running.values()) abort.abort(clientLeft());
+    this.#onEnd(code, reason);
+    this.writer.close();
+  }
+}
+
+/** Why the work of an operation stops; nobody reads it. */
+export function clientLeft(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
+}
