@@ -1,27 +1,35 @@
 #!/usr/bin/env node
-import { explainFailure } from './commands/failure.ts';
-import { importFile } from './commands/import.ts';
-import { printSchema } from './commands/schema.ts';
-import { serve } from './commands/serve.ts';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+// Saves half of a cold start. Beside the packages: whoever may write there could change the program itself.
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/postroom', import.meta.url)));
 
 type Command = (args: string[]) => Promise<number>;
 
-const commands: Record<string, Command> = { serve, import: importFile, schema: printSchema };
+/** A command loads no more than it needs. */
+const commands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  import: async () => (await import('./commands/import.ts')).importFile,
+  schema: async () => (await import('./commands/schema.ts')).printSchema,
+};
 
 const usage = `usage: postroom serve
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom schema`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);
-const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
-if (!command) {
+if (!load) {
   console.error(usage);
   process.exitCode = 1;
 } else {
   try {
+    const command = await load();
     process.exitCode = await command(args);
   } catch (error) {
+    const { explainFailure } = await import('./commands/failure.ts');
     console.error(`postroom: ${explainFailure(error)}`);
     process.exitCode = 1;
   }

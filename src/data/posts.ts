@@ -12,7 +12,7 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
-import { inParts } from './parts.ts';
+import { executeInParts } from './parts.ts';
 import type { PostRow } from './tables.ts';
 import { contains } from './text.ts';
 
@@ -50,7 +50,10 @@ export async function insertPost(db: Db, post: NewPost): Promise<PostRow> {
 }
 
 export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
-  for (const part of inParts(rows)) await db.insertInto('posts').values(part).execute();
+  await executeInParts(db, rows, {
+    build: (part) => db.insertInto('posts').values([...part]),
+    parametersOf: Object.values<unknown>,
+  });
 }
 
 export async function findPosts(db: Db, ids: readonly string[]): Promise<PostRow[]> {
@@ -144,13 +147,14 @@ export async function findPublishedAt(
   db: Db,
   moments: readonly Pick<PostRow, 'authorId' | 'publishedAt'>[],
 ): Promise<PostIdentity[]> {
-  const found = inParts(moments).map((part) => {
-    const wanted = sql.join(part.map(({ authorId, publishedAt }) => sql`(${authorId}, ${publishedAt})`));
-    return db
-      .selectFrom('posts')
-      .select(['roomId', 'authorId', 'publishedAt', 'body'])
-      .where(sql<SqlBool>`("authorId", "publishedAt") in (values ${wanted})`)
-      .execute();
+  return executeInParts(db, moments, {
+    build: (part) => {
+      const wanted = sql.join(part.map(({ authorId, publishedAt }) => sql`(${authorId}, ${publishedAt})`));
+      return db
+        .selectFrom('posts')
+        .select(['roomId', 'authorId', 'publishedAt', 'body'])
+        .where(sql<SqlBool>`("authorId", "publishedAt") in (values ${wanted})`);
+    },
+    parametersOf: ({ authorId, publishedAt }) => [authorId, publishedAt],
   });
-  return (await Promise.all(found)).flat();
 }

@@ -11,7 +11,7 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
-import { inParts } from './parts.ts';
+import { executeInParts } from './parts.ts';
 import type { RoomRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
@@ -42,7 +42,10 @@ export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
 
 /** @throws a unique violation where a name is taken. */
 export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
-  for (const part of inParts(rows)) await db.insertInto('rooms').values(part).execute();
+  await executeInParts(db, rows, {
+    build: (part) => db.insertInto('rooms').values([...part]),
+    parametersOf: Object.values<unknown>,
+  });
 }
 
 export async function findRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
@@ -59,10 +62,10 @@ export async function findRoomByName(db: Db, name: string): Promise<RoomRow | un
 }
 
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
-  const found = inParts(names).map((part) =>
-    db.selectFrom('rooms').select(['id', 'name']).where('name', 'in', part).execute(),
-  );
-  return (await Promise.all(found)).flat();
+  return executeInParts(db, names, {
+    build: (part) => db.selectFrom('rooms').select(['id', 'name']).where('name', 'in', part),
+    parametersOf: (name) => [name],
+  });
 }
 
 export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): RoomPage {

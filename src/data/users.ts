@@ -1,7 +1,7 @@
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
-import { inParts } from './parts.ts';
+import { executeInParts } from './parts.ts';
 import type { UserRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
@@ -52,7 +52,10 @@ export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
 }
 
 export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<void> {
-  for (const part of inParts(rows)) await db.insertInto('users').values(part).execute();
+  await executeInParts(db, rows, {
+    build: (part) => db.insertInto('users').values([...part]),
+    parametersOf: Object.values<unknown>,
+  });
 }
 
 export async function findUsers(db: Db, ids: readonly string[]): Promise<UserRow[]> {
@@ -70,18 +73,18 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserRow | 
 
 /** Those without credentials, by exact name: authors that came with imported history. Of equal names the oldest counts. */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
-  const found = inParts(names).map((part) =>
-    db
-      .selectFrom('users')
-      .select((eb) => [eb.fn.min('id').as('id'), 'name'])
-      .where('name', 'in', part)
-      .where('passwordHash', 'is', null)
-      .where('email', 'is', null)
-      .where('deletedAt', 'is', null)
-      .groupBy('name')
-      .execute(),
-  );
-  return (await Promise.all(found)).flat();
+  return executeInParts(db, names, {
+    build: (part) =>
+      db
+        .selectFrom('users')
+        .select((eb) => [eb.fn.min('id').as('id'), 'name'])
+        .where('name', 'in', part)
+        .where('passwordHash', 'is', null)
+        .where('email', 'is', null)
+        .where('deletedAt', 'is', null)
+        .groupBy('name'),
+    parametersOf: (name) => [name],
+  });
 }
 
 export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {

@@ -7,25 +7,34 @@ const maxCharacters = 1_000_000;
 
 /** The lines of a file in batches, each short enough for one transaction; empty lines are passed over. */
 export async function* readBatches(bytes: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
-  let entries: Entry[] = [];
-  let characters = 0;
-  for await (const line of readLines(bytes)) {
-    const entry = readEntry(line);
-    if (!entry) continue;
-    entries.push(entry);
-    characters += 'text' in line ? line.text.length : 0;
-    if (entries.length < maxEntries && characters < maxCharacters) continue;
-    yield entries;
-    entries = [];
-    characters = 0;
-  }
-  if (entries.length > 0) yield entries;
+  const splitter = new LineSplitter();
+  const batch = new Batch();
+  for await (const chunk of bytes) yield* batch.fill(splitter.push(chunk));
+  yield* batch.fill(splitter.end());
+  if (batch.entries.length > 0) yield batch.entries;
 }
 
-async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Line> {
-  const splitter = new LineSplitter();
-  for await (const chunk of bytes) yield* splitter.push(chunk);
-  yield* splitter.end();
+class Batch {
+  entries: Entry[] = [];
+  #characters = 0;
+
+  /** Takes lines, and gives out what is full. */
+  *fill(lines: readonly Line[]): Generator<Entry[]> {
+    for (const line of lines) {
+      const entry = readEntry(line);
+      if (!entry) continue;
+      this.entries.push(entry);
+      this.#characters += 'text' in line ? line.text.length : 0;
+      if (this.entries.length >= maxEntries || this.#characters >= maxCharacters) yield this.#take();
+    }
+  }
+
+  #take(): Entry[] {
+    const { entries } = this;
+    this.entries = [];
+    this.#characters = 0;
+    return entries;
+  }
 }
 
 function readEntry(line: Line): Entry | undefined {
