@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readSync, rmSyn
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -36,6 +36,7 @@ export async function openSqlite(path: string, { onStatement }: DatabaseOptions)
       db: reader,
       transaction: (work) => writer.transaction().execute(work),
       snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)),
+      purge: () => writer.connection().execute(emptyLog),
       async close() {
         await Promise.all([snapshots.close(), reader.destroy()]);
         await writer.destroy();
@@ -86,6 +87,13 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
     dialect: new SqliteDialect({ database: adapt(database, mode) }),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
   });
+}
+
+/** The write-ahead log, where what was erased still stands, goes into the database and is cut off; this never waits. */
+async function emptyLog(db: Kysely<Tables>): Promise<void> {
+  await sql`pragma busy_timeout = 0`.execute(db);
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  await sql`pragma busy_timeout = ${sql.raw(String(busyTimeoutMs))}`.execute(db);
 }
 
 /** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */

@@ -23,6 +23,8 @@ export interface Database {
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Several reads of one state of the database. */
   snapshot<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** What was erased leaves the database's files at once, unless a reader still needs it: then a little later. */
+  purge(): Promise<void>;
   close(): Promise<void>;
 }
 

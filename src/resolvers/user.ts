@@ -44,6 +44,7 @@ export const userMutations: MutationResolvers = {
       record.announce({ type: 'userDeleted', userId: id });
       return user;
     });
+    await context.services.database.purge();
     return { user };
   },
 };
