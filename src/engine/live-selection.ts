@@ -44,13 +44,24 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     key: `${traits.id} ${JSON.stringify(variables)}`,
     traits,
     viewerKey: viewer?.user.id ?? '',
-    async renderShared(event) {
-      const context = new SharedContext(services);
-      const rendered = await render(operation, stream, event, context);
-      return context.hasAskedForViewer ? personal : rendered;
-    },
+    renderShared: (event) => renderShared(operation, stream, event),
     renderPersonal: (event) => render(operation, stream, event, new OperationContext(services, viewer)),
   };
+}
+
+async function renderShared(
+  operation: LiveOperation,
+  stream: RoomStream,
+  event: RoomEvent,
+): Promise<Rendered | null | typeof personal> {
+  const context = new SharedContext(operation.services);
+  try {
+    const rendered = await render(operation, stream, event, context);
+    return context.hasAskedForViewer ? personal : rendered;
+  } catch (error) {
+    if (context.hasAskedForViewer) return personal;
+    throw error;
+  }
 }
 
 /** Executes the selection for one event, to the bytes that every transport sends. */
@@ -65,6 +76,8 @@ async function render(
   if (rootValue === undefined) return null;
   const cursor = context.cursorOf(event.roomId, event.seq);
   const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
+  // That there was no viewer to see is no fault, and is not logged as one.
+  if (context instanceof SharedContext && context.hasAskedForViewer) return null;
   const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
   return new Rendered(event.seq, cursor, JSON.stringify(body));
 }

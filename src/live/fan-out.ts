@@ -17,16 +17,17 @@ export class FanOut implements SubscriberHub {
   readonly #feeds: Feeds;
   readonly #groups = new Map<Feed, Map<string, Group>>();
   #subscriberCount = 0;
+  #renderedCount = 0;
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
     this.#feeds = new Feeds(parts);
   }
 
-  /** What is open; all zero where nobody listens. */
-  get counts(): { feeds: number; groups: number; subscribers: number } {
+  /** What is open, all zero where nobody listens; and how many executions there were. */
+  get counts(): { feeds: number; groups: number; subscribers: number; rendered: number } {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
-    return { feeds: this.#feeds.size, groups, subscribers: this.#subscriberCount };
+    return { feeds: this.#feeds.size, groups, subscribers: this.#subscriberCount, rendered: this.#renderedCount };
   }
 
   /**
@@ -48,6 +49,17 @@ export class FanOut implements SubscriberHub {
   /** What was erased stays erased: nothing read before is replayed again. */
   forgetReplayed(): void {
     for (const groups of this.#groups.values()) for (const group of groups.values()) group.forgetAll();
+  }
+
+  /** Ends what streams to a user whose account is gone. */
+  endUser(userId: string): void {
+    const members = this.#groups
+      .values()
+      .flatMap((groups) => groups.values())
+      .flatMap((group) => group.members);
+    for (const member of [...members]) {
+      if (member.request.viewerKey === userId) member.end(new ClientError('UNAUTHENTICATED', 'The account is gone.'));
+    }
   }
 
   cursorAt(roomId: string, seq: number): string {
@@ -74,9 +86,13 @@ export class FanOut implements SubscriberHub {
     const groups = this.#groups.get(feed) ?? new Map<string, Group>();
     const known = groups.get(key);
     if (known) return known;
+    const render = isPersonal ? request.renderPersonal : request.renderShared;
     const group: Group = new Group(position, {
       feed,
-      render: isPersonal ? request.renderPersonal : request.renderShared,
+      render: (event) => {
+        this.#renderedCount += 1;
+        return render(event);
+      },
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);

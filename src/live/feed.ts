@@ -61,8 +61,9 @@ export class Feed {
       const head = (await readHeads(database.db, [this.roomId])).get(this.roomId);
       if (head === undefined) return this.end();
       const latest = await this.#readLog(Math.max(0, head - chunkLength), chunkLength);
-      this.#ring.push(...latest);
-      this.head = latest.at(-1)?.seq ?? head;
+      for (const event of latest) this.#keep(event);
+      this.head = Math.max(head, latest.at(-1)?.seq ?? 0);
+      if (this.#ring.at(-1)?.seq !== this.head) this.#ring.length = 0;
     } catch (error) {
       this.#leaveBus();
       throw error;
@@ -93,10 +94,10 @@ export class Feed {
   async read(after: number, limit: number): Promise<RoomEvent[] | undefined> {
     if (after >= this.head) return [];
     if (after < this.head - this.#parts.retention.count) return undefined;
-    const events = this.#readRing(after, limit) ?? (await this.#readChunk(after));
+    const events = (this.#readRing(after, limit) ?? (await this.#readChunk(after))).slice(0, limit);
     const first = events[0];
-    if (first?.seq !== after + 1 || first.at < Date.now() - this.#parts.retention.hours * hourMs) return undefined;
-    return events.slice(0, limit);
+    if (first?.seq !== after + 1 || events.at(-1)?.seq !== after + events.length) return undefined;
+    return first.at < Date.now() - this.#parts.retention.hours * hourMs ? undefined : events;
   }
 
   /** Brings `head` up to the log, at least to `target` where the log holds it; all who wait share one reading. */
@@ -126,19 +127,26 @@ export class Feed {
       }
     } finally {
       this.#healing = undefined;
+      this.#target = 0;
     }
   }
 
   #push(events: readonly RoomEvent[]): void {
     if (events.length === 0) return;
     for (const event of events) {
-      this.#ring.push(event);
+      this.#keep(event);
       this.head = event.seq;
       if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
     }
     this.#ring.splice(0, this.#ring.length - ringLength);
     this.#stripOld(events.length);
     this.advance();
+  }
+
+  /** The ring has no holes: what stands before one that trimming made is not at hand any more. */
+  #keep(event: RoomEvent): void {
+    if (this.#ring.at(-1)?.seq !== event.seq - 1) this.#ring.length = 0;
+    this.#ring.push(event);
   }
 
   /** The ring holds positions, not content: only the latest events still carry it. */
@@ -179,7 +187,11 @@ export class Feed {
   #extendRing(events: readonly RoomEvent[]): void {
     const first = this.#ring[0]?.seq;
     const older = events.filter(({ seq }) => first !== undefined && seq < first);
-    if (first !== undefined && older.at(-1)?.seq === first - 1 && older.length + this.#ring.length <= ringLength) {
+    if (
+      first !== undefined &&
+      older[0]?.seq === first - older.length &&
+      older.length + this.#ring.length <= ringLength
+    ) {
       this.#ring.unshift(...older);
     }
   }

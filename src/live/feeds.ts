@@ -2,16 +2,26 @@ import { readHeads } from '../data/events.ts';
 import { Feed, type FeedParts } from './feed.ts';
 
 const compareHeadsMs = 2_000;
+/** So many rooms stand in one query: databases bound the number of its values. */
+const maxCompared = 10_000;
 
 export interface FeedsParts extends FeedParts {
   onError: (error: unknown) => void;
 }
 
+interface Entry {
+  feed: Promise<Feed>;
+  users: number;
+  /** Absent as long as it is being opened: what hangs there holds up no other room. */
+  opened?: Feed;
+}
+
 /** The open feeds of this process: one a room while anyone listens, and one query for all of them that finds lost wake-ups. */
 export class Feeds {
   readonly #parts: FeedsParts;
-  readonly #open = new Map<string, { feed: Promise<Feed>; users: number }>();
+  readonly #open = new Map<string, Entry>();
   #timer: NodeJS.Timeout | undefined;
+  #isComparing = false;
 
   constructor(parts: FeedsParts) {
     this.#parts = parts;
@@ -23,12 +33,13 @@ export class Feeds {
 
   /** The room's feed, open until it was released as often as acquired. */
   async acquire(roomId: string): Promise<Feed> {
-    const entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
+    const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
     this.#timer ??= setInterval(() => this.#compareHeads(), compareHeadsMs).unref();
     try {
-      return await entry.feed;
+      entry.opened = await entry.feed;
+      return entry.opened;
     } catch (error) {
       this.#drop(roomId, entry);
       throw error;
@@ -59,20 +70,27 @@ export class Feeds {
   }
 
   async #compareHeads(): Promise<void> {
-    try {
-      const feeds = await Promise.all([...this.#open.values()].map(({ feed }) => feed));
-      const heads = await readHeads(
-        this.#parts.database.db,
-        feeds.map(({ roomId }) => roomId),
-      );
-      for (const feed of feeds) {
-        const head = heads.get(feed.roomId);
-        if (head === undefined) feed.end();
-        else if (head > feed.head) await feed.heal(head);
-        else feed.advance();
-      }
-    } catch (error) {
-      this.#parts.onError(error);
+    if (this.#isComparing) return;
+    this.#isComparing = true;
+    const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
+    for (const some of chunksOf([...feeds], maxCompared)) await this.#compare(some).catch(this.#parts.onError);
+    this.#isComparing = false;
+  }
+
+  async #compare(feeds: readonly Feed[]): Promise<void> {
+    const roomIds = feeds.map(({ roomId }) => roomId);
+    const heads = await readHeads(this.#parts.database.db, roomIds);
+    for (const feed of feeds) {
+      const head = heads.get(feed.roomId);
+      if (head === undefined) feed.end();
+      else if (head > feed.head) await feed.heal(head).catch(this.#parts.onError);
+      else feed.advance();
     }
   }
+}
+
+function chunksOf<T>(values: readonly T[], length: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / length) }, (_, index) =>
+    values.slice(index * length, (index + 1) * length),
+  );
 }

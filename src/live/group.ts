@@ -82,8 +82,10 @@ export class Group implements FeedReader {
     const known = this.#replayed.get(event.seq)?.rendered;
     const rendered = known ?? this.#parts.render(withoutPost(event));
     if (!known) this.#replayed.set(event.seq, { subjectId: event.subjectId, rendered });
+    // Who comes next tries again.
+    rendered.catch(() => this.#replayed?.delete(event.seq));
     const result = await rendered;
-    if (result === personal) this.#parts.split();
+    if (result === personal) this.#split();
     return result;
   }
 
@@ -92,7 +94,7 @@ export class Group implements FeedReader {
       while (this.position < this.feed.head && this.#live.size > 0) {
         const events = await this.feed.read(this.position, batchLength);
         if (!events) return this.#skipToHead();
-        if (!(await this.#renderAll(events))) return this.#parts.split();
+        if (!(await this.#renderAll(events))) return this.#split();
       }
       // With nobody live there is nothing to render; whoever catches up goes on from their own place.
       if (this.#live.size === 0) this.position = this.feed.head;
@@ -115,7 +117,13 @@ export class Group implements FeedReader {
 
   /** The group itself fell behind what is kept: each member is told by its own catching up. */
   #skipToHead(): void {
+    const reached = this.position;
     this.position = this.feed.head;
-    for (const member of [...this.#live]) member.fallBehind();
+    for (const member of [...this.#live]) member.fallBehind(reached);
+  }
+
+  #split(): void {
+    for (const member of this.#live) member.reach(this.position);
+    this.#parts.split();
   }
 }

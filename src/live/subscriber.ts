@@ -74,13 +74,19 @@ export class Subscriber {
 
   deliver(rendered: Rendered): void {
     if (rendered.seq <= this.position || !this.#sink) return;
-    if (this.#sink.isFull()) return this.fallBehind();
+    if (this.#sink.isFull()) return this.fallBehind(rendered.seq - 1);
     this.position = rendered.seq;
     this.#sink.write(rendered);
   }
 
-  /** Off the live path: it costs its neighbours nothing, and no memory beyond what waits on its socket. */
-  fallBehind(): void {
+  /** Live, it has seen everything up to `seq`, and has passed over what its selection leaves out. */
+  reach(seq: number): void {
+    this.position = Math.max(this.position, seq);
+  }
+
+  /** Off the live path from `seq` on: it costs its neighbours nothing, and no memory beyond what waits on its socket. */
+  fallBehind(seq: number): void {
+    this.reach(seq);
     this.#group?.fallBehind(this);
     this.#catchUp();
   }
