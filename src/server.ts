@@ -10,14 +10,15 @@ import { loadSchema } from './engine/schema.ts';
 import { findViewer } from './identity/credentials.ts';
 import { Sessions } from './identity/session.ts';
 import { createSessionKey, loadSessionKey, parseSessionKey, type SessionKey } from './identity/session-key.ts';
-import { usersTopic } from './live/bus.ts';
+import { type Bus, usersTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
 import { createHttpHandler } from './transport/http.ts';
+import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
-import { createWebSocketDoor } from './transport/websocket.ts';
+import { createWebSocketDoor, refuseUpgrade, type WebSocketDoor } from './transport/websocket.ts';
 
 export interface RunningServer {
   url: string;
@@ -25,33 +26,45 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** Parts that one may bring along. */
+export interface OwnParts {
+  bus?: Bus;
+}
+
 /** Puts the parts together and listens. @throws BadSetting, DatabaseUnusable, or an Error with the code EADDRINUSE. */
-export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
   const sessions = new Sessions(findSessionKey(config), config.sessionHours);
   const database = await openDatabase(config.databaseUrl, { onStatement: (sql) => log.debug({ sql }, 'statement') });
   try {
-    const bus = createMemoryBus();
+    const { bus = createMemoryBus() } = own;
     const epoch = await readEpoch(database.db);
     const services: Services = { database, bus, sessions, epoch };
     const onError = (error: unknown) => log.error({ err: error }, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
-    const onLogRead = (roomId: string) => log.debug({ roomId }, 'log read');
+    let logReadCount = 0;
+    const onLogRead = (roomId: string) => {
+      logReadCount += 1;
+      log.debug({ roomId }, 'log read');
+    };
     const fanOut = new FanOut({ database, bus, retention, epoch, onError, onLogRead });
     const engine = createEngine({ schema, services, fanOut, config, log });
     const authenticate = (authorization: string | undefined) => findViewer(database.db, sessions, authorization);
     const parts: TransportParts = { engine, authenticate, config, log };
     const door = createWebSocketDoor(parts);
-    const http = createServer(createHttpHandler({ ...parts, isReady: () => isReady(database) }));
+    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
+    const http = createServer(createHttpHandler({ ...parts, metrics, isReady: () => isReady(database) }));
+    endStalled(http, config.stallSeconds);
     http.on('upgrade', (request, socket, head) => {
       const [path] = (request.url ?? '').split('?', 1);
       if (path === '/graphql') door.upgrade(request, socket as Socket, head);
-      else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      else refuseUpgrade(socket as Socket, '404 Not Found');
     });
-    await bus.subscribe(usersTopic, (message) => {
+    const leaveUsers = await bus.subscribe(usersTopic, (message) => {
       if (message.type !== 'userDeleted') return;
       fanOut.forgetReplayed();
       door.endUser(message.userId);
+      fanOut.endUser(message.userId);
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -61,8 +74,11 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
         const closed = new Promise((done) => http.close(done));
         await door.close();
         http.closeAllConnections();
-        await Promise.all([closed, trimming.stop(), bus.close()]);
-        log.debug({ counts: fanOut.counts }, 'closed');
+        await Promise.all([closed, trimming.stop()]);
+        leaveUsers();
+        log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
+        await bus.close();
+        metrics.stop();
         await database.close();
       },
     };
@@ -83,6 +99,35 @@ function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKey {
   } catch {
     throw new BadSetting('SESSION_KEY', '(hidden)', 'it is an Ed25519 private key in PEM (PKCS #8)');
   }
+}
+
+interface Counted {
+  bus: Bus;
+  fanOut: FanOut;
+  door: WebSocketDoor;
+  logReadCount: number;
+}
+
+function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
+  const { feeds, groups, subscribers, rendered } = fanOut.counts;
+  return [
+    gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
+    gauge('postroom_groups', 'Selections of theirs, each executed once an event.', groups),
+    gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
+    gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
+    gauge('postroom_websockets', 'Open WebSockets.', door.size),
+    counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
+    counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
+  ];
+}
+
+/** A client that takes no byte of what waits for it is let go; one that only waits for us is not concerned. */
+function endStalled(http: Server, stallSeconds: number): void {
+  http.on('request', (_request, response) => {
+    response.setTimeout(stallSeconds * 1_000, () => {
+      if (response.writableLength > 0) response.destroy();
+    });
+  });
 }
 
 async function isReady({ db }: Database): Promise<boolean> {

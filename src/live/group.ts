@@ -81,9 +81,11 @@ export class Group implements FeedReader {
     this.#replayed ??= new LRUCache({ max: maxReplayed, ttl: replayedMs });
     const known = this.#replayed.get(event.seq)?.rendered;
     const rendered = known ?? this.#parts.render(withoutPost(event));
-    if (!known) this.#replayed.set(event.seq, { subjectId: event.subjectId, rendered });
-    // Who comes next tries again.
-    rendered.catch(() => this.#replayed?.delete(event.seq));
+    if (!known) {
+      this.#replayed.set(event.seq, { subjectId: event.subjectId, rendered });
+      // Who comes next tries again.
+      rendered.catch(() => this.#replayed?.delete(event.seq));
+    }
     const result = await rendered;
     if (result === personal) this.#split();
     return result;

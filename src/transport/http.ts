@@ -8,6 +8,7 @@ import { ClientError, type ErrorCode } from '../errors.ts';
 import { eventStream, graphqlResponse, html, json, type Preferences, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';
 import { writeGraphiql } from './graphiql.ts';
+import type { Metrics } from './metrics.ts';
 import { readGetRequest, readPostRequest } from './request.ts';
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
 import type { TransportParts } from './transport.ts';
@@ -17,6 +18,7 @@ import type { TransportParts } from './transport.ts';
 export interface HttpParts extends TransportParts {
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
+  metrics: Metrics;
 }
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,6 +54,8 @@ async function route(parts: HttpParts, exchange: Exchange, path: string): Promis
       const isReady = await parts.isReady();
       return writeJson(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'not ready' });
     }
+    case '/metrics':
+      return parts.metrics.write(response);
     case '/':
       response.writeHead(302, { location: '/graphql' }).end();
       return;

@@ -23,13 +23,14 @@ export function runEventStream(response: ServerResponse, subscriber: Subscriber,
     // A client that does not read gets no more to read.
     if (!response.writableNeedDrain) response.write(':\n\n');
   }, heartbeatMs);
+  const stopHeartbeat = () => clearInterval(heartbeat);
   response.once('close', () => {
-    clearInterval(heartbeat);
+    stopHeartbeat();
     subscriber.leave();
   });
   // The position to resume from before the first event.
   response.write(`id: ${subscriber.cursor}\n:\n\n`);
-  subscriber.attach(new EventStreamSink(response, answerOptions));
+  subscriber.attach(new EventStreamSink(response, { answerOptions, stopHeartbeat }));
 }
 
 function startStream(response: ServerResponse): void {
@@ -40,13 +41,19 @@ function startStream(response: ServerResponse): void {
   });
 }
 
+interface SinkOptions {
+  answerOptions: AnswerOptions;
+  /** Behind the end nothing may be written, even where the client has yet to read it. */
+  stopHeartbeat: () => void;
+}
+
 class EventStreamSink implements Sink {
   readonly #response: ServerResponse;
-  readonly #answerOptions: AnswerOptions;
+  readonly #options: SinkOptions;
 
-  constructor(response: ServerResponse, answerOptions: AnswerOptions) {
+  constructor(response: ServerResponse, options: SinkOptions) {
     this.#response = response;
-    this.#answerOptions = answerOptions;
+    this.#options = options;
   }
 
   write(rendered: Rendered): void {
@@ -62,7 +69,8 @@ class EventStreamSink implements Sink {
   }
 
   end(error: ClientError): void {
-    const body = { errors: [formatError(error, this.#answerOptions)] };
+    this.#options.stopHeartbeat();
+    const body = { errors: [formatError(error, this.#options.answerOptions)] };
     this.#response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
   }
 }

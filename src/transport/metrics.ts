@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/* https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+
+export interface Metric {
+  name: string;
+  help: string;
+  type: 'gauge' | 'counter';
+  value: number;
+}
+
+export interface Metrics {
+  /** Answers with what this process counts, as it is now. */
+  write(response: ServerResponse): void;
+  stop(): void;
+}
+
+/** `readCounts` tells what the parts count; what the process costs is added. */
+export function createMetrics(readCounts: () => Metric[]): Metrics {
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  return {
+    write(response) {
+      const text = [...readCounts(), ...readProcess(delay.percentile(99) / 1e9)].map(format).join('');
+      delay.reset();
+      response
+        .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' })
+        .end(text);
+    },
+    stop: () => void delay.disable(),
+  };
+}
+
+function readProcess(delaySeconds: number): Metric[] {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    gauge('process_resident_memory_bytes', 'Memory that the process holds.', rss),
+    gauge('nodejs_heap_size_used_bytes', 'Of it, what JavaScript uses.', heapUsed),
+    counter('process_cpu_seconds_total', 'Time that it has used on processors.', (user + system) / 1e6),
+    gauge(
+      'nodejs_eventloop_lag_p99_seconds',
+      'Delay of the event loop since the last reading, 99th percentile.',
+      delaySeconds,
+    ),
+  ];
+}
+
+export function gauge(name: string, help: string, value: number): Metric {
+  return { name, help, type: 'gauge', value };
+}
+
+export function counter(name: string, help: string, value: number): Metric {
+  return { name, help, type: 'counter', value };
+}
+
+function format({ name, help, type, value }: Metric): string {
+  // Not a number as long as nothing was measured.
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${Number.isNaN(value) ? 0 : value}\n`;
+}
