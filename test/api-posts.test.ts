@@ -195,7 +195,7 @@ describe('the last posts of a user', () => {
     for (const argument of ['', '(last: null)']) {
       const { user } = await server.postroom.ask(
         `query ($id: ID!) { user(id: $id) { posts${argument} { id } } }`,
-        writer,
+        { id: writer.id },
       );
       expect(user.posts.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2));
     }

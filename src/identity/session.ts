@@ -66,7 +66,8 @@ export class Sessions {
         typ: 'JWT',
         requiredClaims: ['sub', 'exp'],
       });
-      const claims = { userId: payload.sub ?? '', expiresAt: (payload.exp ?? 0) * 1_000 };
+      // A claim is as its signer wrote it: `sub` may be anything.
+      const claims = { userId: String(payload.sub), expiresAt: (payload.exp ?? 0) * 1_000 };
       this.#verified.set(token, claims);
       return claims;
     } catch (error) {

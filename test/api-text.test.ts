@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { scratchName } from './support/names.ts';
+import type { Person } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+
+const server = shareServer();
+
+let author: Person;
+let room: string;
+beforeAll(async () => {
+  author = await server.postroom.signUp('Author');
+  room = await server.postroom.createRoom(author, scratchName());
+});
+
+const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id title body } } }';
+const post = (title: string, body?: string) =>
+  server.postroom.send(createPost, { input: { room, title, body } }, author.token);
+
+/** One writer a field: a name of a user, a name of a room, a title. */
+const lines = {
+  'a name of a user': {
+    length: 80,
+    field: 'name',
+    write: async (text: string) => {
+      const query = 'mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { name } } }';
+      const reply = await server.postroom.send(query, { input: { id: author.id, name: text } }, author.token);
+      return { ...reply, text: reply.data?.updateUser.user.name };
+    },
+  },
+  'a name of a room': {
+    length: 80,
+    field: 'name',
+    write: async (text: string) => {
+      const query = 'mutation ($input: UpdateRoomInput!) { updateRoom(input: $input) { room { name } } }';
+      const reply = await server.postroom.send(query, { input: { id: room, name: text } }, author.token);
+      return { ...reply, text: reply.data?.updateRoom.room.name };
+    },
+  },
+  'a title': {
+    length: 200,
+    field: 'title',
+    write: async (text: string) => {
+      const reply = await post(text);
+      return { ...reply, text: reply.data?.createPost.post.title };
+    },
+  },
+};
+
+const unusual = [
+  '😀',
+  '👩‍👩‍👧‍👦',
+  '🇩🇪',
+  'é', // composed
+  'e\u0301', // decomposed: another text
+  'שלום עולם',
+  '\u202eright to left\u202c',
+  'zero\u200bwidth\u200d\u200e\ufeffinside',
+  '\u200b',
+  'ﷺ',
+  'Z̸̡̛͚͎a͟l̷g͜o',
+  '\u2028line\u2029paragraph',
+  '\ufffd\ufffe\uffff',
+  '𝕬\u{10ffff}',
+  ' spaces around ',
+  '"; drop table posts; --',
+  '<script>alert(1)</script>',
+  '{"a":1}',
+  '\\u0000',
+  'null',
+];
+
+describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
+  it('comes back as it was sent: emoji, right to left, zero width, whatever Unicode holds', async () => {
+    for (const text of unusual) expect((await write(text)).text, JSON.stringify(text)).toBe(text);
+  });
+
+  it('is whatever is well formed, has something to see and no control character', async () => {
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: length });
+    await fc.assert(
+      fc.asyncProperty(text, async (value) => {
+        const reply = await write(value);
+        const isRefused = /\p{Cc}/u.test(value) || value.trim() === '' || !value.isWellFormed();
+        if (isRefused) expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+        else expect(reply).toMatchObject({ status: 200, text: value });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it(`has 1 to ${length} code points, however many bytes they are`, async () => {
+    for (const unit of ['x', '😀', '\u0301']) {
+      expect((await write(unit.repeat(length))).text).toBe(unit.repeat(length));
+      const reply = await write(unit.repeat(length + 1));
+      expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+      expect(reply.errors?.[0]?.extensions.details).toEqual([{ field, issue: 'too_long' }]);
+    }
+  });
+
+  it.each(['', ' ', '\u00a0\u3000', '\u2028'])('of nothing to see, as %j, is too_short', async (text) => {
+    const reply = await write(text);
+    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR' });
+    expect(reply.errors?.[0]?.extensions.details).toEqual([{ field, issue: 'too_short' }]);
+  });
+
+  it('with a control character or a lone surrogate is invalid', async () => {
+    const refused = [
+      '\0',
+      '\t',
+      '\n',
+      '\r',
+      '\u001b[31m',
+      '\u007f',
+      '\u0085',
+      '\u009f',
+      '\ud800',
+      '\udc00',
+      '\udc00\ud800',
+    ];
+    for (const bad of refused) {
+      const reply = await write(`a${bad}b`);
+      expect(reply, JSON.stringify(bad)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+      expect(reply.errors?.[0]?.extensions.details).toEqual([{ field, issue: 'invalid' }]);
+    }
+  });
+});
+
+describe('a body', () => {
+  it('comes back as it was sent, control characters and all', async () => {
+    const bodies = [...unusual, '', ' ', 'a\r\n\tb\u0001\u001b\u007f\u0085', '\n'.repeat(1_000)];
+    for (const body of bodies) {
+      const { data } = await post('title', body);
+      expect(data.createPost.post.body, JSON.stringify(body.slice(0, 40))).toBe(body);
+      const read = await server.postroom.ask('query ($id: ID!) { post(id: $id) { body } }', {
+        id: data.createPost.post.id,
+      });
+      expect(read.post.body).toBe(body);
+    }
+  });
+
+  it('has up to 20,000 code points', async () => {
+    for (const unit of ['x', '😀']) {
+      const { data } = await post('title', unit.repeat(20_000));
+      expect(data.createPost.post.body).toBe(unit.repeat(20_000));
+      const reply = await post('title', unit.repeat(20_001));
+      expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+      expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'body', issue: 'too_long' }]);
+    }
+  });
+
+  it('with NUL or a lone surrogate is invalid', async () => {
+    for (const bad of ['\0', 'a\0b', '\ud800', '\udfff', '😀'.slice(0, 1)]) {
+      const reply = await post('title', bad);
+      expect(reply, JSON.stringify(bad)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+      expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'body', issue: 'invalid' }]);
+    }
+  });
+});
+
+describe('text written into the document itself', () => {
+  it('is what its escapes say, as in a block string', async () => {
+    const send = (body: string) =>
+      server.postroom.send(
+        `mutation { createPost(input: { room: "${room}", title: "t", body: ${body} }) { post { body } } }`,
+        {},
+        author.token,
+      );
+    expect((await send(String.raw`"\u00e9 \u{1F600} \uD83D\uDE00 \n \" \\"`)).data.createPost.post.body).toBe(
+      'é 😀 😀 \n " \\',
+    );
+    expect((await send('"""\n  one\n    two\n"""')).data.createPost.post.body).toBe('one\n  two');
+    for (const loneOrNul of [String.raw`"\u0000"`]) {
+      expect(await send(loneOrNul)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR' });
+    }
+    // GraphQL has no lone surrogates: the document does not parse.
+    expect(await send(String.raw`"\uD83D"`)).toMatchObject({ status: 400, code: 'GRAPHQL_PARSE_FAILED' });
+  });
+});

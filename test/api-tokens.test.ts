@@ -1,0 +1,150 @@
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const server = shareServer({ SESSION_KEY: pem });
+
+let ada: Person;
+beforeAll(async () => {
+  ada = await server.postroom.signUp('Ada');
+});
+
+const now = () => Math.floor(Date.now() / 1_000);
+
+interface Recipe {
+  key?: KeyObject;
+  header?: Record<string, unknown>;
+  claims?: Record<string, unknown>;
+}
+
+/** As the server would make it, but for what is asked; undefined leaves a claim out. */
+function forge({ key = privateKey, header = {}, claims = {} }: Recipe = {}): Promise<string> {
+  const all = { iss: 'postroom', sub: ada.id, iat: now(), exp: now() + 60, ...claims };
+  return new SignJWT(JSON.parse(JSON.stringify(all)))
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', ...header })
+    .sign(key);
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+const claims = () => ({ iss: 'postroom', sub: ada.id, iat: now(), exp: now() + 60 });
+const unsigned = (alg: string) => `${encode({ alg, typ: 'JWT' })}.${encode(claims())}.`;
+
+/** The confusion of algorithms: an HMAC whose secret is what everyone knows. */
+function signedWithPublicKey(): string {
+  const secret = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
+  const text = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims())}`;
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+}
+
+function tampered(token: string): string {
+  const [header, , signature] = token.split('.');
+  return `${header}.${encode({ ...claims(), exp: now() + 1_000_000 })}.${signature}`;
+}
+
+const foreign = generateKeyPairSync('ed25519').privateKey;
+const foreignEs256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+
+const bad: Record<string, () => string | Promise<string>> = {
+  'one that has ended': () => forge({ claims: { exp: now() - 1 } }),
+  'one that ends this second': () => forge({ claims: { exp: now() } }),
+  'one that has not begun': () => forge({ claims: { nbf: now() + 60 } }),
+  'one without an end': () => forge({ claims: { exp: undefined } }),
+  'one whose end is no number': () => forge({ claims: { exp: '9999999999' } }),
+  'one without a subject': () => forge({ claims: { sub: undefined } }),
+  'one of an unknown user': () => forge({ claims: { sub: 'u00000000000000000000000000' } }),
+  'one whose subject is no text': () => forge({ claims: { sub: { id: 'x' } } }),
+  'one of another issuer': () => forge({ claims: { iss: 'elsewhere' } }),
+  'one of another kind': () => forge({ header: { typ: 'at+jwt' } }),
+  'one with a foreign key': () => forge({ key: foreign }),
+  'one with a foreign key of the same name': () => forge({ key: foreign, header: { kid: 'session' } }),
+  'one that brings its key along': () =>
+    forge({ key: foreign, header: { jwk: createPublicKey(foreign).export({ format: 'jwk' }) } }),
+  'one that says where its key is': () => forge({ key: foreign, header: { jku: 'http://127.0.0.1:1/keys' } }),
+  'one of another algorithm': () => forge({ key: foreignEs256, header: { alg: 'ES256' } }),
+  'one with alg none': () => unsigned('none'),
+  'one with alg NoNe': () => unsigned('NoNe'),
+  'one without alg': () => `${encode({ typ: 'JWT' })}.${encode(claims())}.`,
+  'an HMAC by the public key': signedWithPublicKey,
+  'one with other claims than were signed': async () => tampered(await forge()),
+  'one without its signature': async () => (await forge()).replace(/[^.]+$/, ''),
+  'one with a second signature behind': async () => `${await forge()}.x`,
+  'a critical header that nobody knows': async () => {
+    const [, body, signature] = (await forge()).split('.');
+    return `${encode({ alg: 'EdDSA', typ: 'JWT', crit: ['x'], x: 1 })}.${body}.${signature}`;
+  },
+  garbage: () => 'garbage',
+  dots: () => '..',
+  'a long one': () => 'x'.repeat(12_000),
+};
+
+async function sendAs(authorization: string) {
+  const response = await fetch(server.postroom.graphqlUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization },
+    body: JSON.stringify({ query: '{ rooms { data { id } } }' }),
+  });
+  const challenge = response.headers.get('www-authenticate');
+  return { status: response.status, challenge, body: JSON.parse((await response.text()) || 'null') };
+}
+
+const refused = {
+  status: 401,
+  challenge: 'Bearer realm="postroom", error="invalid_token"',
+  body: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+};
+
+describe('an access token', () => {
+  it('of the server’s own key is taken', async () => {
+    const { viewer } = await server.postroom.ask('{ viewer { id } }', {}, await forge());
+    expect(viewer).toEqual({ id: ada.id });
+  });
+
+  it.each(Object.keys(bad))('%s is refused, and never taken for no credentials', async (name) => {
+    const answer = await sendAs(`Bearer ${await bad[name]?.()}`);
+    expect(answer).toMatchObject(refused);
+    expect(answer.body).not.toHaveProperty('data');
+  });
+
+  it('is looked at again each time: one that lived is refused once it has ended', async () => {
+    const token = await forge({ claims: { exp: now() + 2 } });
+    expect(await sendAs(`Bearer ${token}`)).toMatchObject({ status: 200 });
+    await expect.poll(async () => (await sendAs(`Bearer ${token}`)).status, { timeout: 10_000 }).toBe(401);
+  });
+
+  it('of 2 MB is refused, and the server lives', async () => {
+    const answer = await sendAs(`Bearer ${'x'.repeat(2_000_000)}`).catch((error: Error) => error);
+    // Such a header is longer than HTTP allows: the connection may be gone before all of it was sent.
+    if (!(answer instanceof Error)) expect(answer.status).toBe(431);
+    expect(await sendAs(`Bearer ${await forge()}`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('an Authorization', () => {
+  it.each([
+    '',
+    ' ',
+    'Bearer',
+    'Bearer ',
+    'Basic YTpi',
+    'Bearer a b',
+    'token',
+    'ApiKey x',
+    'Bearer,x',
+  ])('of the form %j is refused', async (authorization) => {
+    // RFC 6750 names no error where nothing was sent; a header is something, however empty.
+    expect(await sendAs(authorization)).toMatchObject({ ...refused, challenge: expect.stringContaining('Bearer') });
+  });
+
+  it('names its scheme without regard to case', async () => {
+    for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+      expect(await sendAs(`${scheme} ${await forge()}`)).toMatchObject({ status: 200 });
+    }
+  });
+});
