@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
+import { headers, tabs } from './tabs.ts';
+
+export interface Page {
+  html: string;
+  contentSecurityPolicy: string;
+}
+
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
+
+/** GraphiQL with everything it needs inside: its editors' workers, fonts, and a stock graphql-ws client. */
+export async function createPage(): Promise<Page> {
+  const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
+  const start = await readFile(new URL('./start.js', import.meta.url), 'utf8');
+  const workers = { editorWorkerService, json: jsonWorker, graphql: graphqlWorker };
+  const options = {
+    title: 'Postroom',
+    logo,
+    defaultTabs: tabs,
+    defaultHeaders: headers,
+    defaultEditorToolsVisibility: 'variables',
+  };
+  const parts = `const workers = ${toScript(workers)}, options = ${toScript(options)};`;
+  // `start` makes the workers known, which GraphiQL looks up when it first needs one.
+  const scripts = [js, client, `{${parts}\n${start}}`].map((script) => script.replaceAll(/\r\n?/g, '\n'));
+  return { html: toHtml(scripts), contentSecurityPolicy: allowOnly(scripts) };
+}
+
+/** A value as an expression that no script element ends in. */
+function toScript(value: object): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+function toHtml(scripts: readonly string[]): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Postroom</title>
+<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}">
+<style>${css}</style>
+</head>
+<body class="no-focus-outline">
+<noscript>GraphiQL needs JavaScript.</noscript>
+<div id="root"></div>
+${scripts.map((script) => `<script>${script}</script>`).join('\n')}
+</body>
+</html>
+`;
+}
+
+/** Nothing but these scripts, what stands in the page, and operations to the server itself. */
+function allowOnly(scripts: readonly string[]): string {
+  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  return [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    // The editor writes its own style elements.
+    "style-src 'unsafe-inline'",
+    'font-src data:',
+    'img-src data:',
+    'worker-src blob:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

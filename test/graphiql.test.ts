@@ -1,0 +1,366 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from './support/browser.ts';
+import { launch, launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+
+const ofBrowser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+
+let shared: Postroom;
+
+beforeAll(async () => {
+  shared = await launch();
+});
+
+afterAll(() => shared.stop());
+
+interface Answer {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** As sent: nothing is added, and nothing is unpacked. */
+async function get(
+  headers: Record<string, string>,
+  { path = '', method = 'GET', from = shared } = {},
+): Promise<Answer> {
+  const sent = request(`${from.graphqlUrl}${path}`, { method, headers, agent: false }).end();
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+}
+
+/** The sources of a Content-Security-Policy by directive. */
+function policyOf({ headers }: Answer): Map<string, string[]> {
+  const directives = String(headers['content-security-policy']).split(';');
+  return new Map(
+    directives.map((directive) => directive.trim().split(/\s+/)).map(([name = '', ...rest]) => [name, rest]),
+  );
+}
+
+describe('the page', () => {
+  it('is for a browser that asks for no query; everyone else gets GraphQL', async () => {
+    const page = await get({ accept: ofBrowser });
+    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+    expect(String(page.body)).toContain('<title>Postroom</title>');
+    const query = await get({ accept: ofBrowser }, { path: '?query={__typename}' });
+    expect(query.status).toBe(200);
+    expect(JSON.parse(String(query.body))).toEqual({ data: { __typename: 'Query' } });
+    for (const accept of ['*/*', 'application/json', 'application/graphql-response+json', 'text/html;q=0, */*']) {
+      const other = await get({ accept });
+      expect({ accept, status: other.status }).toEqual({ accept, status: 422 });
+      expect(JSON.parse(String(other.body)).errors[0].extensions.code).toBe('INVALID_REQUEST');
+    }
+  });
+
+  it('is packed for whoever takes gzip, and otherwise the same in plain', async () => {
+    const plain = await get({ accept: ofBrowser });
+    for (const encoding of ['gzip', 'br, GZip ; q=0.5', '*', 'deflate, *;q=0.1']) {
+      const packed = await get({ accept: ofBrowser, 'accept-encoding': encoding });
+      expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept, accept-encoding' });
+      expect(packed.headers['content-length']).toBe(String(packed.body.length));
+      expect(gunzipSync(packed.body).equals(plain.body)).toBe(true);
+      expect(packed.body.length).toBeLessThan(plain.body.length / 3);
+    }
+    for (const encoding of ['identity', 'br', '', 'gzip;q=0', 'gzip;q=0.000, *']) {
+      const same = await get({ accept: ofBrowser, 'accept-encoding': encoding });
+      expect(same.headers['content-encoding']).toBeUndefined();
+      expect(same.headers['content-length']).toBe(String(plain.body.length));
+      expect(same.body.equals(plain.body)).toBe(true);
+    }
+  });
+
+  it('is not sent again to whoever has it', async () => {
+    const { headers } = await get({ accept: ofBrowser, 'accept-encoding': 'gzip' });
+    const etag = String(headers.etag);
+    expect(headers['cache-control']).toBe('no-cache');
+    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await get({ accept: ofBrowser, 'if-none-match': known });
+      expect(again).toMatchObject({ status: 304, headers: { etag }, body: Buffer.alloc(0) });
+      expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
+    }
+    for (const other of ['"other"', 'W/"other"', etag.slice(0, -2)]) {
+      expect(await get({ accept: ofBrowser, 'if-none-match': other })).toMatchObject({
+        status: 200,
+        headers: { etag },
+      });
+    }
+  });
+
+  it('has a head without a body', async () => {
+    for (const encoding of ['gzip', 'identity']) {
+      const asked = { accept: ofBrowser, 'accept-encoding': encoding };
+      const { headers } = await get(asked);
+      const head = await get(asked, { method: 'HEAD' });
+      expect(head).toMatchObject({ status: 200, body: Buffer.alloc(0) });
+      expect(head.headers['content-length']).toBe(headers['content-length']);
+    }
+  });
+
+  it('may run its own scripts alone, ask nobody but the server, and stand in no frame', async () => {
+    const page = await get({ accept: ofBrowser });
+    const policy = policyOf(page);
+    const scripts = [...String(page.body).matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script);
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(policy)).toEqual({
+      'default-src': ["'none'"],
+      'script-src': scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`),
+      'style-src': ["'unsafe-inline'"],
+      'font-src': ['data:'],
+      'img-src': ['data:'],
+      'worker-src': ['blob:'],
+      'connect-src': ["'self'"],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+    });
+    expect(page.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+    });
+  });
+
+  it('is gone with GRAPHIQL=false: a browser is told what a query lacks', async () => {
+    const postroom = await launchForTest({ GRAPHIQL: 'false' });
+    const { status, headers, body } = await get({ accept: ofBrowser }, { from: postroom });
+    expect({ status, type: headers['content-type'] }).toEqual({
+      status: 422,
+      type: 'application/graphql-response+json; charset=utf-8',
+    });
+    expect(JSON.parse(String(body))).toMatchObject({
+      errors: [{ message: '"query" must be a string.', extensions: { code: 'INVALID_REQUEST' } }],
+    });
+    expect(JSON.parse(String(body))).not.toHaveProperty('data');
+  });
+});
+
+const exampleTabs = ['LookAround', 'SignUp', 'WatchRoom'];
+
+const ownEvents = `subscription OwnEvents($room: ID!) {
+  roomEvents(room: $room) { actor { email } ... on PostCreated { post { title } } }
+}`;
+
+describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+
+  afterAll(() => browser?.close());
+
+  async function open({ graphqlUrl }: Postroom = shared): Promise<Graphiql> {
+    return Graphiql.open(await newVisitor(browser), graphqlUrl);
+  }
+
+  it('a newcomer gets from an empty database to a live event by pressing play', async () => {
+    const postroom = await launchForTest();
+    const graphiql = await open(postroom);
+    expect(await graphiql.tabs()).toEqual(exampleTabs);
+    await graphiql.play();
+    await graphiql.shows({
+      data: { viewer: null, rooms: { data: [], pagination: { total: 0 } }, posts: { data: [] } },
+    });
+
+    await graphiql.choose('SignUp');
+    const variables = JSON.parse(await graphiql.read('variables'));
+    await graphiql.play('SignUp');
+    const signedUp = await graphiql.shows({ data: { signUp: { user: { name: variables.account.name } } } });
+    await graphiql.write('headers', `{ "Authorization": "Bearer ${signedUp.data.signUp.accessToken}" }`);
+    await graphiql.play('CreateRoom');
+    const created = await graphiql.shows({
+      data: { createRoom: { room: { name: variables.room.name, owner: { name: variables.account.name } } } },
+    });
+    const room = created.data.createRoom.room.id;
+    await graphiql.write('variables', JSON.stringify({ ...variables, post: { ...variables.post, room } }));
+    await graphiql.play('CreatePost');
+    await graphiql.shows({ data: { createPost: { post: { title: variables.post.title } } } });
+    await graphiql.play('SignIn');
+    await graphiql.shows({ data: { signIn: { accessToken: expect.any(String) } } });
+
+    await graphiql.choose('LookAround');
+    await graphiql.play();
+    await graphiql.shows({
+      data: { rooms: { data: [{ id: room }] }, posts: { data: [{ title: variables.post.title }] } },
+    });
+
+    await graphiql.choose('WatchRoom');
+    await graphiql.write('variables', JSON.stringify({ room }));
+    const isLive = graphiql.live();
+    await graphiql.play();
+    await isLive;
+    const other = await postroom.signUp('Grace');
+    await postroom.createPost(other, room, 'from elsewhere', 'seen at once');
+    await graphiql.shows({
+      data: {
+        roomEvents: {
+          __typename: 'PostCreated',
+          actor: { name: 'Grace' },
+          post: { title: 'from elsewhere', body: 'seen at once' },
+        },
+      },
+    });
+    expect(graphiql.faults).toEqual([]);
+  });
+
+  it('nothing it asks for is anywhere else: not the page, its workers, its schema, an operation or a subscription', async () => {
+    const ada = await shared.signUp('Ada');
+    const room = await shared.createRoom(ada, randomUUID());
+    const graphiql = await open();
+    // The documentation is there once the schema passed the limits of the server.
+    await graphiql.page.getByLabel('Show Documentation Explorer').click();
+    await graphiql.page.getByText('Postroom: users, posts and live rooms.').first().waitFor();
+    await graphiql.play();
+    await graphiql.shows({ data: { viewer: null } });
+    await graphiql.choose('WatchRoom');
+    await graphiql.write('variables', JSON.stringify({ room }));
+    const isLive = graphiql.live();
+    await graphiql.play();
+    await isLive;
+    const { host } = new URL(shared.url);
+    const places = new Set(graphiql.requested.map((url) => url.replace(/^(blob:\S+\/)[0-9a-f-]{36}$/, '$1')));
+    expect([...places].sort()).toEqual([`blob:http://${host}/`, `http://${host}/graphql`, `ws://${host}/graphql`]);
+    expect(graphiql.page.workers().length).toBeGreaterThan(0);
+    expect(graphiql.faults).toEqual([]);
+  });
+
+  it('even a script in it reaches no other server, by whatever way', async () => {
+    const reached: string[] = [];
+    const elsewhere = createServer((incoming, response) => {
+      reached.push(String(incoming.url));
+      response.writeHead(200, { 'access-control-allow-origin': '*' }).end();
+    });
+    elsewhere.on('upgrade', (incoming, socket) => {
+      reached.push(String(incoming.url));
+      socket.destroy();
+    });
+    await once(elsewhere.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void elsewhere.close());
+    const { port } = elsewhere.address() as AddressInfo;
+    const graphiql = await open();
+    const outcomes = await graphiql.page.evaluate(async (other) => {
+      const element = (name: string, address: Record<string, string>) =>
+        new Promise<string>((resolve) => {
+          const made = Object.assign(document.createElement(name), address);
+          made.addEventListener('load', () => resolve('taken'));
+          made.addEventListener('error', () => resolve('refused'));
+          document.head.append(made);
+        });
+      const worker = (source: string) =>
+        new Promise<string>((resolve) => {
+          const started = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+          started.addEventListener('message', ({ data }) => resolve(data));
+        });
+      const fetching = `fetch('${other}/worker').then(() => postMessage('taken'), () => postMessage('refused'))`;
+      const socket = new Promise<string>((resolve) => {
+        document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
+          if (blockedURI.startsWith('ws')) resolve('refused');
+        });
+        new WebSocket(`${other.replace('http', 'ws')}/socket`).addEventListener('error', () => {
+          setTimeout(() => resolve('taken'));
+        });
+      });
+      return Promise.all([
+        fetch(`${other}/fetch`).then(
+          () => 'taken',
+          () => 'refused',
+        ),
+        worker(fetching),
+        socket,
+        element('img', { src: `${other}/image` }),
+        element('script', { src: `${other}/script` }),
+        element('link', { rel: 'stylesheet', href: `${other}/style` }),
+      ]);
+    }, `http://127.0.0.1:${port}`);
+    expect({ outcomes: new Set(outcomes), reached }).toEqual({ outcomes: new Set(['refused']), reached: [] });
+  });
+
+  it('a query that one types is answered, stays out of the address, and is there after a reload', async () => {
+    const name = `room ${randomUUID()}`;
+    const room = await shared.createRoom(await shared.signUp('Ada'), name);
+    const graphiql = await open();
+    const query = `query Typed { roomByName(name: "${name}") { id } }`;
+    await graphiql.write('query', query);
+    await graphiql.play();
+    await graphiql.shows({ data: { roomByName: { id: room } } });
+    expect(graphiql.page.url()).toBe(shared.graphqlUrl);
+    await graphiql.page.reload();
+    await graphiql.ready();
+    expect(await graphiql.tabs()).toEqual(['Typed', ...exampleTabs.slice(1)]);
+    expect(await graphiql.read('query')).toBe(query);
+  });
+
+  it('the tabs of another GraphiQL that ran on the same host and port do not stand in the way', async () => {
+    const visitor = await newVisitor(browser);
+    const other = { id: 'a', title: 'Other', query: '{ other }', variables: null, headers: null, operationName: null };
+    const state = JSON.stringify({ tabs: [{ ...other, response: null }], activeTabIndex: 0 });
+    await visitor.addInitScript((tabs) => localStorage.setItem('graphiql:tabState', tabs), state);
+    const graphiql = await Graphiql.open(visitor, shared.graphqlUrl);
+    expect(await graphiql.tabs()).toEqual(exampleTabs);
+  });
+
+  it('the first click on another tab chooses it', async () => {
+    const graphiql = await open();
+    await graphiql.page.getByRole('tab').getByText('SignUp').click();
+    await expect.poll(() => graphiql.read('query')).toContain('mutation SignUp');
+  });
+
+  it('a token under Headers signs in over HTTP and over the WebSocket', async () => {
+    const ada = await shared.signUp('Ada');
+    const room = await shared.createRoom(ada, randomUUID());
+    const graphiql = await open();
+    // An address is shown to its owner alone.
+    await graphiql.write('query', 'query Viewer { viewer { email } }');
+    await graphiql.play();
+    await graphiql.shows({ data: { viewer: null } });
+    await graphiql.write('headers', `{ "Authorization": "Bearer ${ada.token}" }`);
+    await graphiql.play();
+    await graphiql.shows({ data: { viewer: { email: ada.email } } });
+    await graphiql.write('query', ownEvents);
+    await graphiql.write('variables', JSON.stringify({ room }));
+    const isLive = graphiql.live();
+    await graphiql.play();
+    await isLive;
+    await shared.createPost(ada, room, 'mine');
+    await graphiql.shows({
+      data: { roomEvents: { actor: { email: ada.email }, post: { title: 'mine' } } },
+    });
+  });
+
+  it('a subscription with a bad token is refused with a word, and not tried again', async () => {
+    const room = await shared.createRoom(await shared.signUp('Ada'), randomUUID());
+    const graphiql = await open();
+    await graphiql.write('query', ownEvents);
+    await graphiql.write('variables', JSON.stringify({ room }));
+    await graphiql.write('headers', '{ "Authorization": "Bearer wrong" }');
+    await graphiql.play();
+    await graphiql.shows({ errors: [{ message: 'The WebSocket was closed: 4403 Forbidden' }] });
+  });
+
+  it('a subscription misses nothing of what happens until it is back behind a restart', async () => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const postroom = await launchForTest(settings);
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'lobby');
+    const graphiql = await open(postroom);
+    await graphiql.choose('WatchRoom');
+    await graphiql.write('variables', JSON.stringify({ room }));
+    const isLive = graphiql.live();
+    await graphiql.play();
+    await isLive;
+    await postroom.stop();
+    const restarted = await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
+    await restarted.createPost(ada, room, 'while it was away');
+    await graphiql.shows({
+      data: { roomEvents: { __typename: 'PostCreated', post: { title: 'while it was away' } } },
+    });
+  });
+});
