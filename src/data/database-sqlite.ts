@@ -5,6 +5,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
+import { SqliteWriterDialect } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
 const busyTimeoutMs = 5_000;
@@ -82,31 +83,30 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
-  if (mode === 'read') database.exec('pragma query_only = on');
+  database.exec(mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
   return new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: adapt(database, mode) }),
+    dialect:
+      mode === 'read'
+        ? new SqliteDialect({ database: adapt(database) })
+        : new SqliteWriterDialect({ database: adapt(database), timeoutMs: busyTimeoutMs }),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
   });
 }
 
 /** The write-ahead log, where what was erased still stands, goes into the database and is cut off; this never waits. */
 async function emptyLog(db: Kysely<Tables>): Promise<void> {
-  await sql`pragma busy_timeout = 0`.execute(db);
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
-  await sql`pragma busy_timeout = ${sql.raw(String(busyTimeoutMs))}`.execute(db);
 }
 
 /** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */
-function adapt(database: DatabaseSync, mode: 'write' | 'read'): SqliteDatabase {
+function adapt(database: DatabaseSync): SqliteDatabase {
   const statements = new LRUCache<string, SqliteStatement>({ max: maxStatements });
   return {
     close: () => database.close(),
     prepare(sql) {
       const known = statements.get(sql);
       if (known) return known;
-      // A transaction that begins by reading could not wait for its turn to write.
-      const text = sql === 'begin' && mode === 'write' ? 'begin immediate' : sql;
-      const statement = adaptStatement(database.prepare(text));
+      const statement = adaptStatement(database.prepare(sql));
       statements.set(sql, statement);
       return statement;
     },

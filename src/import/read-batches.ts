@@ -2,7 +2,7 @@ import { type Line, LineSplitter } from './lines.ts';
 import { BadRecord, parseRecord } from './records.ts';
 import type { Entry } from './resolve.ts';
 
-const maxEntries = 1_000;
+const maxEntries = 500;
 const maxCharacters = 1_000_000;
 
 /** The lines of a file in batches, each short enough for one transaction; empty lines are passed over. */
