@@ -32,6 +32,12 @@ export function readConfig(environment: Environment = process.env) {
   return {
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 4000, 0, 65_535),
+    /** Where it is reached from outside; absent: this machine. */
+    publicUrl: readPublicUrl(environment['PUBLIC_URL'] || undefined),
+    /** Whose pages may call beside the server's own. */
+    allowedOrigins: readOrigins(text('ALLOWED_ORIGINS', '')),
+    /** A JSON file, id → document: only those run; absent: any. */
+    trustedDocuments: environment['TRUSTED_DOCUMENTS'] || undefined,
     databaseUrl: readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db')),
     /** An Ed25519 private key in PEM; absent: made once and kept beside the database. */
     sessionKey: environment['SESSION_KEY'] || undefined,
@@ -61,6 +67,23 @@ export function readConfig(environment: Environment = process.env) {
       messages: whole('LIMIT_MESSAGES', 100, 1),
     },
   };
+}
+
+function readPublicUrl(url: string | undefined): string | undefined {
+  const isFit = url === undefined || (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url));
+  if (!isFit) throw new BadSetting('PUBLIC_URL', url, 'it is http:// or https:// with a host, and perhaps a path');
+  return url;
+}
+
+function readOrigins(list: string): string[] {
+  const origins = list.split(',').flatMap((origin) => origin.trim() || []);
+  for (const origin of origins) {
+    if (!/^https?:/.test(origin) || URL.parse(origin)?.origin !== origin) {
+      const allowed = 'each is a scheme, a host and perhaps a port, as in https://app.example.org, between commas';
+      throw new BadSetting('ALLOWED_ORIGINS', origin, allowed);
+    }
+  }
+  return origins;
 }
 
 function readDatabaseUrl(url: string): string {

@@ -1,11 +1,13 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
 import { type Database, openDatabase } from './data/database.ts';
 import { readEpoch } from './data/events.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine } from './engine/engine.ts';
+import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
 import { findViewer } from './identity/credentials.ts';
 import { Sessions } from './identity/session.ts';
@@ -15,10 +17,10 @@ import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
-import { createHttpHandler } from './transport/http.ts';
+import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
-import { createWebSocketDoor, refuseUpgrade, type WebSocketDoor } from './transport/websocket.ts';
+import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.ts';
 
 export interface RunningServer {
   url: string;
@@ -34,6 +36,7 @@ export interface OwnParts {
 /** Puts the parts together and listens. @throws BadSetting, DatabaseUnusable, or an Error with the code EADDRINUSE. */
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
+  const documents = findDocuments(config, schema);
   const sessions = new Sessions(findSessionKey(config), config.sessionHours);
   const database = await openDatabase(config.databaseUrl, { onStatement: (sql) => log.debug({ sql }, 'statement') });
   try {
@@ -48,18 +51,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       log.debug({ roomId }, 'log read');
     };
     const fanOut = new FanOut({ database, bus, retention, epoch, onError, onLogRead });
-    const engine = createEngine({ schema, services, fanOut, config, log });
+    const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const authenticate = (authorization: string | undefined) => findViewer(database.db, sessions, authorization);
     const parts: TransportParts = { engine, authenticate, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
-    const http = createServer(createHttpHandler({ ...parts, metrics, isReady: () => isReady(database) }));
-    endStalled(http, config.stallSeconds);
-    http.on('upgrade', (request, socket, head) => {
-      const [path] = (request.url ?? '').split('?', 1);
-      if (path === '/graphql') door.upgrade(request, socket as Socket, head);
-      else refuseUpgrade(socket as Socket, '404 Not Found');
-    });
+    const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveUsers = await bus.subscribe(usersTopic, (message) => {
       if (message.type !== 'userDeleted') return;
       fanOut.forgetReplayed();
@@ -86,6 +83,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     await database.close();
     throw error;
   }
+}
+
+function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
+  return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
 function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKey {
@@ -119,15 +120,6 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
   ];
-}
-
-/** A client that takes no byte of what waits for it is let go; one that only waits for us is not concerned. */
-function endStalled(http: Server, stallSeconds: number): void {
-  http.on('request', (_request, response) => {
-    response.setTimeout(stallSeconds * 1_000, () => {
-      if (response.writableLength > 0) response.destroy();
-    });
-  });
 }
 
 async function isReady({ db }: Database): Promise<boolean> {

@@ -37,6 +37,8 @@ export class OperationContext implements Context {
   readonly services: Services;
   readonly db: Db;
   loaders: Loaders;
+  /** Whether what comes of it may differ from viewer to viewer. */
+  hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
   readonly #admitted = new Map<string, Viewer>();
   readonly #positions = new Map<string, number>();
@@ -49,6 +51,7 @@ export class OperationContext implements Context {
   }
 
   get viewer(): Viewer | null {
+    this.hasAskedForViewer = true;
     return this.#viewer;
   }
 
@@ -78,10 +81,8 @@ export class OperationContext implements Context {
   }
 }
 
-/** For an execution whose result many viewers share: it has no viewer in reach, and remembers whether one was asked for. */
+/** For an execution whose result many viewers share: it has no viewer in reach. */
 export class SharedContext extends OperationContext {
-  hasAskedForViewer = false;
-
   constructor(services: Services) {
     super(services, null);
   }

@@ -15,10 +15,12 @@ import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate } from './limits/rate.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
+import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
 
 export interface EngineParts extends OperationParts {
   schema: GraphQLSchema;
+  documents: DocumentSource;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate'>;
 }
 
@@ -34,7 +36,7 @@ export function isAnswer(value: object): value is Answer {
 }
 
 export function createEngine(parts: EngineParts): Engine {
-  const { schema, config, log } = parts;
+  const { schema, documents, config, log } = parts;
   const chargeRate = createRateLimit(config.rate);
   const checkCost = createCostCheck(schema, config.limits.cost);
   const pipeline = createYoga({
@@ -57,7 +59,9 @@ export function createEngine(parts: EngineParts): Engine {
       let rate: Rate | undefined;
       try {
         if (!call.isResumed) rate = await chargeRate(callerOf(call));
-        const validated = validateRequest(enveloped, request, call, { checkCost, ...config });
+        const query = documents.find(request);
+        const validated = validateRequest(enveloped, { ...request, query }, call, { checkCost, ...config });
+        documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));
         return new Operation(parts, enveloped, validated, request, call, rate);

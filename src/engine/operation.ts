@@ -14,9 +14,11 @@ import type { Subscriber } from '../live/subscriber.ts';
 import type { Log } from '../log.ts';
 import { RoomStream } from '../resolvers/room-stream.ts';
 import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
+import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import { OperationContext, type Services } from './context.ts';
 import type { Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
+import type { DocumentReference } from './persisted.ts';
 import { type Enveloped, errorsOf, type ValidatedRequest } from './request-validation.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
@@ -29,8 +31,7 @@ export interface OperationParts {
 }
 
 /** A well-formed GraphQL request. */
-export interface GraphQLRequest {
-  query: string;
+export interface GraphQLRequest extends DocumentReference {
   operationName: string | undefined;
   variables: Record<string, unknown> | undefined;
   /** `cost: true` asks for the cost of the operation beside its answer. */
@@ -55,6 +56,8 @@ export interface PreparedOperation {
   document: DocumentNode;
   operationName: string | undefined;
   execute(): Promise<Answer>;
+  /** How long its answer may be kept, and whether for everyone; known once it has run. */
+  readonly cachePolicy: CachePolicy;
   /** A subscription's stream, or why there is none; `after` wins over the operation's own argument. */
   subscribe(after?: string): Promise<Subscriber | Answer>;
 }
@@ -71,6 +74,7 @@ export class Operation implements PreparedOperation {
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
   readonly #answerOptions: AnswerOptions;
+  #context: OperationContext | undefined;
 
   constructor(
     parts: OperationParts,
@@ -98,6 +102,11 @@ export class Operation implements PreparedOperation {
     return this.#answer(() => (isSnapshot ? database.snapshot((db) => this.#run(db)) : this.#run(database.db)));
   }
 
+  get cachePolicy(): CachePolicy {
+    const policy = findCachePolicy(this.#validated);
+    return this.#context?.hasAskedForViewer ? { ...policy, isPublic: false } : policy;
+  }
+
   async subscribe(after?: string): Promise<Subscriber | Answer> {
     const { services, fanOut } = this.#parts;
     const { viewer } = this.#call;
@@ -116,6 +125,7 @@ export class Operation implements PreparedOperation {
 
   #run(db: Db): Promise<ExecutionResult> {
     const contextValue = new OperationContext(this.#parts.services, this.#call.viewer, db);
+    this.#context = contextValue;
     return this.#enveloped.execute({ ...this.#validated, contextValue });
   }
 

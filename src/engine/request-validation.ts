@@ -22,7 +22,7 @@ export interface ValidatedRequest {
 /** Everything that can be said against a request before it runs. @throws GraphQLError, ClientError or RequestErrors. */
 export function validateRequest(
   { parse, validate, schema }: Enveloped,
-  { query, operationName, variables }: GraphQLRequest,
+  { query, operationName, variables }: GraphQLRequest & { query: string },
   { abort }: Call,
   { checkCost, introspection }: { checkCost: CostCheck; introspection: boolean },
 ): ValidatedRequest {

@@ -29,6 +29,13 @@ export type Scalars = {
   DateTime: { input: number; output: number };
 };
 
+/** Whose an answer is. */
+export type CacheControlScope =
+  /** The same for everyone. */
+  | 'PUBLIC'
+  /** The viewer's alone: never kept. */
+  | 'PRIVATE';
+
 /** Anything with an id of its own. */
 export type Node = {
   /** Opaque, unique over all types, time-ordered, assigned by the server. */
@@ -959,6 +966,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
+  CacheControlScope: CacheControlScope;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
@@ -1116,6 +1124,18 @@ export type ListSizeDirectiveResolver<
   Parent,
   ContextType = Context,
   Args = ListSizeDirectiveArgs,
+> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type CacheControlDirectiveArgs = {
+  maxAge?: Maybe<Scalars['Int']['input']>;
+  scope?: Maybe<CacheControlScope>;
+};
+
+export type CacheControlDirectiveResolver<
+  Result,
+  Parent,
+  ContextType = Context,
+  Args = CacheControlDirectiveArgs,
 > = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -1672,4 +1692,5 @@ export type Resolvers<ContextType = Context> = {
 export type DirectiveResolvers<ContextType = Context> = {
   cost?: CostDirectiveResolver<any, any, ContextType>;
   listSize?: ListSizeDirectiveResolver<any, any, ContextType>;
+  cacheControl?: CacheControlDirectiveResolver<any, any, ContextType>;
 };

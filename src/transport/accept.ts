@@ -1,32 +1,76 @@
 export const graphqlResponse = 'application/graphql-response+json';
 export const json = 'application/json';
 export const eventStream = 'text/event-stream';
-export const html = 'text/html';
+const html = 'text/html';
 
-export type MediaType = typeof graphqlResponse | typeof json | typeof eventStream | typeof html;
+type MediaType = typeof graphqlResponse | typeof json | typeof eventStream;
 
-/** How much a client wants each media type, from its `Accept`; what it does not want is 0 (RFC 9110, 12.5.1). */
-export interface Preferences {
-  of(type: MediaType): number;
-  /** Whether it names the type itself, not by a wildcard. */
-  names(type: MediaType): boolean;
+/** What a client accepts, as far as it is ours to give. */
+export interface Accepted {
+  /** What a result leaves as; undefined where nothing that can be produced is accepted. */
+  result: MediaType | undefined;
+  /** Whether it takes a stream of results. */
+  stream: boolean;
+  /** Whether it would rather have a page to look at. */
+  prefersPage: boolean;
 }
 
 const maxRanges = 50;
+const maxRemembered = 200;
+const maxRememberedLength = 500;
+const remembered = new Map<string, Accepted>();
 
-export function parseAccept(accept: string | undefined): Preferences {
-  const ranges = new Map<string, number>();
-  for (const range of (accept?.trim() || '*/*').split(',', maxRanges)) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    ranges.set(type, parseWeight(parameters));
-  }
-  return {
-    of: (type) => ranges.get(type) ?? ranges.get(`${type.split('/')[0]}/*`) ?? ranges.get('*/*') ?? 0,
-    names: (type) => (ranges.get(type) ?? 0) > 0,
-  };
+/** Reads an `Accept` (RFC 9110, 12.5.1). Clients send the same few again and again: those are read once. */
+export function parseAccept(accept = ''): Accepted {
+  const known = remembered.get(accept);
+  if (known) return known;
+  const accepted = negotiate(readRanges(accept.trim() || '*/*'));
+  if (accept.length > maxRememberedLength) return accepted;
+  if (remembered.size >= maxRemembered) remembered.clear();
+  remembered.set(accept, accepted);
+  return accepted;
 }
 
-function parseWeight(parameters: readonly string[]): number {
+/** The weight of each media range. */
+type Ranges = ReadonlyMap<string, number>;
+
+function negotiate(ranges: Ranges): Accepted {
+  const plain = Math.max(weigh(ranges, graphqlResponse), weigh(ranges, json));
+  const stream = weigh(ranges, eventStream);
+  const prefersStream = stream > plain && (ranges.has(eventStream) || plain === 0);
+  const result = prefersStream ? eventStream : plain > 0 ? choosePlain(ranges) : undefined;
+  return { result, stream: stream > 0, prefersPage: (ranges.get(html) ?? 0) > Math.max(plain, stream) };
+}
+
+/** Who does not name application/graphql-response+json, or ranks it lower, may not know it. */
+function choosePlain(ranges: Ranges): MediaType {
+  const own = weigh(ranges, graphqlResponse);
+  const common = weigh(ranges, json);
+  const prefersOwn = ranges.has(graphqlResponse) && own > 0 && own >= common;
+  return common === 0 || prefersOwn ? graphqlResponse : json;
+}
+
+/** The most specific range counts. */
+function weigh(ranges: Ranges, type: MediaType): number {
+  return ranges.get(type) ?? ranges.get(`${type.slice(0, type.indexOf('/'))}/*`) ?? ranges.get('*/*') ?? 0;
+}
+
+function readRanges(accept: string): Ranges {
+  const ranges = new Map<string, number>();
+  for (const range of accept.split(',', maxRanges)) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (isUtf8(parameters)) ranges.set(type, readWeight(parameters));
+  }
+  return ranges;
+}
+
+/** Whether the parameters of a media type name UTF-8 or no charset at all. */
+export function isUtf8(parameters: readonly string[]): boolean {
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  return charset === undefined || /^charset=("?)utf-?8\1$/.test(charset);
+}
+
+function readWeight(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
   if (weight === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;

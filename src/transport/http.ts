@@ -1,173 +1,180 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from '../engine/answer.ts';
 import { isAnswer } from '../engine/engine.ts';
-import type { Rate } from '../engine/limits/rate.ts';
-import type { PreparedOperation } from '../engine/operation.ts';
-import { ClientError, type ErrorCode } from '../errors.ts';
-import { eventStream, graphqlResponse, html, json, type Preferences, parseAccept } from './accept.ts';
+import type { Call, PreparedOperation } from '../engine/operation.ts';
+import { ClientError } from '../errors.ts';
+import { type Accepted, eventStream, json, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';
+import { type Exchange, writeAnswer } from './answer-writer.ts';
 import { writeGraphiql } from './graphiql.ts';
 import type { Metrics } from './metrics.ts';
+import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
+import { HttpRefusal, methodNotAllowed } from './refusal.ts';
 import { readGetRequest, readPostRequest } from './request.ts';
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
+import { readTarget } from './target.ts';
 import type { TransportParts } from './transport.ts';
 
 /* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
 
 export interface HttpParts extends TransportParts {
+  origins: Origins;
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
   metrics: Metrics;
 }
 
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+/** Starts to answer. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Exchange;
 
-/** One request and its answer. */
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  requestId: string;
-  /** The query of the address. */
-  parameters: URLSearchParams;
+interface Route {
+  methods: readonly string[];
+  serve: (parts: HttpParts, exchange: Exchange) => void | Promise<void>;
 }
+
+export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
+const reading = ['GET', 'HEAD'];
+
+const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
+  ['/health', { methods: reading, serve: (_, { response }) => writeState(response, true) }],
+  ['/ready', { methods: reading, serve: async ({ isReady }, { response }) => writeState(response, await isReady()) }],
+  ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
+  ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
+  ['*', { methods: ['OPTIONS'], serve: (_, { response }) => writeOptions(response) }],
+]);
 
 export function createHttpHandler(parts: HttpParts): HttpHandler {
   return (request, response) => {
-    const [path = '', query] = (request.url ?? '').split('?', 2);
-    const exchange = { request, response, requestId: randomUUID(), parameters: new URLSearchParams(query) };
-    route(parts, exchange, path).catch((error) => {
-      if (response.headersSent) response.destroy();
-      else writeAnswer(exchange, parts.engine.refuse(error, exchange.requestId));
-    });
+    const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined };
+    route(parts, exchange).catch((error) => refuse(parts, exchange, error));
+    return exchange;
   };
 }
 
-async function route(parts: HttpParts, exchange: Exchange, path: string): Promise<void> {
-  const { response } = exchange;
-  switch (path) {
-    case '/graphql':
-      return serveGraphql(parts, exchange);
-    case '/health':
-      return writeJson(response, 200, { status: 'ok' });
-    case '/ready': {
-      const isReady = await parts.isReady();
-      return writeJson(response, isReady ? 200 : 503, { status: isReady ? 'ok' : 'not ready' });
-    }
-    case '/metrics':
-      return parts.metrics.write(response);
-    case '/':
-      response.writeHead(302, { location: '/graphql' }).end();
-      return;
-    default:
-      throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
-  }
+async function route(parts: HttpParts, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
+  const { path, query } = readTarget(request);
+  const found = routes.get(path);
+  if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
+  if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
+  exchange.query = query;
+  await found.serve(parts, exchange);
+}
+
+/** Nothing of it has run, or it failed on our side. */
+export function refuse({ engine }: Pick<HttpParts, 'engine'>, exchange: Exchange, error: unknown): void {
+  if (exchange.response.headersSent) return void exchange.response.destroy();
+  const headers = error instanceof HttpRefusal ? error.headers : undefined;
+  writeAnswer(exchange, engine.refuse(error, exchange.requestId), { headers });
 }
 
 async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void> {
-  const { request, response, parameters } = exchange;
-  assertMethod(request);
-  const accept = parseAccept(request.headers.accept);
-  const isGet = request.method !== 'POST';
-  if (parts.config.graphiql && isGet && !parameters.has('query') && accept.names(html)) {
-    return writeGraphiql(request, response);
-  }
-  if ([graphqlResponse, json, eventStream].every((type) => accept.of(type as typeof json) === 0)) {
-    throw new ClientError('NOT_ACCEPTABLE');
-  }
-  const operation = isGet ? readGetRequest(parameters) : await readPostRequest(request, parts.config.limits.bodyBytes);
+  const { request, response } = exchange;
+  admitPage(parts.origins, exchange);
+  if (request.method === 'OPTIONS') return writeOptions(response);
+  assertExpectation(request);
+  const accepted = parseAccept(request.headers.accept);
+  const isPost = request.method === 'POST';
+  if (!isPost && accepted.prefersPage && parts.config.graphiql) return writeGraphiql(request, response);
+  if (!isPost) assertNotCrossSite(request);
+  if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
+  const abort = abortWhenLeft(response);
+  const operation = isPost ? await readPost(parts, exchange) : readGetRequest(exchange.query);
   const viewer = await parts.authenticate(request.headers.authorization);
-  const abort = new AbortController();
-  response.once('close', () => abort.abort());
-  const address = addressOf(request, parts.config.trustProxy);
-  const isResumed = request.headers['last-event-id'] !== undefined;
-  const call = { viewer, address, isResumed, requestId: exchange.requestId, abort };
+  const call: Call = {
+    viewer,
+    address: addressOf(request, parts.config.trustProxy),
+    isResumed: request.headers['last-event-id'] !== undefined,
+    requestId: exchange.requestId,
+    abort,
+  };
   const prepared = await parts.engine.prepare(operation, call);
-  if (isAnswer(prepared)) return writeAnswer(exchange, prepared, accept);
-  await run(parts, exchange, prepared, accept);
+  if (isAnswer(prepared)) return writeAnswer(exchange, prepared);
+  if (abort.signal.aborted) return;
+  await run(parts, exchange, prepared, accepted);
+}
+
+/** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */
+function admitPage(origins: Origins, { request, response }: Exchange): void {
+  origins.assertAllowed(request);
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+  const headers = { ...corsHeaders(origin), ...(isPreflight && preflightHeaders()) };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+function assertExpectation({ headers }: IncomingMessage): void {
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    throw new ClientError('EXPECTATION_FAILED');
+  }
+}
+
+/** What runs for a client ends when it leaves. */
+function abortWhenLeft(response: ServerResponse): AbortController {
+  const abort = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) abort.abort();
+  });
+  return abort;
+}
+
+function readPost({ config }: HttpParts, { request, response }: Exchange) {
+  const proceed = () => {
+    if (request.headers.expect !== undefined) response.writeContinue();
+  };
+  return readPostRequest(request, { maxBytes: config.limits.bodyBytes, proceed });
 }
 
 async function run(
   parts: HttpParts,
   exchange: Exchange,
   prepared: PreparedOperation,
-  accept: Preferences,
+  accepted: Accepted,
 ): Promise<void> {
   const { request, response } = exchange;
-  if (prepared.type === 'mutation' && request.method !== 'POST') throw new MethodNotAllowed('POST');
-  const plain = Math.max(accept.of(graphqlResponse), accept.of(json));
-  if (prepared.type !== 'subscription') {
-    const answer = await prepared.execute();
-    return plain > 0 ? writeAnswer(exchange, answer, accept) : writeAnswerAsStream(response, answer);
-  }
-  if (accept.of(eventStream) === 0)
-    throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
+  if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
+  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, accepted);
+  const answer = await prepared.execute();
+  if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
+  writeAnswer(exchange, answer, {
+    accepted,
+    cachePolicy: request.method === 'POST' ? undefined : prepared.cachePolicy,
+  });
+}
+
+async function stream(
+  { log }: HttpParts,
+  exchange: Exchange,
+  prepared: PreparedOperation,
+  accepted: Accepted,
+): Promise<void> {
+  const { request, response, requestId } = exchange;
+  if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
+  if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
   const after = request.headers['last-event-id'];
   const subscriber = await prepared.subscribe(typeof after === 'string' && after !== '' ? after : undefined);
-  if (isAnswer(subscriber)) return writeAnswer(exchange, subscriber, accept);
+  if (isAnswer(subscriber)) return writeAnswer(exchange, subscriber);
   if (response.closed) return subscriber.leave();
-  runEventStream(response, subscriber, { requestId: exchange.requestId, log: parts.log });
+  runEventStream(response, subscriber, { requestId, log });
 }
 
-/** With the header that says what is allowed. */
-class MethodNotAllowed extends ClientError {
-  readonly allow: string;
-
-  constructor(allow: string) {
-    super('METHOD_NOT_ALLOWED', `Use ${allow}.`);
-    this.allow = allow;
-  }
+function writeOptions(response: ServerResponse): void {
+  response.writeHead(204, { allow: graphqlMethods.join(', ') }).end();
 }
 
-function assertMethod({ method }: IncomingMessage): void {
-  if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') throw new MethodNotAllowed('GET, POST');
+function writeRedirect(response: ServerResponse): void {
+  response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
-/** In one write. A success is `application/json` for a client that does not ask for more. */
-function writeAnswer({ request, response, requestId }: Exchange, answer: Answer, accept?: Preferences): void {
-  const { status, body, rate } = answer;
-  const isSuccess = status >= 200 && status < 300;
-  const isPlain =
-    isSuccess && accept && !(accept.names(graphqlResponse) && accept.of(graphqlResponse) >= accept.of(json));
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, {
-    'content-type': `${isPlain ? json : graphqlResponse}; charset=utf-8`,
-    'content-length': bytes.length,
-    'cache-control': 'private, no-store',
-    'x-request-id': requestId,
-    ...(rate && rateHeaders(rate, status)),
-    ...errorHeaders(request, status, body.errors?.[0]?.extensions?.['code'] as ErrorCode | undefined),
+function writeState(response: ServerResponse, isWell: boolean): void {
+  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready' });
+  response.writeHead(isWell ? 200 : 503, {
+    'content-type': `${json}; charset=utf-8`,
+    'content-length': content.length,
+    'cache-control': 'no-store',
+    ...(!isWell && { 'retry-after': '1' }),
   });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
-}
-
-/** draft-ietf-httpapi-ratelimit-headers-10 */
-function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status: number): Record<string, string> {
-  const resetSeconds = Math.ceil(resetMs / 1_000);
-  return {
-    'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-    ...(status === 429 && { 'retry-after': String(resetSeconds) }),
-  };
-}
-
-function errorHeaders(
-  { headers }: IncomingMessage,
-  status: number,
-  code: ErrorCode | undefined,
-): Record<string, string> {
-  if (status === 401) {
-    // RFC 6750, 3.1: no error code where no credentials were sent.
-    return { 'www-authenticate': `Bearer realm="postroom"${headers.authorization ? ', error="invalid_token"' : ''}` };
-  }
-  if (status === 503) return { 'retry-after': '1' };
-  // What is left of the body is not read.
-  if (code === 'PAYLOAD_TOO_LARGE') return { connection: 'close' };
-  return {};
-}
-
-function writeJson(response: ServerResponse, status: number, body: object): void {
-  response
-    .writeHead(status, { 'content-type': `${json}; charset=utf-8`, 'cache-control': 'no-store' })
-    .end(JSON.stringify(body));
+  response.end(content);
 }

@@ -1,24 +1,43 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
+import { isUtf8 } from './accept.ts';
+import { HttpRefusal } from './refusal.ts';
 
 const maxJsonDepth = 64;
+const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
+
+export interface PostOptions {
+  maxBytes: number;
+  /** Called once all is well but the body, which a client may be waiting to send. */
+  proceed: () => void;
+}
 
 /**
  * The GraphQL request of a POST, its body limited while it is read.
  * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_REQUEST or INVALID_REQUEST.
  */
-export async function readPostRequest(request: IncomingMessage, maxBytes: number): Promise<GraphQLRequest> {
-  assertJson(request);
+export async function readPostRequest(
+  request: IncomingMessage,
+  { maxBytes, proceed }: PostOptions,
+): Promise<GraphQLRequest> {
+  const { headers } = request;
+  if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
+  assertPlain(headers['content-encoding']);
+  if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  proceed();
   return toGraphQLRequest(parseJson(decodeUtf8(await readBody(request, maxBytes))));
 }
 
 /** The GraphQL request of a GET; an empty parameter is an absent one. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
-export function readGetRequest(parameters: URLSearchParams): GraphQLRequest {
+export function readGetRequest(query = ''): GraphQLRequest {
+  assertEncoded(query);
+  const parameters = new URLSearchParams(query);
   const variables = parameters.get('variables');
   const extensions = parameters.get('extensions');
   return toGraphQLRequest({
-    query: parameters.get('query') || undefined,
+    query: parameters.get('query') ?? undefined,
+    documentId: parameters.get('documentId') || undefined,
     operationName: parameters.get('operationName') || undefined,
     variables: variables ? parseJson(variables) : undefined,
     extensions: extensions ? parseJson(extensions) : undefined,
@@ -28,55 +47,82 @@ export function readGetRequest(parameters: URLSearchParams): GraphQLRequest {
 /** @throws ClientError INVALID_REQUEST where it is not a request object; other keys are ignored, null is absent. */
 export function toGraphQLRequest(value: unknown): GraphQLRequest {
   if (!isObject(value)) throw new ClientError('INVALID_REQUEST', 'A GraphQL request is a JSON object.');
-  const { query, operationName, variables, extensions } = value;
-  if (typeof query !== 'string') throw new ClientError('INVALID_REQUEST', '"query" must be a string.');
-  if (operationName != null && typeof operationName !== 'string') {
-    throw new ClientError('INVALID_REQUEST', '"operationName" must be a string.');
-  }
-  if (variables != null && !isObject(variables))
-    throw new ClientError('INVALID_REQUEST', '"variables" must be an object.');
-  if (extensions != null && !isObject(extensions))
-    throw new ClientError('INVALID_REQUEST', '"extensions" must be an object.');
+  const extensions = readObject(value, 'extensions');
+  const documentId = readString(value, 'documentId');
+  const documentHash = readDocumentHash(extensions?.['persistedQuery']);
+  const query = readString(value, 'query');
+  const isNamed = documentId !== undefined || documentHash !== undefined;
+  if (query === undefined && !isNamed) throw new ClientError('INVALID_REQUEST', '"query" must be a string.');
   return {
-    query,
-    operationName: operationName ?? undefined,
-    variables: variables ?? undefined,
-    extensions: extensions ?? undefined,
+    // Clients that must send a text send an empty one beside a name.
+    query: isNamed ? query || undefined : query,
+    documentId,
+    documentHash,
+    operationName: readString(value, 'operationName'),
+    variables: readObject(value, 'variables'),
+    extensions,
   };
 }
 
-function assertJson({ headers }: IncomingMessage): void {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '')
-    .split(';')
-    .map((part) => part.trim().toLowerCase());
-  if (type !== 'application/json') {
-    throw new ClientError('UNSUPPORTED_MEDIA_TYPE', 'A POST has the Content-Type application/json.');
+function readString(request: Record<string, unknown>, key: string): string | undefined {
+  const value = request[key] ?? undefined;
+  if (value !== undefined && typeof value !== 'string') {
+    throw new ClientError('INVALID_REQUEST', `"${key}" must be a string.`);
   }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  if (charset !== undefined && charset.replaceAll('"', '') !== 'utf-8') {
-    throw new ClientError('UNSUPPORTED_MEDIA_TYPE', 'The body is in UTF-8.');
-  }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ClientError('UNSUPPORTED_MEDIA_TYPE', 'The body has no Content-Encoding.');
-  }
+  return value;
 }
 
+function readObject(request: Record<string, unknown>, key: string): Record<string, unknown> | undefined {
+  const value = request[key] ?? undefined;
+  if (value !== undefined && !isObject(value)) throw new ClientError('INVALID_REQUEST', `"${key}" must be an object.`);
+  return value;
+}
+
+/** The SHA-256 of a document, in hex, as Apollo's clients name it. */
+function readDocumentHash(persistedQuery: unknown): string | undefined {
+  if (persistedQuery == null) return undefined;
+  const { version, sha256Hash } = isObject(persistedQuery) ? persistedQuery : {};
+  if (version !== 1 || typeof sha256Hash !== 'string' || !/^[\da-f]{64}$/.test(sha256Hash)) {
+    throw new ClientError('INVALID_REQUEST', '"persistedQuery" must be { version: 1, sha256Hash } with 64 hex digits.');
+  }
+  return sha256Hash;
+}
+
+function assertJson(contentType = ''): void {
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  if (type === 'application/json' && isUtf8(parameters)) return;
+  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'A POST has the Content-Type application/json, in UTF-8.', {
+    accept: 'application/json; charset=utf-8',
+  });
+}
+
+function assertPlain(contentEncoding: string | undefined): void {
+  if (contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') return;
+  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'The body has no Content-Encoding.', {
+    'accept-encoding': 'identity',
+  });
+}
+
+/** Bytes behind the bound are read no more than is needed to answer, and kept not at all. */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) {
-        request.removeAllListeners('data');
-        return reject(new ClientError('PAYLOAD_TOO_LARGE', `The body is longer than ${maxBytes} bytes.`));
+      if (length <= maxBytes) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        reject(tooLarge(maxBytes));
       }
-      chunks.push(chunk);
     });
     request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.once('error', () => reject(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
   });
+}
+
+function tooLarge(maxBytes: number): ClientError {
+  return new ClientError('PAYLOAD_TOO_LARGE', `The body is longer than ${maxBytes} bytes.`);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -86,6 +132,16 @@ function decodeUtf8(bytes: Buffer): string {
     return utf8.decode(bytes);
   } catch {
     throw new ClientError('BAD_REQUEST', 'The body is not UTF-8.');
+  }
+}
+
+/** What URLSearchParams would put right in silence. */
+function assertEncoded(query: string): void {
+  if (!query.includes('%')) return;
+  try {
+    decodeURIComponent(query);
+  } catch {
+    throw new ClientError('BAD_REQUEST', 'The query of the URL is not UTF-8 in percent-encoding.');
   }
 }
 

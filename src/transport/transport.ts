@@ -8,6 +8,6 @@ export interface TransportParts {
   engine: Engine;
   /** @throws ClientError UNAUTHENTICATED for bad credentials. */
   authenticate: (authorization: string | undefined) => Promise<Viewer | null>;
-  config: Pick<Config, 'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy'>;
+  config: Pick<Config, 'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins'>;
   log: Log;
 }

@@ -1,0 +1,119 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Answer } from '../engine/answer.ts';
+import type { CachePolicy } from '../engine/cache-control.ts';
+import type { Rate } from '../engine/limits/rate.ts';
+import { type Accepted, graphqlResponse, json } from './accept.ts';
+import { createEntityTag, namesEntityTag } from './entity-tag.ts';
+
+/** One request and its answer. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** The query of the address, still encoded. */
+  query: string | undefined;
+}
+
+export interface AnswerTraits {
+  accepted?: Accepted;
+  /** Absent where the answer is nobody else's. */
+  cachePolicy?: CachePolicy | undefined;
+  /** What HTTP says about the error. */
+  headers?: Record<string, string> | undefined;
+}
+
+const partialSuccess = 294;
+const retrySeconds = '1';
+/** So much of a body that nobody waits for is read, to keep the connection. */
+const maxDrainedBytes = 1_000_000;
+const lingerMs = 1_000;
+
+/** In one write. A success is `application/json` for a client that does not ask for more. */
+export function writeAnswer(exchange: Exchange, answer: Answer, traits: AnswerTraits = {}): void {
+  const { status, body, rate } = answer;
+  const type = status < 300 && traits.accepted?.result === json ? json : graphqlResponse;
+  const content = JSON.stringify(body);
+  const headers: OutgoingHttpHeaders = {
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': Buffer.byteLength(content),
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': exchange.requestId,
+  };
+  if (rate) Object.assign(headers, rateHeaders(rate, status));
+  if (status === 200 && traits.cachePolicy && isForEveryone(exchange, traits.cachePolicy)) {
+    const entityTag = createEntityTag(type, content);
+    Object.assign(headers, cacheHeaders(traits.cachePolicy, entityTag));
+    if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag))
+      return writeNotModified(exchange, headers);
+  }
+  if (status >= 400) Object.assign(headers, errorHeaders(exchange, status), traits.headers);
+  write(exchange, status, headers, content);
+}
+
+function write(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, content: string): void {
+  const { request, response } = exchange;
+  if (!request.complete && mayBeLong(request)) return writeAndLinger(exchange, status, headers, content);
+  if (status === partialSuccess) response.writeHead(status, 'Partial Success', headers);
+  else response.writeHead(status, headers);
+  response.end(content);
+}
+
+/**
+ * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
+ * answer leaves whole; what else comes is thrown away for a moment.
+ */
+function writeAndLinger(
+  { request, response }: Exchange,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  content: string,
+) {
+  response.writeHead(status, { ...headers, connection: 'close' });
+  response.write(content);
+  const end = () => response.end();
+  const timer = setTimeout(end, lingerMs);
+  request.once('end', end);
+  response.once('close', () => clearTimeout(timer));
+  request.resume();
+}
+
+function mayBeLong({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDrainedBytes;
+}
+
+function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {
+  return isPublic && method !== 'POST' && headers.authorization === undefined;
+}
+
+function cacheHeaders({ maxAge }: CachePolicy, entityTag: string): OutgoingHttpHeaders {
+  return {
+    'cache-control': `public, max-age=${maxAge}`,
+    etag: entityTag,
+    // With or without an Origin: a copy kept for one page must not answer another's.
+    vary: 'accept, authorization, origin',
+  };
+}
+
+function writeNotModified({ response }: Exchange, headers: OutgoingHttpHeaders): void {
+  const { 'content-type': _type, 'content-length': _length, ...kept } = headers;
+  response.writeHead(304, kept).end();
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status: number): OutgoingHttpHeaders {
+  const resetSeconds = Math.ceil(resetMs / 1_000);
+  return {
+    'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    ...(status === 429 && { 'retry-after': String(resetSeconds) }),
+  };
+}
+
+function errorHeaders({ request }: Exchange, status: number): OutgoingHttpHeaders {
+  // RFC 6750, 3.1: no error code where no credentials were sent.
+  const fault = request.headers.authorization ? ', error="invalid_token"' : '';
+  if (status === 401) return { 'www-authenticate': `Bearer realm="postroom"${fault}` };
+  if (status === 503) return { 'retry-after': retrySeconds };
+  return {};
+}

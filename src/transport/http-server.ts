@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ClientError, type ErrorCode } from '../errors.ts';
+import type { Exchange } from './answer-writer.ts';
+import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './http.ts';
+import { Origins } from './origins.ts';
+import { HttpRefusal, methodNotAllowed } from './refusal.ts';
+import { refuseSocket } from './socket-refusal.ts';
+import { readTarget } from './target.ts';
+
+/** Takes over the socket of a WebSocket handshake. */
+export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+
+const settings = {
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 1_000,
+  /** Longer than that of a load balancer in front, which otherwise sends into a socket that is just closing. */
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16_384,
+  // Told in our own words instead.
+  requireHostHeader: false,
+  /** Whoever offers another protocol, as HTTP/2, is answered in this one. */
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+};
+
+/** All that answers on the port: operations, pages, and what is refused before it is either. */
+export function createHttpServer(parts: Omit<HttpParts, 'origins'>, upgrade: Upgrade): Server {
+  const origins = new Origins(parts.config);
+  const exchanges = new WeakMap<Duplex, Exchange>();
+  const handle = createHttpHandler({ ...parts, origins });
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    exchanges.set(request.socket, handle(request, response));
+  };
+  const server = createServer(settings, onRequest);
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', (error, socket) => refuseBytes(parts, error, socket, exchanges.get(socket)));
+  server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
+  server.on('upgrade', (request, socket, head) => {
+    try {
+      if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
+      origins.assertAllowed(request);
+      upgrade(request, socket as Socket, head);
+    } catch (error) {
+      refuseOn(parts, socket, error);
+    }
+  });
+  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket, exchanges.get(socket)));
+  server.once('listening', () => origins.listenOn((server.address() as AddressInfo).port));
+  return server;
+}
+
+function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown): void {
+  const requestId = randomUUID();
+  const headers = error instanceof HttpRefusal ? error.headers : {};
+  refuseSocket(socket, engine.refuse(error, requestId), { 'x-request-id': requestId, ...headers });
+}
+
+/** Who takes no byte of what waits for it is let go, and who asks for nothing more; who only waits for us is not. */
+function endStalled(socket: Socket, last: Exchange | undefined): void {
+  const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
+  if (!isWaiting) socket.destroy();
+}
+
+const refused = new WeakSet<Duplex>();
+
+/** What the parser says no to. An answer that is on its way comes first. */
+function refuseBytes(
+  parts: Pick<HttpParts, 'engine'>,
+  error: Error & { code?: string; rawPacket?: Buffer },
+  socket: Duplex,
+  last: Exchange | undefined,
+): void {
+  // The parser complains again of each packet that follows.
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  const fault = explain(error);
+  if (!fault || !socket.writable) return void socket.destroy();
+  if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
+  if (last.response.headersSent) return void socket.destroy();
+  last.response.setHeader('connection', 'close');
+  if (!last.request.complete) refuse(parts, last, fault);
+}
+
+const codes: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
+
+/** Undefined where the socket itself failed. */
+function explain({ code = '', rawPacket }: { code?: string; rawPacket?: Buffer }): ClientError | undefined {
+  const line = rawPacket?.toString('latin1', 0, 10_000) ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S{8192}/.test(line)) return new ClientError('URI_TOO_LONG');
+  if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ /.test(line)) return methodNotAllowed(...graphqlMethods);
+  const known = codes[code];
+  if (known) return new ClientError(known);
+  return code.startsWith('HPE_') ? new ClientError('BAD_REQUEST') : undefined;
+}

@@ -1,0 +1,26 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Answer } from '../engine/answer.ts';
+import { graphqlResponse } from './accept.ts';
+
+const lingerMs = 1_000;
+
+/** Answers on a socket on which no request came to be, and ends it. */
+export function refuseSocket(socket: Duplex, { status, body }: Answer, headers: Record<string, string> = {}): void {
+  const content = JSON.stringify(body);
+  const fields = Object.entries({
+    'content-type': `${graphqlResponse}; charset=utf-8`,
+    'content-length': String(Buffer.byteLength(content)),
+    'cache-control': 'private, no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+    ...headers,
+  });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.on('error', () => {});
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${content}`);
+  // Closed at once, the answer could be lost to a client that is still sending.
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
+}
