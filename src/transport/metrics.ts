@@ -16,13 +16,15 @@ export interface Metrics {
   stop(): void;
 }
 
+const sampleMs = 20;
+
 /** `readCounts` tells what the parts count; what the process costs is added. */
 export function createMetrics(readCounts: () => Metric[]): Metrics {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const delay = monitorEventLoopDelay({ resolution: sampleMs });
   delay.enable();
   return {
     write(response) {
-      const text = [...readCounts(), ...readProcess(delay.percentile(99) / 1e9)].map(format).join('');
+      const text = [...readCounts(), ...readProcess(delay.percentile(99) / 1e6 - sampleMs)].map(format).join('');
       delay.reset();
       response
         .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' })
@@ -32,7 +34,7 @@ export function createMetrics(readCounts: () => Metric[]): Metrics {
   };
 }
 
-function readProcess(delaySeconds: number): Metric[] {
+function readProcess(delayMs: number): Metric[] {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
@@ -42,7 +44,7 @@ function readProcess(delaySeconds: number): Metric[] {
     gauge(
       'nodejs_eventloop_lag_p99_seconds',
       'Delay of the event loop since the last reading, 99th percentile.',
-      delaySeconds,
+      Math.max(0, delayMs) / 1_000,
     ),
   ];
 }

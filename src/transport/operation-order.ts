@@ -28,8 +28,8 @@ export class OperationOrder {
       });
       this.#unwinding.set(id, unwound);
     }
-    await previous;
-    await end();
+    // At once where it can be: what comes behind it counts on the room it makes.
+    await (previous?.then(end) ?? end());
   }
 }
 

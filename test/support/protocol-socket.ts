@@ -61,8 +61,11 @@ export class ProtocolSocket {
     return socket;
   }
 
+  /** Several arrive in one breath. */
   send(...messages: Message[]): void {
+    this.rawSocket.cork();
     for (const message of messages) this.webSocket.send(JSON.stringify(message));
+    this.rawSocket.uncork();
   }
 
   subscribe(id: string, query: string, variables?: Record<string, unknown>): void {

@@ -1,0 +1,346 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nothingLeft, untilCounts } from './support/metrics.ts';
+import { launch, launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { type Message, ProtocolSocket, type ProtocolSocketOptions } from './support/protocol-socket.ts';
+
+/* graphql-transport-ws, rule by rule: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
+
+let postroom: Postroom;
+let ada: Person;
+let room: string;
+
+beforeAll(async () => {
+  postroom = await launch({ LIMIT_SUBSCRIPTIONS: '5', LIMIT_MESSAGES: '1000' });
+  ada = await postroom.signUp('Ada');
+  room = await postroom.createRoom(ada, 'protocol');
+});
+
+afterAll(async () => {
+  await postroom.stop();
+  // Whatever a client does wrong is the client's fault, and no error of ours.
+  expect(postroom.log).toEqual([]);
+});
+
+const open = (options?: ProtocolSocketOptions) => ProtocolSocket.open(postroom.webSocketUrl, options);
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const events = () => `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title } } } }`;
+const subscribeTo = (id: string): Message => ({ type: 'subscribe', id, payload: { query: events() } });
+const nothing = { query: '{ __typename }' };
+
+describe('a fault of the protocol closes the socket with its code', () => {
+  it('no sub-protocol, or none that is known: 4406', async () => {
+    for (const protocols of [[], ['graphql-ws'], ['mqtt', 'graphql-ws']]) {
+      const socket = await open({ protocols, init: false }).catch(() => undefined);
+      // A client that asked for others refuses an answer without any by itself.
+      if (protocols.length === 0) expect(await socket?.closed).toMatchObject({ code: 4406 });
+    }
+  });
+
+  it.each([
+    ['no JSON', '{"type":'],
+    ['an empty text', ''],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['no type', '{}'],
+    ['a type that is no string', '{"type":1}'],
+    ['an unknown type', '{"type":"hello"}'],
+    ['a type of the older protocol', '{"type":"start","id":"1","payload":{"query":"{ __typename }"}}'],
+    ['next, which only servers send', '{"type":"next","id":"1","payload":{}}'],
+    ['error, which only servers send', '{"type":"error","id":"1","payload":[{"message":"no"}]}'],
+    ['connection_ack, which only servers send', '{"type":"connection_ack"}'],
+    ['an init payload that is a string', '{"type":"connection_init","payload":"secret"}'],
+    ['a ping payload that is an array', '{"type":"ping","payload":[]}'],
+    ['a subscribe without id', '{"type":"subscribe","payload":{"query":"{ __typename }"}}'],
+    ['a subscribe with an empty id', '{"type":"subscribe","id":"","payload":{"query":"{ __typename }"}}'],
+    ['a subscribe whose id is a number', '{"type":"subscribe","id":1,"payload":{"query":"{ __typename }"}}'],
+    ['a subscribe without payload', '{"type":"subscribe","id":"1"}'],
+    ['a subscribe whose query is no string', '{"type":"subscribe","id":"1","payload":{"query":7}}'],
+    [
+      'a subscribe whose variables are an array',
+      '{"type":"subscribe","id":"1","payload":{"query":"{a}","variables":[]}}',
+    ],
+    ['a complete without id', '{"type":"complete"}'],
+    [
+      'a ping nested deeper than any stack',
+      `{"type":"ping","payload":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
+    ],
+  ])('%s: 4400', async (_title, text) => {
+    const socket = await open();
+    socket.webSocket.send(text);
+    expect(await socket.closed).toMatchObject({ code: 4400 });
+  });
+
+  it('subscribe before the acknowledgement: 4401', async () => {
+    const socket = await open({ init: false });
+    socket.subscribe('1', '{ __typename }');
+    expect(await socket.closed).toEqual({ code: 4401, reason: 'Unauthorized' });
+  });
+
+  it.each([
+    ['a token that is none', { authorization: 'Bearer nonsense' }],
+    ['a scheme that is not known', { authorization: 'Basic YTpi' }],
+    ['an authorization that is no string', { authorization: 7 }],
+  ])('%s: 4403', async (_title, init) => {
+    const socket = await open({ init: false });
+    socket.send({ type: 'connection_init', payload: init });
+    expect(await socket.closed).toEqual({ code: 4403, reason: 'Forbidden' });
+    expect(socket.received).toEqual([]);
+  });
+
+  it('a bad token in the header of the upgrade: 4403', async () => {
+    const socket = await open({ init: false, headers: bearer('nonsense') });
+    socket.send({ type: 'connection_init' });
+    expect(await socket.closed).toMatchObject({ code: 4403 });
+  });
+
+  it('no connection_init in time: 4408', async () => {
+    const socket = await open({ init: false });
+    socket.send({ type: 'ping' });
+    expect(await socket.closed).toMatchObject({ code: 4408 });
+  });
+
+  it('an id that is in use: 4409, also while the first is being prepared, and whatever its length', async () => {
+    for (const id of ['1', 'x'.repeat(1_000)]) {
+      const socket = await open();
+      socket.send(subscribeTo(id), subscribeTo(id));
+      expect(await socket.closed).toMatchObject({ code: 4409 });
+    }
+    const socket = await open();
+    await socket.follow('2', events());
+    socket.send(subscribeTo('2'));
+    expect(await socket.closed).toEqual({ code: 4409, reason: 'Subscriber for 2 already exists' });
+  });
+
+  it('a second connection_init: 4429, also while the first is being checked', async () => {
+    const late = await open();
+    late.send({ type: 'connection_init' });
+    expect(await late.closed).toMatchObject({ code: 4429 });
+    const early = await open({ init: false });
+    early.send({ type: 'connection_init' }, { type: 'connection_init' });
+    expect(await early.closed).toMatchObject({ code: 4429 });
+  });
+
+  it('nothing that was sent behind the fault is run', async () => {
+    const socket = await open({ init: bearer(ada.token) });
+    const query = `mutation { createRoom(input: { name: "behind a fault" }) { room { id } } }`;
+    socket.send({ type: 'hello' }, { type: 'subscribe', id: '1', payload: { query } });
+    expect(await socket.closed).toMatchObject({ code: 4400 });
+    expect(await postroom.ask('{ roomByName(name: "behind a fault") { id } }')).toEqual({ roomByName: null });
+  });
+});
+
+describe("a fault of an operation is that operation's alone", () => {
+  const deep = `{ users { data { ${'posts { author { '.repeat(6)} id ${'} }'.repeat(6)} } } }`;
+
+  it.each([
+    ['a syntax error', '{', 'GRAPHQL_PARSE_FAILED'],
+    ['an empty document', '', 'GRAPHQL_PARSE_FAILED'],
+    ['an unknown fragment', '{ ...Nope }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['a fragment that holds itself', '{ ...A } fragment A on Query { ...A }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['an unknown field', '{ nope }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['two roots of one subscription', 'subscription { a: __typename b: __typename }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['a document that nests too deeply', deep, 'DEPTH_LIMIT_EXCEEDED'],
+    ['an operation named __proto__', 'query __proto__ { nope }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['several operations and no name', 'query a { __typename } query b { __typename }', 'OPERATION_NOT_FOUND'],
+    ['a variable that is missing', 'query ($id: ID!) { room(id: $id) { id } }', 'VARIABLES_INVALID'],
+    ['a room that is not there', 'subscription { roomEvents(room: "none") { cursor } }', 'NOT_FOUND'],
+    ['a page too long', '{ users(limit: 101) { data { id } } }', 'VALIDATION_ERROR'],
+  ])('%s', async (_title, query, code) => {
+    const socket = await open();
+    socket.subscribe('1', query);
+    const answer = await socket.take();
+    const [error] = answer.type === 'error' ? answer.payload : answer.payload.errors;
+    expect(error.extensions.code).toBe(code);
+    const overHttp = await postroom.send(query);
+    if (!query.startsWith('subscription')) expect([error]).toEqual(overHttp.errors);
+    // What an execution ran into is its result; what kept it from running is its error, and nothing follows.
+    if (answer.type === 'next') expect(await socket.take()).toEqual({ type: 'complete', id: '1' });
+    await socket.follow('1', events());
+  });
+
+  it('a query and a mutation are answered by next and complete, as over HTTP', async () => {
+    const socket = await open({ init: bearer(ada.token) });
+    const query = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { title } } }';
+    socket.subscribe('write', query, { input: { room, title: 'over a socket' } });
+    expect(await socket.take()).toEqual({
+      type: 'next',
+      id: 'write',
+      payload: { data: { createPost: { post: { title: 'over a socket' } } } },
+    });
+    expect(await socket.take()).toEqual({ type: 'complete', id: 'write' });
+    socket.subscribe('write', query, { input: { room, title: '' } });
+    const { payload } = await socket.take();
+    const overHttp = await postroom.send(query, { input: { room, title: '' } }, ada.token);
+    expect(payload).toEqual({ errors: overHttp.errors, data: null });
+    expect(payload.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'title' }] });
+  });
+
+  it('without credentials a mutation is UNAUTHENTICATED, and the socket stays', async () => {
+    const socket = await open();
+    socket.subscribe('1', 'mutation { createRoom(input: { name: "no" }) { room { id } } }');
+    expect((await socket.take()).payload.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    await socket.settle();
+  });
+
+  it('more subscriptions than a socket may have are refused; one that ends makes room', async () => {
+    const socket = await open();
+    for (let index = 0; index < 5; index += 1) await socket.follow(`s${index}`, events());
+    socket.send(subscribeTo('s5'));
+    expect(await socket.take()).toMatchObject({
+      type: 'error',
+      id: 's5',
+      payload: [{ extensions: { code: 'SUBSCRIPTION_LIMIT_EXCEEDED' } }],
+    });
+    socket.send({ type: 'complete', id: 's0' });
+    await socket.follow('s5', events());
+    const neighbour = await open();
+    await neighbour.follow('s0', events());
+  });
+});
+
+describe('pings and completes', () => {
+  it('a ping is answered by a pong with the same payload, also before the init', async () => {
+    const socket = await open({ init: false });
+    const payload = { a: [1, { b: null }], ['__proto__']: 'own' };
+    socket.send({ type: 'ping', payload }, { type: 'ping' }, { type: 'pong', payload });
+    expect(await socket.take()).toEqual({ type: 'pong', payload });
+    expect(await socket.take()).toEqual({ type: 'pong' });
+    socket.send({ type: 'connection_init' });
+    expect(await socket.take()).toEqual({ type: 'connection_ack' });
+  });
+
+  it('the complete of an id that is not there is passed over', async () => {
+    const socket = await open({ init: false });
+    socket.send({ type: 'complete', id: 'none' }, { type: 'complete', id: '__proto__' }, { type: 'connection_init' });
+    expect(await socket.take()).toEqual({ type: 'connection_ack' });
+    socket.send({ type: 'complete', id: 'none' });
+    await socket.settle();
+    expect(socket.received).toHaveLength(2);
+  });
+
+  it('nothing comes back for a complete, and no event after it', async () => {
+    const socket = await open();
+    await socket.follow('1', events());
+    socket.send({ type: 'complete', id: '1' });
+    await socket.settle();
+    const before = socket.received.length;
+    await postroom.createPost(ada, room, 'unheard');
+    await socket.settle();
+    expect(socket.received.slice(before).map(({ type }) => type)).toEqual(['pong']);
+  });
+
+  it('a complete in the same breath as its subscribe wins', async () => {
+    const socket = await open({ init: bearer(ada.token) });
+    socket.send(subscribeTo('1'), { type: 'complete', id: '1' });
+    const query = 'mutation { createRoom(input: { name: "taken back" }) { room { id } } }';
+    for (const [id, payload] of [
+      ['2', nothing],
+      ['3', { query }],
+    ] as const) {
+      socket.send({ type: 'subscribe', id, payload }, { type: 'complete', id });
+    }
+    await socket.settle();
+    await postroom.createPost(ada, room, 'unheard as well');
+    await socket.settle();
+    expect(socket.received.map(({ type }) => type)).toEqual(['connection_ack', 'pong', 'pong']);
+    expect(await postroom.ask('{ roomByName(name: "taken back") { id } }')).toEqual({ roomByName: null });
+  });
+
+  it('an id is free again as soon as its operation is over', async () => {
+    const socket = await open();
+    for (let time = 0; time < 20; time += 1) {
+      socket.subscribe('same', '{ __typename }');
+      expect(await socket.take()).toEqual({ type: 'next', id: 'same', payload: { data: { __typename: 'Query' } } });
+      expect(await socket.take()).toEqual({ type: 'complete', id: 'same' });
+    }
+    socket.subscribe('same', '{');
+    expect(await socket.take()).toMatchObject({ type: 'error', id: 'same' });
+    await socket.follow('same', events());
+  });
+
+  it('an id that is completed and used again in one breath belongs to the new operation alone', async () => {
+    const socket = await open();
+    await socket.follow('same', events());
+    for (let time = 0; time < 10; time += 1) {
+      const old: Message = { type: 'subscribe', id: 'query', payload: { query: '{ rooms { data { id } } }' } };
+      socket.send(old, { type: 'complete', id: 'query' }, { type: 'subscribe', id: 'query', payload: nothing });
+      expect(await socket.take()).toMatchObject({ id: 'query', payload: { data: { __typename: 'Query' } } });
+      expect(await socket.take()).toEqual({ type: 'complete', id: 'query' });
+      socket.send({ type: 'complete', id: 'same' }, subscribeTo('same'));
+      expect(await socket.take()).toMatchObject({ type: 'ping', payload: { live: { same: expect.any(String) } } });
+    }
+    await postroom.createPost(ada, room, 'once');
+    expect(await socket.take()).toMatchObject({ type: 'next', id: 'same' });
+    await socket.settle();
+    expect(socket.nexts('same')).toHaveLength(1);
+  });
+
+  it.each([
+    'toString',
+    '__proto__',
+    'constructor',
+    'hasOwnProperty',
+    '💥 " \\ \u0000',
+    ' ',
+  ])('the id %j is like any other', async (id) => {
+    const socket = await open();
+    await socket.follow(id, events());
+    await postroom.createPost(ada, room, 'for any id');
+    const message = await socket.take();
+    expect(message).toMatchObject({
+      type: 'next',
+      id,
+      payload: { data: { roomEvents: { post: { title: 'for any id' } } } },
+    });
+    socket.send({ type: 'complete', id });
+    await socket.follow(id, events());
+  });
+
+  it('a binary frame is read as text, whole or in fragments', async () => {
+    const socket = await open();
+    const [first, second] = [Buffer.from('{"type":"ping","pay'), Buffer.from('load":{"a":"é"}}')];
+    socket.webSocket.send(Buffer.concat([first, second]), { binary: true });
+    expect(await socket.take()).toEqual({ type: 'pong', payload: { a: 'é' } });
+    socket.webSocket.send(first, { binary: true, fin: false });
+    socket.webSocket.send(second, { binary: true, fin: true });
+    expect(await socket.take()).toEqual({ type: 'pong', payload: { a: 'é' } });
+  });
+});
+
+describe('frames', () => {
+  it('one over 256 KiB closes the socket with 1009, and its subscriptions end', async () => {
+    const server = await launchForTest();
+    const owner = await server.signUp('Owner');
+    const lobby = await server.createRoom(owner, 'lobby');
+    const socket = await ProtocolSocket.open(server.webSocketUrl);
+    await socket.follow('1', `subscription { roomEvents(room: "${lobby}") { cursor } }`);
+    socket.webSocket.send(`{"type":"ping","payload":{"a":"${'x'.repeat(256 * 1024)}"}}`);
+    expect(await socket.closed).toMatchObject({ code: 1009 });
+    await untilCounts(server, nothingLeft);
+  });
+});
+
+describe('upgrades', () => {
+  const upgrade = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+    'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+
+  it('at any other address it is 404, the connection ends, and one that is reset harms nobody', async () => {
+    const { hostname, port } = new URL(postroom.url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    socket.write(upgrade('/elsewhere'));
+    const [text] = await once(socket, 'data');
+    expect(text).toMatch(/^HTTP\/1\.1 404 /);
+    await once(socket, 'close');
+    for (let time = 0; time < 50; time += 1) {
+      const reset = connect(Number(port), hostname);
+      reset.on('error', () => {});
+      await once(reset, 'connect');
+      reset.write(upgrade('/elsewhere'), () => reset.resetAndDestroy());
+      await once(reset, 'close');
+    }
+    expect(await postroom.ask('{ __typename }')).toEqual({ __typename: 'Query' });
+  });
+});
