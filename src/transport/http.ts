@@ -10,7 +10,7 @@ import { writeGraphiql } from './graphiql.ts';
 import type { Metrics } from './metrics.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
 import { HttpRefusal, methodNotAllowed } from './refusal.ts';
-import { readGetRequest, readPostRequest } from './request.ts';
+import { namesDocument, readGetRequest, readPostRequest } from './request.ts';
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
 import { readTarget } from './target.ts';
 import type { TransportParts } from './transport.ts';
@@ -76,7 +76,8 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   assertExpectation(request);
   const accepted = parseAccept(request.headers.accept);
   const isPost = request.method === 'POST';
-  if (!isPost && accepted.prefersPage && parts.config.graphiql) return writeGraphiql(request, response);
+  const mayExplore = !isPost && accepted.prefersPage && parts.config.graphiql;
+  if (mayExplore && !namesDocument(exchange.query)) return writeGraphiql(request, response);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   const abort = abortWhenLeft(response);

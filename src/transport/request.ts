@@ -44,6 +44,12 @@ export function readGetRequest(query = ''): GraphQLRequest {
   });
 }
 
+/** Whether the query of a URL says what to run. */
+export function namesDocument(query = ''): boolean {
+  const parameters = new URLSearchParams(query);
+  return ['query', 'documentId', 'extensions'].some((name) => parameters.has(name));
+}
+
 /** @throws ClientError INVALID_REQUEST where it is not a request object; other keys are ignored, null is absent. */
 export function toGraphQLRequest(value: unknown): GraphQLRequest {
   if (!isObject(value)) throw new ClientError('INVALID_REQUEST', 'A GraphQL request is a JSON object.');
