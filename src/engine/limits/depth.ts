@@ -1,4 +1,4 @@
-import { type DocumentNode, Kind, validate } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, TypeInfo, ValidationContext, type ValidationRule } from 'graphql';
 import depthLimit from 'graphql-depth-limit';
 import type { Limits } from '../../config.ts';
 import { requestError } from '../answer.ts';
@@ -9,11 +9,21 @@ import type { DocumentCheck } from '../documents.ts';
  * its own walk is exponential in nested fragments, and throws on those that the standard rules refuse.
  */
 export function createDepthCheck({ depth }: Limits): DocumentCheck {
-  const rules = [depthLimit(depth)];
+  const rule = depthLimit(depth);
   return (schema, document) =>
-    validate(schema, nameOperations(document), rules, { maxErrors: 1 }).map(() =>
-      requestError('DEPTH_LIMIT_EXCEEDED', `The operation is nested deeper than ${depth}.`),
-    );
+    reports(rule, schema, nameOperations(document))
+      ? [requestError('DEPTH_LIMIT_EXCEEDED', `The operation is nested deeper than ${depth}.`)]
+      : [];
+}
+
+/** It reports while it is being made, once a branch, where graphql's own `validate` does not catch what stops it. */
+function reports(rule: ValidationRule, schema: GraphQLSchema, document: DocumentNode): boolean {
+  let hasReported = false;
+  const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {
+    hasReported = true;
+  });
+  rule(context);
+  return hasReported;
 }
 
 /** It keeps operations by name in a plain object, where an operation named `__proto__` would be lost. */

@@ -6,6 +6,10 @@ import type { DocumentCheck } from '../documents.ts';
 
 /** A document may select so many fields with all its fragments spread out; what walks it later is bounded by this. */
 const maxExpandedSize = 10_000;
+/** Whatever the setting says: beyond this, graphql's own rules take seconds. */
+const maxTokens = 100_000;
+/** What walks fragments, graphql's own rules first of all, goes as deep into the stack as they may be chained. */
+const maxFragments = 1_000;
 const closing: Partial<Record<TokenKind, number>> = {
   [TokenKind.PAREN_R]: -1,
   [TokenKind.BRACKET_R]: -1,
@@ -17,21 +21,25 @@ const opening: Partial<Record<TokenKind, number>> = {
   [TokenKind.BRACE_L]: 1,
 };
 
-/** Bytes, tokens, comments and nested brackets, in one pass before the parse. */
+/** Bytes, tokens, comments, nested brackets and fragments, in one pass before the parse. */
 export function createSourceCheck(limits: Limits): (source: string) => void {
+  const tokenLimit = Math.min(limits.tokens, maxTokens);
   return (source) => {
     if (Buffer.byteLength(source) > limits.documentBytes) throw exceeds(limits.documentBytes, 'bytes');
     const lexer = new Lexer(new Source(source));
     let nesting = 0;
     let tokens = 0;
     let comments = 0;
+    let fragments = 0;
     for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
       tokens += 1;
       comments += countComments(token);
+      if (nesting === 0 && token.value === 'fragment') fragments += 1;
       nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
-      if (tokens > limits.tokens) throw exceeds(limits.tokens, 'tokens');
+      if (tokens > tokenLimit) throw exceeds(tokenLimit, 'tokens');
       if (comments > limits.comments) throw exceeds(limits.comments, 'comments');
       if (nesting > limits.nesting) throw exceeds(limits.nesting, 'nested brackets');
+      if (fragments > maxFragments) throw exceeds(maxFragments, 'fragments');
     }
     if (comments + countComments(lexer.token) > limits.comments) throw exceeds(limits.comments, 'comments');
   };

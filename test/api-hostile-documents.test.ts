@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { type SharedServer, shareServer } from './support/shared-server.ts';
+
+const server = shareServer();
+/** Where an operator has raised every limit, what stands behind them must hold alone. */
+const raised = shareServer({
+  LIMIT_DEPTH: '1000000',
+  LIMIT_COST: '1000000000000',
+  LIMIT_TOKENS: '100000000',
+  LIMIT_ALIASES: '100000000',
+  LIMIT_DIRECTIVES: '100000000',
+  LIMIT_COMMENTS: '100000000',
+  LIMIT_NESTING: '500',
+  LIMIT_DOCUMENT_BYTES: '100000000',
+  LIMIT_BODY_BYTES: '100000000',
+});
+
+const times = (n: number, text: (index: number) => string) =>
+  Array.from({ length: n }, (_, index) => text(index)).join(' ');
+const nested = (n: number, open: string, inside: string, close: string) =>
+  `${open.repeat(n)}${inside}${close.repeat(n)}`;
+
+/** Fragment 0 holds a field; each further one spreads the one before twice. */
+const doubling = (n: number) =>
+  `{ viewer { ...F${n} } } fragment F0 on User { id } ${times(n, (index) => `fragment F${index + 1} on User { ...F${index} ...F${index} }`)}`;
+/** Each fragment spreads the next, once. */
+const chain = (n: number) =>
+  `{ viewer { ...F0 } } ${times(n, (index) => `fragment F${index} on User { ...F${index + 1} }`)} fragment F${n} on User { id }`;
+
+const hostile: Record<string, string> = {
+  'an unknown fragment': '{ ...Nope }',
+  'an unknown fragment of a name that objects know': '{ ...toString ...constructor ...__proto__ }',
+  'a fragment that spreads itself': '{ viewer { ...A } } fragment A on User { ...A }',
+  'a fragment that spreads itself beside a field': '{ viewer { ...A } } fragment A on User { id ...A }',
+  'a fragment that spreads itself below a field':
+    '{ viewer { ...A } } fragment A on User { posts { author { ...A } } }',
+  'two fragments that spread each other': '{ viewer { ...A } } fragment A on User { ...B } fragment B on User { ...A }',
+  'a hundred fragments in a circle': `{ viewer { ...F0 } } ${times(100, (index) => `fragment F${index} on User { ...F${(index + 1) % 100} }`)}`,
+  'fragments of one name': '{ viewer { ...A } } fragment A on User { id } fragment A on User { name }',
+  '2^22 spreads': doubling(22),
+  '2^60 spreads': doubling(60),
+  '2^10 selections below one another': `{ viewer { ...F10 } } fragment F0 on User { id } ${times(10, (index) => `fragment F${index + 1} on User { posts { author { ...F${index} } } b: posts { author { ...F${index} } } }`)}`,
+  'two operations of one name': 'query A { viewer { id } } query A { viewer { name } }',
+  'an anonymous operation beside another': '{ viewer { id } } query A { viewer { id } }',
+  'two operations and no word of which': 'query A { viewer { id } } query B { viewer { id } }',
+  'no operation': 'fragment A on User { id }',
+  'a type definition': 'type Query { a: Int }',
+  'an empty document': '',
+  'nothing but commas and comments': ',,, # nothing\n,,,',
+  'a NUL': '\0',
+  'a name cut short': '{ viewer { id',
+  'a string that does not end': '{ room(id: "x',
+  'a lone surrogate': '{ room(id: "\ud800") { id } }',
+  'a number without end': `{ users(page: ${'9'.repeat(50_000)}) { data { id } } }`,
+  'a name without end': `{ ${'a'.repeat(90_000)} }`,
+  'a directive of a name that objects know': '{ viewer @toString { id } }',
+  'a directive often': `{ viewer { ${times(60, () => 'id @skip(if: false)')} } }`,
+  'a directive twice in one place': '{ viewer @skip(if: false) @skip(if: false) { id } }',
+  'a variable of a name that objects know': 'query ($__proto__: Int) { users(page: $toString) { data { id } } }',
+  'introspection that goes round':
+    '{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }',
+};
+
+const heavy: Record<string, string> = {
+  '3,000 nested braces': nested(3_000, '{ a ', '', '}'),
+  '100,000 nested braces': nested(100_000, '{ a ', '', '}'),
+  '3,000 nested inline fragments': `{ ${nested(3_000, '... { ', 'viewer { id }', '}')} }`,
+  '3,000 nested lists': `{ users(filter: ${nested(3_000, '[', '', ']')}) { data { id } } }`,
+  '3,000 nested objects': `{ users(filter: ${nested(3_000, '{ a: ', '1', '}')}) { data { id } } }`,
+  '3,000 nested types of a variable': `query ($a: ${nested(3_000, '[', 'Int', ']')}) { viewer { id } }`,
+  'a chain of 1,000 fragments': chain(1_000),
+  'a chain of 20,000 fragments': chain(20_000),
+  '15,000 selections': `{ ${times(15_000, (index) => `a${index}: viewer { id }`)} }`,
+  '150,000 selections of one field': `{ viewer { ${times(150_000, () => 'id')} } }`,
+  '150,000 selections': `{ ${times(150_000, (index) => `a${index}: viewer { id }`)} }`,
+  '20,000 aliases': `{ viewer { ${times(20_000, (index) => `a${index}: id`)} } }`,
+  '20,000 directives': `{ viewer { ${times(20_000, () => 'id @include(if: true)')} } }`,
+  '20,000 unknown fields': `{ viewer { ${times(20_000, (index) => `nope${index}`)} } }`,
+  '20,000 unknown fragments': `{ viewer { ${times(20_000, (index) => `...Nope${index}`)} } }`,
+  '20,000 unused fragments': `{ viewer { id } } ${times(20_000, (index) => `fragment F${index} on User { id }`)}`,
+  '20,000 unused variables': `query (${times(20_000, (index) => `$v${index}: Int`)}) { viewer { id } }`,
+  '20,000 operations': times(20_000, (index) => `query Q${index} { viewer { id } }`),
+  '5,000 branches that go deep': `{ ${times(5_000, (index) => `a${index}: viewer { posts { author { posts { author { posts { author { posts { author { posts { author { posts { id } } } } } } } } } } } }`)} }`,
+  '2^22 spreads': doubling(22),
+  '2 MB of one name': `{ ${'a'.repeat(2_000_000)} }`,
+};
+
+async function post(to: SharedServer, query: string, operationName?: string) {
+  const response = await fetch(to.postroom.graphqlUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, operationName }),
+  });
+  const text = await response.text();
+  const { data, errors } = JSON.parse(text) as { data?: unknown; errors?: { extensions: { code: string } }[] };
+  return { status: response.status, code: errors?.[0]?.extensions.code, data, length: text.length };
+}
+
+async function expectRefused(to: SharedServer, query: string): Promise<void> {
+  const logged = to.postroom.log.length;
+  const { status, code, data, length } = await post(to, query);
+  expect({ status, code }).toEqual({
+    status: expect.toSatisfy((is) => is >= 400 && is < 500),
+    code: expect.any(String),
+  });
+  expect(data).toBeUndefined();
+  expect(length).toBeLessThan(10_000);
+  expect(await to.postroom.send('{ viewer { id } }')).toMatchObject({ status: 200, data: { viewer: null } });
+  expect(to.postroom.log.slice(logged)).toEqual([]);
+}
+
+describe('the server refuses, and lives:', () => {
+  it.each(Object.keys(hostile))('%s', (name) => expectRefused(server, hostile[name] ?? ''));
+  it.each(Object.keys(heavy))('%s', (name) => expectRefused(server, heavy[name] ?? ''));
+});
+
+describe('with every limit raised, the server refuses, and lives:', () => {
+  it.each(Object.keys(hostile).filter((name) => name !== 'a directive often'))('%s', (name) =>
+    expectRefused(raised, hostile[name] ?? ''));
+  it.each(Object.keys(heavy))('%s', (name) => expectRefused(raised, heavy[name] ?? ''));
+});
+
+describe('names that objects know are names like any other:', () => {
+  const names = ['toString', 'constructor', 'hasOwnProperty', '__proto__', 'prototype', 'valueOf'];
+
+  it.each(names)('an operation %s', async (name) => {
+    expect(await post(server, `query ${name} { viewer { id } }`)).toMatchObject({
+      status: 200,
+      data: { viewer: null },
+    });
+    expect(await post(server, `query ${name} { viewer { id } } query B { users { data { id } } }`, name)).toMatchObject(
+      { status: 200, data: { viewer: null } },
+    );
+    expect(await post(server, 'query B { viewer { id } }', name)).toMatchObject({
+      status: 422,
+      code: 'OPERATION_NOT_FOUND',
+    });
+  });
+
+  it.each(names)('a fragment %s', async (name) => {
+    const query = `{ users(limit: 1) { ...${name} } } fragment ${name} on UserPage { pagination { page } }`;
+    expect(await post(server, query)).toMatchObject({ status: 200, data: { users: { pagination: { page: 1 } } } });
+  });
+
+  it.each(names)('an alias %s', async (name) => {
+    const { status, data } = await post(
+      server,
+      `{ ${name}: users(limit: 1) { ${name}: pagination { ${name}: page } } }`,
+    );
+    expect(status).toBe(200);
+    expect(JSON.stringify(data)).toBe(JSON.stringify({ x: { x: { x: 1 } } }).replaceAll('"x"', `"${name}"`));
+  });
+
+  it.each(names)('a variable %s', async (name) => {
+    const query = `query ($${name}: Int) { users(page: $${name}, limit: 1) { pagination { page } } }`;
+    const response = await fetch(server.postroom.graphqlUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{ "query": ${JSON.stringify(query)}, "variables": { "${name}": 7 } }`,
+    });
+    expect(await response.json()).toEqual({ data: { users: { pagination: { page: 7 } } } });
+  });
+});
+
+it('an empty selection is an empty answer, as graphql has it', async () => {
+  expect(await post(server, '{}')).toMatchObject({ status: 200, data: {} });
+});
+
+it('a depth that only introspection reaches is not counted', async () => {
+  const ofType = nested(9, 'ofType { name ', '', '}');
+  const query = `{ __schema { types { name kind fields { name type { name ${ofType} } } } } }`;
+  expect(await post(server, query)).toMatchObject({ status: 200 });
+});
+
+it('what stays just within what stands behind the limits is answered', async () => {
+  for (const query of [chain(990), doubling(12)]) {
+    expect(await post(raised, query)).toMatchObject({ status: 200, data: { viewer: null } });
+  }
+  const variables = { id: 'nothing' };
+  const spread = `query ($id: ID!) { node(id: $id) { ...F11 } } fragment F0 on Node { id } ${times(11, (index) => `fragment F${index + 1} on Node { ...F${index} ... on User { ...F${index} } }`)}`;
+  expect(await raised.postroom.send(spread, variables)).toMatchObject({ status: 200, data: { node: null } });
+});

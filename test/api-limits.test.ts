@@ -1,0 +1,218 @@
+import { createClient } from 'graphql-ws';
+import { describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { readConfig } from '../src/config.ts';
+import { launchForTest } from './support/postroom.ts';
+import { type SharedServer, shareServer } from './support/shared-server.ts';
+
+/** Each at a value of its own, and none so low that another one could not be reached. */
+const settings = {
+  LIMIT_DEPTH: '7',
+  LIMIT_COST: '1500',
+  LIMIT_TOKENS: '700',
+  LIMIT_ALIASES: '7',
+  LIMIT_DIRECTIVES: '8',
+  LIMIT_COMMENTS: '9',
+  LIMIT_NESTING: '40',
+  LIMIT_DOCUMENT_BYTES: '6000',
+  LIMIT_BODY_BYTES: '20000',
+};
+const server = shareServer();
+const servers = {
+  'by default': { server, limits: readConfig({}).limits },
+  'as its setting says': { server: shareServer(settings), limits: readConfig(settings).limits },
+};
+const { limits } = servers['by default'];
+
+interface Request {
+  query: string;
+  operationName?: string;
+  padding?: string;
+}
+
+/** A request of exactly `n` of what is limited, and how one more is refused. */
+interface Boundary {
+  build: (n: number) => Request;
+  status: number;
+  code: string;
+}
+
+const document = { status: 422, code: 'DOCUMENT_LIMIT_EXCEEDED' };
+const viewer = '{ viewer { id } }';
+const times = (n: number, text: string | ((index: number) => string)) =>
+  Array.from({ length: n }, (_, index) => (typeof text === 'string' ? text : text(index))).join(' ');
+
+const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
+  depth: {
+    // As graphql-depth-limit counts, a root field is at 0.
+    build: (n) => {
+      const steps = Array.from({ length: n - 1 }, (_, index) => (index % 2 === 0 ? 'posts(last: 1)' : 'author'));
+      return { query: `{ viewer { ${times(n - 1, (index) => `${steps[index]} {`)} id ${times(n - 1, '}')} } }` };
+    },
+    status: 422,
+    code: 'DEPTH_LIMIT_EXCEEDED',
+  },
+  cost: {
+    // One page of 100 posts whose authors have posts is 1 + 100 × (2 + last), one of users 1 + limit.
+    build: (n) => {
+      const last = Math.floor((n - 203) / 100);
+      const limit = n - (1 + 100 * (2 + last)) - 1;
+      const posts = `posts(limit: 100) { data { author { posts(last: ${last}) { id } } } }`;
+      return { query: `{ ${posts} users(limit: ${limit}) { data { id } } }` };
+    },
+    status: 422,
+    code: 'COST_LIMIT_EXCEEDED',
+  },
+  tokens: {
+    // Many operations, since graphql compares all fields of one with each other, and gives up at some hundreds.
+    build: (n) => {
+      const others = Math.floor((n - 8) / 100);
+      const operation = (name: string, tokens: number) => `query ${name} { viewer { ${times(tokens - 7, 'id')} } }`;
+      return {
+        query: [operation('Q', n - 100 * others), times(others, (index) => operation(`Q${index}`, 100))].join(' '),
+        operationName: 'Q',
+      };
+    },
+    ...document,
+  },
+  aliases: { build: (n) => ({ query: `{ ${times(n, (index) => `a${index}: viewer { id }`)} }` }), ...document },
+  directives: { build: (n) => ({ query: `{ viewer { ${times(n, 'id @include(if: true)')} } }` }), ...document },
+  comments: { build: (n) => ({ query: `${viewer}${'#\n'.repeat(n)}` }), ...document },
+  nesting: {
+    build: (n) => ({ query: `{ ${times(n - 2, '... {')} viewer { id } ${times(n - 2, '}')} }` }),
+    ...document,
+  },
+  documentBytes: { build: (n) => ({ query: `${viewer}#${'é'.repeat(10)}`.padEnd(n - 10) }), ...document },
+  bodyBytes: {
+    build: (n) => ({ query: viewer, padding: 'x'.repeat(n - JSON.stringify({ query: viewer, padding: '' }).length) }),
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+};
+
+/** What a socket may do is proved with the sockets. */
+const ofSockets = ['subscriptions', 'sockets', 'messages'];
+
+async function send(server: SharedServer, request: Request) {
+  const response = await fetch(server.postroom.graphqlUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  const { errors } = (await response.json()) as { errors?: { extensions: { code: string } }[] };
+  return { status: response.status, code: errors?.[0]?.extensions.code };
+}
+
+describe('a limit', () => {
+  it('of the list has a boundary here, or is one of sockets', () => {
+    expect([...Object.keys(boundaries), ...ofSockets].sort()).toEqual(Object.keys(limits).sort());
+  });
+
+  describe.each(Object.entries(servers))('%s', (_, { server, limits }) => {
+    it.each(Object.entries(boundaries))('of %s lets so many pass, and refuses one more', async (name, boundary) => {
+      const n = limits[name as keyof typeof limits];
+      const { build, status, code } = boundary;
+      expect(await send(server, build(n))).toEqual({ status: 200, code: undefined });
+      expect(await send(server, build(n + 1))).toEqual({ status, code });
+    });
+  });
+
+  it('of subscriptions lets so many live on a socket, and ends one more with an error', async () => {
+    const postroom = await launchForTest({ LIMIT_SUBSCRIPTIONS: '3' });
+    const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
+    const client = createClient({ url: postroom.webSocketUrl, webSocketImpl: WebSocket, lazy: false });
+    const query = `subscription { roomEvents(room: "${room}") { cursor } }`;
+    const ended = Promise.withResolvers<unknown>();
+    const sink = { next: () => {}, error: () => {}, complete: () => {} };
+    for (let n = 0; n < 3; n += 1) client.subscribe({ query }, sink);
+    client.subscribe({ query }, { ...sink, error: ended.resolve });
+    expect(await ended.promise).toMatchObject([{ extensions: { code: 'SUBSCRIPTION_LIMIT_EXCEEDED' } }]);
+    await client.dispose();
+  });
+});
+
+describe('the cost of an operation', () => {
+  const page = 'posts(limit: 100) { data { author { posts(last: 100) { id } } } }';
+
+  async function costOf(query: string, variables: Record<string, unknown> = {}): Promise<number> {
+    const response = await fetch(server.postroom.graphqlUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables, extensions: { cost: true } }),
+    });
+    const { extensions, errors } = (await response.json()) as {
+      extensions?: { cost: { requested: number } };
+      errors?: { message: string }[];
+    };
+    const [, refused] = /costs (\d+),/.exec(errors?.[0]?.message ?? '') ?? [];
+    return refused ? Number(refused) : (extensions?.cost.requested ?? Number.NaN);
+  }
+
+  it('is 1 an object, 0 a leaf, and a list’s length times what is in it', async () => {
+    expect(await costOf('{ viewer { id name email } }')).toBe(1);
+    expect(await costOf('{ users(limit: 7) { data { id } } }')).toBe(8);
+    expect(await costOf('{ users(limit: 7) { pagination { total } } }')).toBe(2);
+    expect(await costOf('{ users(limit: 7) { data { posts(last: 3) { id author { id } } } } }')).toBe(
+      1 + 7 * (1 + 3 * 2),
+    );
+  });
+
+  it('is the same for a length written out, in a variable, and by default', async () => {
+    expect(await costOf('{ users(limit: 50) { data { id } } }')).toBe(51);
+    expect(await costOf('query ($limit: Int) { users(limit: $limit) { data { id } } }', { limit: 50 })).toBe(51);
+    expect(await costOf('query ($limit: Int = 50) { users(limit: $limit) { data { id } } }')).toBe(51);
+    expect(await costOf('query ($limit: Int = 50) { users(limit: $limit) { data { id } } }', { limit: 60 })).toBe(61);
+    for (const query of ['{ users { data { id } } }', '{ users(limit: null) { data { id } } }'])
+      expect(await costOf(query)).toBe(21);
+    expect(await costOf('query ($limit: Int) { users(limit: $limit) { data { id } } }')).toBe(21);
+    expect(await costOf('query ($limit: Int) { users(limit: $limit) { data { id } } }', { limit: null })).toBe(21);
+    expect(await costOf('{ viewer { posts { id } } }')).toBe(11);
+  });
+
+  it('of a connection goes by the larger of first and last, or 20', async () => {
+    const room = (args: string, selected = 'nodes { id }') => `{ room(id: "x") { posts${args} { ${selected} } } }`;
+    expect(await costOf(room(''))).toBe(1 + 1 + 20);
+    expect(await costOf(room('(first: 5)'))).toBe(1 + 1 + 5);
+    expect(await costOf(room('(last: 6)'))).toBe(1 + 1 + 6);
+    expect(await costOf(room('(first: 5, last: 6)'))).toBe(1 + 1 + 6);
+    expect(await costOf(room('(first: 5)', 'edges { cursor node { id } } nodes { id } pageInfo { hasNextPage }'))).toBe(
+      1 + 1 + 5 * 2 + 5 + 1,
+    );
+  });
+
+  it('is lowered by no negative or huge length', async () => {
+    for (const [given, counted] of [
+      [0, 1],
+      [-1, 1],
+      [-2_147_483_648, 1],
+      [2_147_483_647, 1_000],
+    ] as const) {
+      expect(await costOf('query ($limit: Int) { users(limit: $limit) { data { id } } }', { limit: given })).toBe(
+        1 + counted,
+      );
+      expect(await costOf(`{ users(limit: ${given}) { data { id } } }`)).toBe(1 + counted);
+    }
+    const beside = `{ ${page} less: users(limit: -2147483648) { data { posts(last: -2147483648) { id } } } }`;
+    expect(await server.postroom.send(beside)).toMatchObject({ status: 422, code: 'COST_LIMIT_EXCEEDED' });
+  });
+
+  it('counts what fragments bring, each time they are spread, and under conditions', async () => {
+    const query = `query ($no: Boolean = false) {
+      a: users(limit: 10) { ...page } b: users(limit: 10) { ...page } users(limit: 10) @include(if: $no) { ...page }
+    } fragment page on UserPage { data { ... on User { ... { posts(last: 2) { ...post } } } } } fragment post on Post { author { id } }`;
+    expect(await costOf(query)).toBe(3 * (1 + 10 * (1 + 2 * 2)));
+  });
+
+  it('of an abstract type is that of its costliest member', async () => {
+    const query = `{ node(id: "x") { id ... on User { posts(last: 50) { id } } ... on Room { owner { id } } ... on Node { id } } }`;
+    expect(await costOf(query)).toBe(1 + 50);
+  });
+
+  it('weighs a mutation 10 more, and one that hashes a password 100', async () => {
+    expect(await costOf('mutation { renewSession { accessToken } }')).toBeGreaterThanOrEqual(10);
+    const signIn = 'signIn(input: { email: "nobody@example.org", password: "x" }) { accessToken }';
+    const many = Array.from({ length: 30 }, (_, index) => `a${index}: ${signIn}`).join(' ');
+    expect(await costOf(`mutation { ${signIn} }`)).toBeGreaterThanOrEqual(100);
+    expect(await costOf(`mutation { ${many} }`)).toBeGreaterThanOrEqual(3_000);
+  });
+});
