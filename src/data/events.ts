@@ -1,5 +1,6 @@
+import type { SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomEventRow, RoomEventType } from './tables.ts';
+import type { PostRow, RoomEventRow, RoomEventType, Tables } from './tables.ts';
 
 /** A room's event: an entry of the log and, while it is live, what it says of the post as it was written. */
 export interface RoomEvent extends RoomEventRow {
@@ -75,22 +76,26 @@ export interface TrimOptions {
   limit: number;
 }
 
-/** Deletes the oldest events that are no longer kept, and tells how many. */
+/** Deletes the oldest events that are no longer kept, and tells how many. Both ways to them are seeks: it runs beside the living. */
 export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
-  const result = await db
+  const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
+  const surplus = db
+    .selectFrom('rooms')
+    // SQLite keeps the order of a cross join; of its own it would go through all events.
+    .crossJoin('roomEvents')
+    .select(['roomId', 'seq'])
+    .whereRef('roomId', '=', 'rooms.id')
+    .where((eb) => eb('seq', '<=', eb('head', '-', count)));
+  const trimmed = await deleteEvents(db, aged.limit(limit));
+  return trimmed === limit ? trimmed : trimmed + (await deleteEvents(db, surplus.limit(limit - trimmed)));
+}
+
+type EventKeys = SelectQueryBuilder<Tables, 'roomEvents', Pick<RoomEventRow, 'roomId' | 'seq'>>;
+
+async function deleteEvents(db: Db, keys: EventKeys): Promise<number> {
+  const { numDeletedRows } = await db
     .deleteFrom('roomEvents')
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('roomId', 'seq'),
-        'in',
-        selectFrom('roomEvents')
-          .innerJoin('rooms', 'rooms.id', 'roomEvents.roomId')
-          .select(['roomEvents.roomId', 'roomEvents.seq'])
-          .where((or) => or.or([or('at', '<', before), or('seq', '<=', or('head', '-', count))]))
-          .limit(limit)
-          .$asTuple('roomId', 'seq'),
-      ),
-    )
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
+    .where(({ eb, refTuple }) => eb(refTuple('roomId', 'seq'), 'in', keys.$asTuple('roomId', 'seq')))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }

@@ -11,7 +11,7 @@ export const initial: Migration = async (db, { bigint, tableOptions }) => {
       "id" text primary key, "name" text not null, "email" text, "emailKey" text unique, "passwordHash" text,
       "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null, "deletedAt" ${big}
     ) ${options}`,
-    sql`create index "usersByAge" on users ("createdAt", "id")`,
+    sql`create index "usersByAge" on users ("createdAt", "id") where "deletedAt" is null`,
     sql`create index "usersByName" on users ("name")`,
     sql`create table rooms (
       "id" text primary key, "name" text not null unique, "ownerId" text references users ("id"), "head" ${big} not null,
@@ -37,6 +37,7 @@ export const initial: Migration = async (db, { bigint, tableOptions }) => {
       "roomId" text not null references rooms ("id") on delete cascade, "seq" ${big} not null, "type" text not null,
       "subjectId" text not null, "version" integer not null, "actorId" text, "at" ${big} not null, primary key ("roomId", "seq")
     ) ${options}`,
+    sql`create index "eventsByAge" on "roomEvents" ("at")`,
     sql`create index "eventsByActor" on "roomEvents" ("actorId") where "actorId" is not null`,
     sql`create table settings ("name" text primary key, "value" text not null) ${options}`,
     sql`insert into settings ("name", "value") values ('epoch', ${randomUUID().slice(0, 8)})`,
