@@ -134,8 +134,8 @@ export class Postroom {
 let people = 0;
 
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
-export async function launch(settings: Settings = {}): Promise<Postroom> {
-  const child = spawn(process.execPath, [main, 'serve'], {
+export async function launch(settings: Settings = {}, program = [main, 'serve']): Promise<Postroom> {
+  const child = spawn(process.execPath, program, {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',
@@ -158,8 +158,8 @@ export async function launch(settings: Settings = {}): Promise<Postroom> {
 }
 
 /** Starts the program for one test, and stops it behind. */
-export async function launchForTest(settings: Settings = {}): Promise<Postroom> {
-  const postroom = await launch(settings);
+export async function launchForTest(settings: Settings = {}, program?: string[]): Promise<Postroom> {
+  const postroom = await launch(settings, program);
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;
 }
