@@ -1,0 +1,277 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { clientErrors } from '../src/errors.ts';
+import { scratchName } from './support/names.ts';
+import type { Person } from './support/postroom.ts';
+import { shareServer, withDatabase } from './support/shared-server.ts';
+
+const server = shareServer();
+
+const graphqlResponse = 'application/graphql-response+json';
+
+interface Exchange {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+async function exchange({ method = 'POST', path = '', headers = {}, body }: Exchange) {
+  const response = await fetch(`${server.postroom.graphqlUrl}${path}`, {
+    method,
+    headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), accept: graphqlResponse, ...headers },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const { data, errors } = JSON.parse(text || '{}') as {
+    data?: unknown;
+    errors?: { message: string; path?: unknown[]; extensions: { code: string; requestId?: string } }[];
+  };
+  return { status: response.status, headers: response.headers, code: errors?.[0]?.extensions.code, data, errors, text };
+}
+
+const ask = (query: string, variables: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  exchange({ body: JSON.stringify({ query, variables }), headers });
+
+let ada: Person;
+let bob: Person;
+let room: string;
+let name: string;
+beforeAll(async () => {
+  [ada, bob] = await Promise.all([server.postroom.signUp('Ada'), server.postroom.signUp('Bob')]);
+  name = scratchName();
+  room = await server.postroom.createRoom(ada, name);
+});
+
+const as = (person: Person) => ({ authorization: `Bearer ${person.token}` });
+const post = '{"query":"{ viewer { id } }"}';
+
+/** What comes about, and how it leaves. */
+const outcomes: Record<string, { status: number; code?: string; make: () => ReturnType<typeof exchange> }> = {
+  'data without errors': { status: 200, make: () => ask('{ viewer { id } }') },
+  'some data, and errors': {
+    status: 294,
+    code: 'VALIDATION_ERROR',
+    make: () => ask('query ($id: ID!) { user(id: $id) { posts(last: 0) { id } } viewer { id } }', { id: ada.id }),
+  },
+  'a body that is no JSON': { status: 400, code: 'BAD_REQUEST', make: () => exchange({ body: '{' }) },
+  'JSON nested too deeply': {
+    status: 400,
+    code: 'BAD_REQUEST',
+    make: () =>
+      exchange({ body: `{"query":"{ viewer { id } }","variables":${'['.repeat(5_000)}${']'.repeat(5_000)}}` }),
+  },
+  'a document that does not parse': { status: 400, code: 'GRAPHQL_PARSE_FAILED', make: () => ask('{') },
+  'JSON that is no request': { status: 422, code: 'INVALID_REQUEST', make: () => exchange({ body: '[]' }) },
+  'a document that does not fit the schema': {
+    status: 422,
+    code: 'GRAPHQL_VALIDATION_FAILED',
+    make: () => ask('{ nope }'),
+  },
+  'an operation that is not there': {
+    status: 422,
+    code: 'OPERATION_NOT_FOUND',
+    make: () => exchange({ body: '{"query":"query A { viewer { id } }","operationName":"B"}' }),
+  },
+  'variables that do not fit': {
+    status: 422,
+    code: 'VARIABLES_INVALID',
+    make: () => ask('query ($id: ID!) { user(id: $id) { id } }'),
+  },
+  'input that breaks a rule': {
+    status: 422,
+    code: 'VALIDATION_ERROR',
+    make: () => ask('{ users(limit: 0) { data { id } } }'),
+  },
+  'no credentials where some are needed': {
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    make: () => ask('mutation { renewSession { accessToken } }'),
+  },
+  'bad credentials': {
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    make: () => ask('{ viewer { id } }', {}, { authorization: 'Bearer x' }),
+  },
+  'what one may not do': {
+    status: 403,
+    code: 'FORBIDDEN',
+    make: () => ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, as(bob)),
+  },
+  'what is not there': {
+    status: 404,
+    code: 'NOT_FOUND',
+    make: () => ask('mutation { deleteRoom(input: { id: "nothing" }) { room { id } } }', {}, as(bob)),
+  },
+  'a path that is not there': {
+    status: 404,
+    code: 'NOT_FOUND',
+    make: () => exchange({ path: '/nowhere', body: post }),
+  },
+  'what is there already': {
+    status: 409,
+    code: 'CONFLICT',
+    make: () =>
+      ask('mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }', { name }, as(bob)),
+  },
+  'a method that does not fit': {
+    status: 405,
+    code: 'METHOD_NOT_ALLOWED',
+    make: () => exchange({ method: 'PUT', body: post }),
+  },
+  'a mutation by GET': {
+    status: 405,
+    code: 'METHOD_NOT_ALLOWED',
+    make: () =>
+      exchange({
+        method: 'GET',
+        path: `?query=${encodeURIComponent('mutation { renewSession { accessToken } }')}`,
+        headers: as(ada),
+      }),
+  },
+  'an answer that cannot be had': {
+    status: 406,
+    code: 'NOT_ACCEPTABLE',
+    make: () => exchange({ headers: { accept: 'image/png' }, body: post }),
+  },
+  'a body that is too long': {
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    make: () => exchange({ body: JSON.stringify({ query: 'x'.repeat(1_000_001) }) }),
+  },
+  'a body of another type': {
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    make: () => exchange({ headers: { 'content-type': 'text/plain' }, body: post }),
+  },
+};
+
+describe('the status tells the outcome:', () => {
+  it.each(Object.entries(outcomes))('%s', async (_, { status, code, make }) => {
+    const answer = await make();
+    expect(answer).toMatchObject({ status, code });
+    expect(answer.headers.get('content-type')).toBe(`${graphqlResponse}; charset=utf-8`);
+    if (status === 200) return expect(answer.errors).toBeUndefined();
+    if (status === 294) return expect(answer.data).toEqual({ user: null, viewer: null });
+    expect(answer.data ?? null).toBeNull();
+    if (code !== undefined) expect(status).toBe(clientErrors[code as keyof typeof clientErrors].status);
+    // Only what is ours is found by an id in the log.
+    expect(answer.text).not.toContain('requestId');
+  });
+
+  it('of a method that does not fit, with what would', async () => {
+    const allowed = async (answer: ReturnType<typeof exchange> | undefined) =>
+      (await answer)?.headers.get('allow')?.split(', ');
+    for (const method of ['PUT', 'DELETE']) {
+      expect(await allowed(exchange({ method }))).toEqual(expect.arrayContaining(['GET', 'POST']));
+    }
+    expect(await allowed(outcomes['a mutation by GET']?.make())).toEqual(['POST']);
+  });
+
+  it('of missing or bad credentials, with the challenge that RFC 6750 asks for', async () => {
+    const missing = await outcomes['no credentials where some are needed']?.make();
+    expect(missing?.headers.get('www-authenticate')).toBe('Bearer realm="postroom"');
+    const bad = await outcomes['bad credentials']?.make();
+    expect(bad?.headers.get('www-authenticate')).toBe('Bearer realm="postroom", error="invalid_token"');
+  });
+
+  it('where several things failed and nothing came, of the first', async () => {
+    const twice = '{ users(limit: 0) { data { id } } posts(limit: 0) { data { id } } }';
+    const answer = await ask(twice);
+    expect(answer).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+  });
+
+  it('nothing of a refused request has run', async () => {
+    const create = (title: string) =>
+      JSON.stringify({
+        query: 'mutation ($input: CreateRoomInput!) { createRoom(input: $input) { room { id } } }',
+        variables: { input: { name: title } },
+      });
+    const refused = scratchName();
+    await exchange({ headers: { ...as(ada), accept: 'image/png' }, body: create(refused) });
+    await exchange({ headers: { ...as(ada), 'content-type': 'text/plain' }, body: create(refused) });
+    await exchange({ method: 'PUT', headers: as(ada), body: create(refused) });
+    await exchange({ method: 'GET', path: `?${new URLSearchParams(JSON.parse(create(refused)))}`, headers: as(ada) });
+    await ask(`mutation { createRoom(input: { name: "${refused}" }) { room { nope } } }`, {}, as(ada));
+    await ask(`mutation ($x: Int!) { createRoom(input: { name: "${refused}" }) { room { id } } }`, {}, as(ada));
+    const { roomByName } = await server.postroom.ask('query ($name: String!) { roomByName(name: $name) { id } }', {
+      name: refused,
+    });
+    expect(roomByName).toBeNull();
+  });
+});
+
+describe('a mutation of several fields', () => {
+  it('runs them in order, and what was done before one failed stays done', async () => {
+    const [first, second] = [scratchName(), scratchName()];
+    const answer = await ask(
+      `mutation ($first: String!, $second: String!) {
+        a: createRoom(input: { name: $first }) { room { id } }
+        b: createRoom(input: { name: $first }) { room { id } }
+        c: createRoom(input: { name: $second }) { room { id } }
+      }`,
+      { first, second },
+      as(ada),
+    );
+    expect(answer).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+    expect(answer.errors?.map(({ path }) => path)).toEqual([['b']]);
+    const { a, c } = await server.postroom.ask(
+      'query ($first: String!, $second: String!) { a: roomByName(name: $first) { name } c: roomByName(name: $second) { name } }',
+      { first, second },
+    );
+    expect(a).toEqual({ name: first });
+    expect(c).toBeNull();
+  });
+});
+
+describe('our own fault', () => {
+  const broken = shareServer();
+  const message = clientErrors.INTERNAL_SERVER_ERROR.meaning;
+
+  beforeAll(async () => {
+    await broken.postroom.signUp('Ada');
+    withDatabase(broken.databaseFile, (database) => database.exec('drop table "roomMembers"; drop table posts'));
+  });
+
+  it('is a 500 that says nothing but an id, by which the log tells the rest, once', async () => {
+    const before = broken.postroom.log.length;
+    const answer = await broken.postroom.send('{ posts(filter: { title: "a secret" }) { data { id } } }');
+    expect(answer).toMatchObject({ status: 500, data: null });
+    const requestId = answer.headers.get('x-request-id');
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.errors).toEqual([
+      {
+        message,
+        locations: expect.any(Array),
+        path: ['posts', 'data'],
+        extensions: { code: 'INTERNAL_SERVER_ERROR', requestId },
+      },
+    ]);
+    await expect.poll(() => broken.postroom.log.length).toBeGreaterThan(before);
+    const logged = broken.postroom.log.slice(before);
+    expect(logged).toMatchObject([{ level: 50, requestId, err: { message: 'no such table: posts' } }]);
+    expect(JSON.stringify(logged)).not.toContain('a secret');
+  });
+
+  it('beside other data is one error of a 294', async () => {
+    const query = '{ viewer { id } rooms { data { id } } node(id: "p00000000000000000000000000") { id } }';
+    const answer = await broken.postroom.send(query);
+    expect(answer).toMatchObject({
+      status: 294,
+      data: { viewer: null, rooms: { data: [] }, node: null },
+      errors: [
+        { message, path: ['node'], extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } },
+      ],
+    });
+  });
+
+  it('in a mutation leaves nothing half done', async () => {
+    const eve = await broken.postroom.signUp('Eve');
+    const mutation = 'mutation { createRoom(input: { name: "half" }) { room { id } } }';
+    expect(await broken.postroom.send(mutation, {}, eve.token)).toMatchObject({
+      status: 500,
+      code: 'INTERNAL_SERVER_ERROR',
+      data: null,
+    });
+    expect(await broken.postroom.ask('{ roomByName(name: "half") { id } }')).toEqual({ roomByName: null });
+  });
+});
