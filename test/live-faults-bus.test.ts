@@ -1,0 +1,134 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { EventStream } from './support/event-stream.ts';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { readMetrics } from './support/metrics.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+import type { BusFault } from './support/unreliable-bus.ts';
+
+const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
+const postCount = 60;
+const patience = { timeout: 20_000, interval: 5 };
+
+/** The server on a bus that fails in this way. */
+function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
+  return launchForTest({ LOG_LEVEL: 'debug' }, [program, fault, String(seed)]);
+}
+
+/** How often the heads of all open rooms were compared with the log so far. */
+function comparisonsOf({ log }: Postroom): number {
+  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head" from "rooms" where "id" in')).length;
+}
+
+/** Whatever happens in a room, over and over. */
+async function makeEvents(postroom: Postroom, author: Person, room: string): Promise<void> {
+  for (let index = 0; index < postCount; index += 1) {
+    const id = await postroom.createPost(author, room, `post ${index}`);
+    const change = (mutation: string) => postroom.ask(mutation, { id }, author.token);
+    if (index % 3 === 0) {
+      await change('mutation ($id: ID!) { updatePost(input: { id: $id, title: "again" }) { post { id } } }');
+    }
+    if (index % 5 === 0) await change('mutation ($id: ID!) { deletePost(input: { id: $id }) { post { id } } }');
+  }
+}
+
+function follow(room: string, after?: string): string {
+  const argument = after === undefined ? '' : `, after: "${after}"`;
+  return `subscription { roomEvents(room: "${room}"${argument}) { cursor ... on PostCreated { post { title } } } }`;
+}
+
+interface Reader {
+  room: string;
+  /** The number of the event behind which it began. */
+  from: number;
+  /** The numbers that it got, in the order in which they came. */
+  seqs: () => number[];
+}
+
+async function followBySocket(postroom: Postroom, room: string, after?: string): Promise<Reader> {
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const start = await socket.follow('1', follow(room, after));
+  const seqs = () => socket.nexts('1').map(({ data }) => seqOf(data.roomEvents.cursor));
+  return { room, from: seqOf(after ?? start), seqs };
+}
+
+async function followByStream(postroom: Postroom, room: string): Promise<Reader> {
+  const stream = await EventStream.open(postroom.graphqlUrl, follow(room));
+  return { room, from: seqOf(stream.start), seqs: () => stream.received.slice(1).map(({ id }) => seqOf(id ?? '')) };
+}
+
+async function cursorOf(postroom: Postroom, room: string): Promise<string> {
+  const found = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
+  return found.room.cursor;
+}
+
+it.each([
+  1,
+  2,
+  randomInt(2 ** 31),
+])('a bus that loses, repeats and reorders costs no event, no order, and two comparisons of heads at most (seed %i)', async (seed) => {
+  const postroom = await launchOn('unreliable', seed);
+  const ada = await postroom.signUp('Ada');
+  const rooms = await Promise.all(['one', 'two', 'three'].map((name) => postroom.createRoom(ada, name)));
+  const reachedHead = (room: string, head: number) =>
+    expect.poll(async () => seqOf(await cursorOf(postroom, room)), patience).toBeGreaterThan(head);
+  const readers = await Promise.all(
+    rooms.flatMap((room) => [
+      followBySocket(postroom, room),
+      followBySocket(postroom, room),
+      followByStream(postroom, room),
+    ]),
+  );
+  await Promise.all([
+    ...rooms.map((room) => makeEvents(postroom, ada, room)),
+    // Some come in the midst of it, from now on and from a while ago.
+    ...rooms.map(async (room) => {
+      await reachedHead(room, 25);
+      const cursor = await cursorOf(postroom, room);
+      readers.push(await followBySocket(postroom, room));
+      await reachedHead(room, 50);
+      readers.push(await followBySocket(postroom, room, cursor));
+    }),
+  ]);
+  const compared = comparisonsOf(postroom);
+  const heads = new Map<string, number>();
+  for (const room of rooms) heads.set(room, seqOf(await cursorOf(postroom, room)));
+  for (const { room, from, seqs } of readers) {
+    await expect.poll(() => seqs().length, patience).toBeGreaterThanOrEqual((heads.get(room) ?? 0) - from);
+  }
+  expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(2);
+  expect(readers).toHaveLength(15);
+  for (const { room, from, seqs } of readers) expect(seqs()).toEqual(seqsBetween(from, heads.get(room) ?? 0));
+  expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+it('on a bus that says nothing at all each event comes with the next comparison of heads', async () => {
+  const postroom = await launchOn('deaf');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'silent');
+  const reader = await followBySocket(postroom, room);
+  for (let round = 1; round <= 2; round += 1) {
+    await postroom.createPost(ada, room, 'unannounced');
+    const compared = comparisonsOf(postroom);
+    await expect.poll(reader.seqs, patience).toEqual(seqsBetween(reader.from, reader.from + round));
+    expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(1);
+  }
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('1', follow(room));
+  await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
+  expect(await socket.take()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'ROOM_DELETED' } }] });
+});
+
+it('messages of a bus that nobody sent move nothing, and cost a bounded number of reads', async () => {
+  const postroom = await launchOn('strange');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'strange');
+  const reader = await followBySocket(postroom, room);
+  const { log_reads_total: before = 0 } = await readMetrics(postroom);
+  for (let index = 0; index < 20; index += 1) await postroom.createPost(ada, room, 'once');
+  await expect.poll(() => reader.seqs().length, patience).toBeGreaterThanOrEqual(20);
+  expect(reader.seqs()).toEqual(seqsBetween(reader.from, reader.from + 20));
+  const { log_reads_total: after = 0 } = await readMetrics(postroom);
+  expect(after - before).toBeLessThanOrEqual(20 * 4);
+});
