@@ -43,13 +43,18 @@ export class Graphiql {
   readonly page: Page;
   /** Everything the page asked for, its workers and sockets included. */
   readonly requested: string[] = [];
+  /** What came over its WebSockets. */
+  readonly received: string[] = [];
   /** What went wrong in it: errors that nobody caught, and what the console shows as one. */
   readonly faults: string[] = [];
 
   constructor(page: Page) {
     this.page = page;
     page.context().on('request', (request) => this.requested.push(request.url()));
-    page.on('websocket', (socket) => this.requested.push(socket.url()));
+    page.on('websocket', (socket) => {
+      this.requested.push(socket.url());
+      socket.on('framereceived', ({ payload }) => this.received.push(String(payload)));
+    });
     page.on('pageerror', (error) => this.faults.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error') this.faults.push(message.text());
@@ -118,13 +123,9 @@ export class Graphiql {
     return answer;
   }
 
-  /** The next subscription has gone live: the server said from where, which it does by a ping. */
+  /** A subscription has gone live: the server said from where, which it does by a ping. */
   async live(): Promise<void> {
-    const socket = await this.page.waitForEvent('websocket');
-    await socket.waitForEvent(
-      'framereceived',
-      ({ payload }) => JSON.parse(String(payload)).payload?.live !== undefined,
-    );
+    await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), patience).toBeTruthy();
   }
 
   /** It has parsed what the editor shows, and put it down for its next start: play means this operation. */
