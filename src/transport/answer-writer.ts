@@ -22,7 +22,6 @@ export interface AnswerTraits {
   headers?: Record<string, string> | undefined;
 }
 
-const partialSuccess = 294;
 const retrySeconds = '1';
 /** So much of a body that nobody waits for is read, to keep the connection. */
 const maxDrainedBytes = 1_000_000;
@@ -54,8 +53,7 @@ export function writeAnswer(exchange: Exchange, answer: Answer, traits: AnswerTr
 function write(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, content: string): void {
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request)) return writeAndLinger(exchange, status, headers, content);
-  if (status === partialSuccess) response.writeHead(status, 'Partial Success', headers);
-  else response.writeHead(status, headers);
+  response.writeHead(status, headers);
   response.end(content);
 }
 

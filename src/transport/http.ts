@@ -138,6 +138,7 @@ async function run(
   if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return stream(parts, exchange, prepared, accepted);
   const answer = await prepared.execute();
+  if (answer.status === 294) response.statusMessage = 'Partial Success';
   if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
   writeAnswer(exchange, answer, {
     accepted,

@@ -11,8 +11,8 @@ const heartbeatMs = 12_000;
 const complete = 'event: complete\ndata:\n\n';
 
 /** An answer that is not a stream, for a client that takes nothing but streams. */
-export function writeAnswerAsStream(response: ServerResponse, { body }: Answer): void {
-  startStream(response);
+export function writeAnswerAsStream(response: ServerResponse, { status, body }: Answer): void {
+  startStream(response, status);
   response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
 }
 
@@ -33,8 +33,8 @@ export function runEventStream(response: ServerResponse, subscriber: Subscriber,
   subscriber.attach(new EventStreamSink(response, { answerOptions, stopHeartbeat }));
 }
 
-function startStream(response: ServerResponse): void {
-  response.writeHead(200, {
+function startStream(response: ServerResponse, status = 200): void {
+  response.writeHead(status, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'private, no-store',
     'x-accel-buffering': 'no',

@@ -1,0 +1,208 @@
+import { request } from 'node:http';
+import { expect, it } from 'vitest';
+import { exchange, get, graphqlResponse, post } from './support/http.ts';
+import { scratchName } from './support/names.ts';
+import type { Person, Postroom } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+
+/* What a client accepts, and what it sends: decided before anything runs. */
+
+const server = shareServer();
+
+const json = 'application/json';
+const eventStream = 'text/event-stream';
+
+it.each([
+  // What nobody asks for is plain JSON.
+  ['', json],
+  ['*/*', json],
+  ['application/*', json],
+  [json, json],
+  [graphqlResponse, graphqlResponse],
+  // The highest weight wins, wherever it stands; of equals the more telling one.
+  [`${graphqlResponse}, ${json}`, graphqlResponse],
+  [`${json}, ${graphqlResponse}`, graphqlResponse],
+  [`${graphqlResponse}, ${json};q=0.9`, graphqlResponse],
+  [`${graphqlResponse};q=0.5, ${json};q=0.9`, json],
+  [`${json};q=0.9, ${graphqlResponse};q=0.5`, json],
+  [`${graphqlResponse};q=0.5, */*`, json],
+  [`${graphqlResponse};q=0, ${json}`, json],
+  [`${graphqlResponse};q=0, */*`, json],
+  [`${json};q=0, */*`, graphqlResponse],
+  [`${eventStream};q=0.5, ${json}`, json],
+  [`${eventStream}, ${json};q=0.5`, eventStream],
+  [`${eventStream}, */*;q=0.1`, eventStream],
+  [eventStream, eventStream],
+  ['text/*', eventStream],
+  ['image/png, */*;q=0.1', json],
+  // Names of media types and parameters have no case.
+  ['Application/GraphQL-Response+JSON', graphqlResponse],
+  ['APPLICATION/JSON;Q=0.5, text/html', json],
+  [`${graphqlResponse};charset=UTF-8`, graphqlResponse],
+  [`${graphqlResponse} ; q=0.3 , ${json} ; q=0.2`, graphqlResponse],
+])('Accept: %s is answered by %s', async (accept, type) => {
+  const answer = await post(server.postroom, '{ __typename }', { headers: { accept } });
+  expect({ status: answer.status, type: answer.headers['content-type'] }).toEqual({
+    status: 200,
+    type: `${type}; charset=utf-8`,
+  });
+});
+
+it.each([
+  'image/png',
+  'text/html',
+  'application/xml, image/*',
+  '*/*;q=0',
+  `${json};q=0`,
+  `${graphqlResponse};q=0, ${json};q=0.0, ${eventStream};q=0.000`,
+  `${json};q=2`,
+  `${json};charset=utf-16`,
+])('Accept: %s is 406, and the mutation does not run', async (accept) => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const headers = { accept, authorization: `Bearer ${ada.token}` };
+  const answer = await post(postroom, createRoom, { variables: { name }, headers });
+  expect(answer).toMatchObject({ status: 406, code: 'NOT_ACCEPTABLE' });
+  expect(await findRoom(postroom, name)).toBeNull();
+});
+
+it('an error is application/graphql-response+json whatever the client accepts', async () => {
+  for (const accept of [json, '*/*', graphqlResponse, eventStream]) {
+    const answer = await post(server.postroom, '{', { headers: { accept } });
+    expect(answer).toMatchObject({ status: 400, headers: { 'content-type': `${graphqlResponse}; charset=utf-8` } });
+  }
+});
+
+it.each([
+  'application/json',
+  'Application/JSON',
+  'APPLICATION/JSON; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'application/json; charset="utf-8"',
+  'application/json ; charset=utf8 ; boundary=x',
+])('Content-Type: %s is read', async (type) => {
+  const answer = await post(server.postroom, '{ __typename }', { headers: { 'content-type': type } });
+  expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
+});
+
+it.each([
+  '',
+  'text/plain',
+  'text/plain;application/json',
+  'application/jsonx',
+  'application/graphql',
+  'application/graphql-response+json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=utf-16',
+  'application/json; charset=iso-8859-1',
+  'application/json; charset="utf-8',
+  'application/json, text/plain',
+])('Content-Type: %s is 415, and the mutation does not run', async (type) => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const headers = { 'content-type': type, authorization: `Bearer ${ada.token}` };
+  const answer = await post(postroom, createRoom, { variables: { name }, headers });
+  expect(answer).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+  expect(answer.headers.accept).toBe('application/json; charset=utf-8');
+  expect(await findRoom(postroom, name)).toBeNull();
+});
+
+it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x'])('Content-Encoding: %s is 415', async (encoding) => {
+  const answer = await post(server.postroom, '{ __typename }', { headers: { 'content-encoding': encoding } });
+  expect(answer).toMatchObject({ status: 415, headers: { 'accept-encoding': 'identity' } });
+});
+
+it('Content-Encoding: identity is none', async () => {
+  const answer = await post(server.postroom, '{ __typename }', { headers: { 'content-encoding': 'identity' } });
+  expect(answer.status).toBe(200);
+});
+
+it.each([
+  'GET',
+  'HEAD',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'QUERY',
+  'TRACE',
+])('a mutation by %s is 405, and does not run', async (method) => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const query = `mutation { createRoom(input: { name: ${JSON.stringify(name)} }) { room { id } } }`;
+  const headers = { authorization: `Bearer ${ada.token}`, 'content-type': json };
+  const answer = await get(postroom, { query }, headers, method);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.allow).toBe(method === 'GET' || method === 'HEAD' ? 'POST' : 'GET, HEAD, POST, OPTIONS');
+  expect(await findRoom(postroom, name)).toBeNull();
+});
+
+it('a mutation that the operationName of a GET picks is 405 too', async () => {
+  const query = 'query Read { __typename } mutation Write { deleteUser(input: { id: "x" }) { user { id } } }';
+  const answers = [
+    await get(server.postroom, { query, operationName: 'Write' }),
+    await get(server.postroom, { query, operationName: 'Read' }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([405, 200]);
+});
+
+it('a body is asked for by 100 Continue once all else is well, and not before', async () => {
+  const { url } = server.postroom;
+  const body = JSON.stringify({ query: '{ __typename }' });
+  const ask = (headers: Record<string, string | number>) =>
+    new Promise<(number | undefined)[]>((resolve, reject) => {
+      const seen: number[] = [];
+      const sent = request(`${url}/graphql`, {
+        method: 'POST',
+        headers: { expect: '100-continue', 'content-length': body.length, ...headers },
+        agent: false,
+      });
+      sent.on('continue', () => {
+        seen.push(100);
+        sent.end(body);
+      });
+      sent.on('response', (response) => {
+        resolve([...seen, response.statusCode]);
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+  expect(await ask({ 'content-type': json })).toEqual([100, 200]);
+  expect(await ask({ 'content-type': 'text/plain' })).toEqual([415]);
+  expect(await ask({ 'content-type': json, 'content-length': 2_000_000 })).toEqual([413]);
+});
+
+it('50 subscriptions of a client that accepts no stream are refused, and leave nothing behind', async () => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const room = await postroom.createRoom(ada, name);
+  const query = `subscription { roomEvents(room: "${room}") { cursor } }`;
+  const ask = () => post(postroom, query, { headers: { accept: json } });
+  const answers = await Promise.all(Array.from({ length: 50 }, ask));
+  expect(answers.map(({ status, code }) => `${status} ${code}`)).toEqual(Array(50).fill('406 NOT_ACCEPTABLE'));
+  const { body } = await exchange(postroom, { path: '/metrics' });
+  expect(body).toMatch(/^postroom_subscribers 0$/m);
+  expect(body).toMatch(/^postroom_feeds 0$/m);
+});
+
+it('a subscription by HEAD is 405, and leaves nothing behind', async () => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const room = await postroom.createRoom(ada, name);
+  const query = `subscription { roomEvents(room: "${room}") { cursor } }`;
+  const answer = await get(postroom, { query }, { accept: eventStream }, 'HEAD');
+  expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+  const { body } = await exchange(postroom, { path: '/metrics' });
+  expect(body).toMatch(/^postroom_subscribers 0$/m);
+});
+
+const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
+
+async function prepare(postroom: Postroom): Promise<{ ada: Person; name: string }> {
+  return { ada: await postroom.signUp('Ada'), name: scratchName() };
+}
+
+async function findRoom(postroom: Postroom, name: string): Promise<unknown> {
+  return (await postroom.ask('query ($name: String!) { roomByName(name: $name) { id } }', { name })).roomByName;
+}

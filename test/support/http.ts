@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import type { Postroom, ReplyError } from './postroom.ts';
+
+export const graphqlResponse = 'application/graphql-response+json';
+
+/** One answer, as it came. */
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
+  data: any;
+  errors: ReplyError[] | undefined;
+  /** The first error's code. */
+  code: string | undefined;
+}
+
+export interface HttpQuestion {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** As sent: nothing is added but `Host`, `Connection` and the length. */
+export async function exchange(postroom: Postroom, question: HttpQuestion): Promise<HttpAnswer> {
+  const { method = 'GET', path = '/graphql', headers = {}, body } = question;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const sent = request(`${postroom.url}${path}`, { method, headers: { ...length, ...headers }, agent: false });
+  const answered = once(sent, 'response');
+  sent.end(body);
+  const [response] = await answered;
+  return toAnswer(response.statusCode, response.headers, await text(response));
+}
+
+/** A GraphQL request by POST; `given` is what else it holds, or differs in. */
+export function post(
+  postroom: Postroom,
+  query: string,
+  { headers, ...given }: { headers?: Record<string, string>; [key: string]: unknown } = {},
+): Promise<HttpAnswer> {
+  return exchange(postroom, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: graphqlResponse, ...headers },
+    body: JSON.stringify({ query, ...given }),
+  });
+}
+
+/** A GraphQL request by GET. */
+export function get(
+  postroom: Postroom,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<HttpAnswer> {
+  const path = `/graphql?${new URLSearchParams(parameters)}`;
+  return exchange(postroom, { method, path, headers: { accept: graphqlResponse, ...headers } });
+}
+
+function toAnswer(status: number, headers: IncomingHttpHeaders, body: string): HttpAnswer {
+  const isJson = /json/.test(headers['content-type'] ?? '') && body !== '';
+  const { data, errors } = isJson ? JSON.parse(body) : { data: undefined, errors: undefined };
+  return { status, headers, body, data, errors, code: errors?.[0]?.extensions?.code };
+}
+
+/** A connection on which any bytes can be sent. */
+export class RawConnection {
+  readonly #socket: Socket;
+  #received = Buffer.alloc(0);
+  #isClosed = false;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#isClosed = true;
+      this.#wake();
+    });
+  }
+
+  /** Open until the end of the test, or until the server has enough. */
+  static async open({ url }: Postroom): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  /** Bytes as they are; a string has one byte a character. */
+  send(bytes: string | Buffer): void {
+    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  }
+
+  leave(): void {
+    this.#socket.destroy();
+  }
+
+  /** The next whole answer, its length known or nothing. @throws Error where the connection ends before. */
+  async receive(): Promise<HttpAnswer> {
+    const head = await this.#take(() => this.#received.indexOf('\r\n\r\n') + 4);
+    const [line = '', ...fields] = head.trimEnd().split('\r\n');
+    const headers = Object.fromEntries(
+      fields.map((field) => [
+        field.slice(0, field.indexOf(':')).toLowerCase(),
+        field.slice(field.indexOf(':') + 1).trim(),
+      ]),
+    );
+    const length = Number(headers['content-length'] ?? 0);
+    const body = length === 0 ? '' : await this.#take(() => (this.#received.length >= length ? length : 3));
+    return toAnswer(Number(line.split(' ')[1]), headers, body);
+  }
+
+  /** Once the server has closed it: what came that was not taken. */
+  async closed(): Promise<string> {
+    while (!this.#isClosed) await this.#changed.promise;
+    return String(this.#received);
+  }
+
+  /** So many bytes as `measure` says, once there are more than three. */
+  async #take(measure: () => number): Promise<string> {
+    while (measure() <= 3) {
+      if (this.#isClosed) throw new Error(`The connection ended behind ${JSON.stringify(String(this.#received))}.`);
+      await this.#changed.promise;
+    }
+    const length = measure();
+    const taken = this.#received.subarray(0, length);
+    this.#received = this.#received.subarray(length);
+    return String(taken);
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
