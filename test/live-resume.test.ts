@@ -1,0 +1,224 @@
+import { gql } from '@apollo/client';
+import { expect, it, onTestFinished } from 'vitest';
+import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { openDocumented } from './support/resume-docs.ts';
+import { createRandom } from './support/unreliable-bus.ts';
+
+const eventCount = 10_000;
+const cutCount = 20;
+const writerCount = 8;
+const retryWaitMs = 20;
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const random = createRandom(seed);
+
+/** What one client got, over a network of its own that is cut at random moments. */
+class Reader {
+  readonly seqs: number[] = [];
+  readonly titles: string[] = [];
+  /** How often it lost a connection. */
+  lost = 0;
+  readonly #proxy: FaultProxy;
+  readonly #cuts: number[];
+  readonly #started = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
+  #isOpen = true;
+
+  constructor(proxy: FaultProxy) {
+    this.#proxy = proxy;
+    this.#ended.promise.catch(() => {});
+    // Half of the cuts come by what has arrived, and behind each of them one while the client is on its way back.
+    const counts = Array.from({ length: cutCount / 2 }, () => Math.floor(random() * eventCount * 0.85));
+    this.#cuts = counts.sort((a, b) => a - b);
+    onTestFinished(() => {
+      this.#isOpen = false;
+    });
+  }
+
+  static async open(postroom: Postroom): Promise<Reader> {
+    const proxy = await createFaultProxy(postroom.graphqlUrl);
+    onTestFinished(() => proxy.close());
+    return new Reader(proxy);
+  }
+
+  get url(): string {
+    return this.#proxy.url;
+  }
+
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /** The last event has arrived. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** It has heard where it went live. */
+  start(): void {
+    this.#started.resolve();
+  }
+
+  take({ data, errors, extensions }: Result): void {
+    if (errors) return this.fail(errors);
+    this.seqs.push(seqOf(extensions.live.cursor));
+    const title = data.roomEvents?.post?.title ?? data.postAdded?.title;
+    if (title !== undefined) this.titles.push(title);
+    if (title === 'last') this.#ended.resolve();
+    const [next] = this.#cuts;
+    if (next === undefined || this.seqs.length < next) return;
+    this.#cuts.shift();
+    this.#cut();
+    setTimeout(() => this.#cut(), random() * 4 * retryWaitMs);
+  }
+
+  fail(reason: unknown): void {
+    this.#ended.reject(new Error(`a reader failed: ${JSON.stringify(reason)}`));
+  }
+
+  /** Reads, and comes back where the connection is lost, for as long as the test runs. */
+  async run(read: () => Promise<void>): Promise<void> {
+    while (this.#isOpen) {
+      await read().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, retryWaitMs));
+    }
+  }
+
+  #cut(): void {
+    if (this.#proxy.connectionCount > 0) this.lost += 1;
+    this.#proxy.cut();
+  }
+}
+
+/** By hand, from `after` to `after`. */
+function readByHand(reader: Reader, room: string): Promise<void> {
+  const query = `subscription ($room: ID!, $after: String) {
+    roomEvents(room: $room, after: $after) { __typename ... on PostCreated { post { title } } }
+  }`;
+  let after: string | undefined;
+  return reader.run(async () => {
+    const socket = await LiveSocket.open(reader.url);
+    const { start, results } = socket.subscribe('1', query, { room, after });
+    if (after === undefined) {
+      after = await Promise.race([start, socket.closed.then(() => undefined)]);
+      reader.start();
+    }
+    for (;;) {
+      const result = await results.next();
+      after = result.extensions.live.cursor;
+      reader.take(result);
+    }
+  });
+}
+
+/** By server-sent events, from `Last-Event-ID` to `Last-Event-ID`. */
+function readByEventStream(reader: Reader, room: string): Promise<void> {
+  const query =
+    'subscription ($room: ID!) { roomEvents(room: $room) { cursor at ... on PostCreated { post { title } } } }';
+  let lastEventId: string | undefined;
+  return reader.run(async () => {
+    const stream = await EventStream.open(reader.url, { query, variables: { room }, lastEventId });
+    if (stream.status !== 200) return reader.fail(await stream.readBody());
+    lastEventId ??= await stream.start;
+    reader.start();
+    for (;;) {
+      const result = await stream.results.next();
+      lastEventId = stream.lastEventId;
+      reader.take(result);
+    }
+  });
+}
+
+/** By the published clients as docs/resume.md makes them. */
+async function readByGraphqlWs(reader: Reader, room: string): Promise<void> {
+  const { live } = await openDocumented('live', reader.url, retryWaitMs);
+  live.on('ping', () => reader.start());
+  const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title } } } }`;
+  live.subscribe(
+    { query },
+    {
+      next: (result) => reader.take(result as unknown as Result),
+      error: (error) => reader.fail(error),
+      complete: () => {},
+    },
+  );
+}
+
+async function readByApollo(reader: Reader, room: string): Promise<void> {
+  const { live, apollo } = await openDocumented('apollo', reader.url, retryWaitMs);
+  live.on('ping', () => reader.start());
+  const query = gql`subscription ($room: ID!) {
+    roomEvents(room: $room) { at actor { name } ... on PostCreated { post { title } } }
+  }`;
+  const subscription = apollo.subscribe({ query, variables: { room }, fetchPolicy: 'no-cache' }).subscribe({
+    next: (result) => reader.take(result as unknown as Result),
+    error: (error) => reader.fail(error),
+  });
+  onTestFinished(() => subscription.unsubscribe());
+}
+
+async function readByUrql(reader: Reader, room: string): Promise<void> {
+  const { live, urql } = await openDocumented('urql', reader.url, retryWaitMs);
+  live.on('ping', () => reader.start());
+  const query = 'subscription ($room: ID!) { postAdded(room: $room) { id title } }';
+  const { unsubscribe } = urql.subscription(query, { room }).subscribe(({ data, error, extensions }) => {
+    if (error) reader.fail(error);
+    else if (data) reader.take({ data, extensions } as unknown as Result);
+  });
+  onTestFinished(unsubscribe);
+}
+
+const batch = Array.from({ length: 9 }, (_, index) => index);
+const writeBatch = `mutation ($change: UpdatePostInput!, ${batch.map((index) => `$p${index}: CreatePostInput!`)}) {
+  ${batch.map((index) => `p${index}: createPost(input: $p${index}) { post { id } }`)}
+  updatePost(input: $change) { post { id } }
+}`;
+
+/** Nine posts and a change of one at a time, by several writers. */
+async function write(postroom: Postroom, author: Person, room: string): Promise<{ titles: string[]; count: number }> {
+  const titles: string[] = [];
+  let count = 0;
+  const createTitle = () => {
+    count += 1;
+    titles.push(`post ${count}`);
+    return `post ${count}`;
+  };
+  const writer = async () => {
+    let id = await postroom.createPost(author, room, createTitle());
+    while (count < eventCount) {
+      const posts = Object.fromEntries(batch.map((index) => [`p${index}`, { room, title: createTitle() }]));
+      count += 1;
+      const data = await postroom.ask(writeBatch, { ...posts, change: { id, body: 'changed' } }, author.token);
+      id = data.p0.post.id;
+    }
+  };
+  await Promise.all(Array.from({ length: writerCount }, writer));
+  return { titles, count };
+}
+
+it('every client sees 10,000 events once, in order, through 20 cuts', { timeout: 240_000 }, async ({ annotate }) => {
+  await annotate(`seed ${seed}`);
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  const open = () => Reader.open(postroom);
+  const [hand, stream, graphqlWs, apollo, urql] = await Promise.all([open(), open(), open(), open(), open()]);
+  const running = [readByHand(hand, room), readByEventStream(stream, room)];
+  await Promise.all([readByGraphqlWs(graphqlWs, room), readByApollo(apollo, room), readByUrql(urql, room)]);
+  const readers = { hand, stream, graphqlWs, apollo, urql };
+  await Promise.all(Object.values(readers).map(({ started }) => started));
+
+  const { titles, count } = await write(postroom, ada, room);
+  await postroom.createPost(ada, room, 'last');
+
+  for (const [name, reader] of Object.entries(readers)) {
+    await reader.ended;
+    expect(reader.lost, `${name}, seed ${seed}`).toBeGreaterThanOrEqual(cutCount / 2);
+    if (reader !== urql) expect(reader.seqs, `${name}, seed ${seed}`).toEqual(seqsBetween(0, count + 1));
+    expect(reader.titles, `${name}, seed ${seed}`).toEqual(hand.titles);
+  }
+  expect(hand.titles.toSorted()).toEqual([...titles, 'last'].toSorted());
+  expect(running).toHaveLength(2);
+});

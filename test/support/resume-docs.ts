@@ -1,0 +1,41 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApolloClient } from '@apollo/client';
+import type { Client as UrqlClient } from '@urql/core';
+import type { Client } from 'graphql-ws';
+import { onTestFinished } from 'vitest';
+
+interface DocumentedClients {
+  live: Client;
+  apollo: ApolloClient;
+  urql: UrqlClient;
+}
+
+const root = new URL('../../', import.meta.url).pathname;
+
+/** The files that docs/resume.md shows, by the name in their first line. */
+function readBlocks(): Map<string, string> {
+  const text = readFileSync(join(root, 'docs/resume.md'), 'utf8');
+  return new Map([...text.matchAll(/```js\n\/\/ (\S+)\n(.*?)```/gs)].map(([, name = '', code = '']) => [name, code]));
+}
+
+/** The clients as docs/resume.md makes them, word for word but for the address and the time they wait before they reconnect. */
+export async function openDocumented<Name extends keyof DocumentedClients>(
+  name: Name,
+  url: string,
+  retryWaitMs: number,
+): Promise<Pick<DocumentedClients, Name | 'live'>> {
+  // Inside node_modules packages are found by their names.
+  const folder = mkdtempSync(join(root, 'node_modules/.resume-docs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const options = `url: '${url.replace('http', 'ws')}',
+  retryWait: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
+  for (const [file, code] of readBlocks()) {
+    writeFileSync(join(folder, file), code.replace("url: 'ws://localhost:4000/graphql',", options));
+  }
+  const load = (file: string) => import(/* @vite-ignore */ join(folder, file));
+  const clients = { ...(await load('live.js')), ...(await load(`${name}.js`)) };
+  onTestFinished(() => clients.live.dispose());
+  return clients;
+}
