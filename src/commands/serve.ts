@@ -2,11 +2,15 @@ import { once } from 'node:events';
 import { readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
+import { assertAddressFree } from './address.ts';
 
 /** Serves until it is told to stop (SIGINT, SIGTERM). */
 export async function serve(): Promise<number> {
   const config = readConfig();
+  await assertAddressFree(config);
   const server = await startServer(config, createLog(config.logLevel));
+  // Whoever reads that it is up may already tell it to stop.
+  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   process.stdout.write(`Postroom is at ${server.url}/graphql
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
@@ -14,7 +18,7 @@ export async function serve(): Promise<number> {
   Fill it       npm start and then, beside it, npx postroom import FILE
 
 `);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await stopped;
   await server.close();
   return 0;
 }

@@ -51,7 +51,13 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     await migrate(database);
   } catch (error) {
     await database.close();
-    throw error;
+    throw explain(url, error);
   }
   return database;
+}
+
+/** What the database or the system says of itself is a line for the operator; anything else is a fault of ours. */
+function explain(url: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  return new DatabaseUnusable(`cannot use the database ${url}: ${error.message}`, { cause: error });
 }

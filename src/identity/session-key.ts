@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { BadSetting } from '../config.ts';
 
 export interface SessionKey {
   sign: KeyObject;
@@ -20,17 +21,28 @@ export function createSessionKey(): SessionKey {
   return { sign, verify };
 }
 
-/** The key kept in `file`, made on the first start, readable by its owner alone. */
+/** The key kept in `file`, made on the first start, readable by its owner alone. @throws BadSetting where it holds none. */
 export function loadSessionKey(file: string): SessionKey {
-  if (!existsSync(file)) {
-    const { privateKey } = generateKeyPairSync('ed25519');
-    mkdirSync(dirname(file), { recursive: true });
-    try {
-      writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      // Another process may have made it at the same moment.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    }
+  if (!existsSync(file)) keepNewKey(file);
+  const pem = readFileSync(file, 'utf8');
+  try {
+    return parseSessionKey(pem);
+  } catch {
+    throw new BadSetting('SESSION_KEY', file, 'that file holds an Ed25519 private key in PEM; without it, one is made');
   }
-  return parseSessionKey(readFileSync(file, 'utf8'));
+}
+
+/** Whole or not at all; where another process has made one at the same moment, that one stays. */
+function keepNewKey(file: string): void {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const draft = `${file}.${process.pid}`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft);
+  }
 }

@@ -119,7 +119,7 @@ export class Postroom {
 
   /** Ends it in order, and tells its exit status. */
   async stop(): Promise<number | null> {
-    if (this.process.exitCode !== null) return this.process.exitCode;
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;
     this.process.kill('SIGTERM');
     await once(this.process, 'exit');
     return this.process.exitCode;

@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { BadSetting, type Config } from '../config.ts';
+
+/**
+ * Listens for a moment, so that a start which would end there ends before it has made anything.
+ * @throws BadSetting where HOST is no address of this machine, or an Error with a code as EADDRINUSE.
+ */
+export async function assertAddressFree({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen({ host, port }), 'listening');
+  } catch (error) {
+    if (isUnknownHost(error)) throw new BadSetting('HOST', host, 'it is an address or a name of this machine');
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+function isUnknownHost(error: unknown): boolean {
+  const codes = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL'];
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,138 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BadSetting, readConfig } from '../src/config.ts';
+import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+
+const wholes = ['', ' ', '-1', '1.5', '1e3', '0x10', 'many', '9'.repeat(16), '１', 'NaN', '\n'];
+const flags = ['yes', '1', 'TRUE', 'True', ' true'];
+const positive = ['0'];
+
+/** What each setting does not take. */
+const refused: Record<string, string[]> = {
+  PORT: [...wholes, '65536'],
+  PUBLIC_URL: [
+    'example.org',
+    'ftp://example.org',
+    'https://',
+    'https://a b',
+    'https://u@example.org',
+    'https://example.org/?a',
+  ],
+  TRUST_PROXY: [...wholes, '11'],
+  DATABASE_URL: ['data/postroom.db', 'sqlite:', 'sqlite', 'mysql://localhost', 'file:postroom.db'],
+  ALLOWED_ORIGINS: ['*', 'example.org', 'https://example.org/', 'https://a.org, b.org', 'null', 'HTTPS://EXAMPLE.ORG'],
+  INTROSPECTION: flags,
+  GRAPHIQL: flags,
+  RATE_LIMIT: wholes,
+  RATE_WINDOW_SECONDS: [...wholes, ...positive],
+  LIMIT_DEPTH: [...wholes, ...positive],
+  LIMIT_COST: [...wholes, ...positive],
+  LIMIT_TOKENS: [...wholes, ...positive],
+  LIMIT_ALIASES: wholes,
+  LIMIT_DIRECTIVES: wholes,
+  LIMIT_COMMENTS: wholes,
+  LIMIT_NESTING: [...wholes, ...positive, '501'],
+  LIMIT_DOCUMENT_BYTES: [...wholes, ...positive],
+  LIMIT_BODY_BYTES: [...wholes, ...positive],
+  LIMIT_SUBSCRIPTIONS: [...wholes, ...positive],
+  LIMIT_SOCKETS: [...wholes, ...positive],
+  LIMIT_MESSAGES: [...wholes, ...positive],
+  OPERATION_TIMEOUT_MS: [...wholes, ...positive],
+  STALL_SECONDS: [...wholes, ...positive],
+  EVENT_RETENTION_HOURS: [...wholes, ...positive],
+  EVENT_RETENTION_COUNT: [...wholes, ...positive],
+  LOG_LEVEL: ['loud', 'INFO', '30'],
+};
+
+/** Any text reads well; whether it is of use shows at the start. */
+const refusedAtStart: Record<string, string[]> = {
+  HOST: ['no.such.host.invalid', '203.0.113.1'],
+  SESSION_KEY: [
+    'secret',
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  ],
+  TRUSTED_DOCUMENTS: ['/nowhere/documents.json'],
+};
+
+function readNames(): string[] {
+  const names = new Set<string>();
+  const environment = new Proxy({}, { get: (_, name) => void names.add(String(name)) });
+  readConfig(environment);
+  return [...names];
+}
+
+describe('a setting', () => {
+  it('of the list is tried here with what it does not take', () => {
+    expect([...Object.keys(refused), ...Object.keys(refusedAtStart)].sort()).toEqual(readNames().sort());
+  });
+
+  it.each(
+    Object.entries(refused),
+  )('%s with a bad value is named, with the value and what is allowed', (name, values) => {
+    for (const value of values.filter((text) => text !== '')) {
+      const read = () => readConfig({ [name]: value });
+      expect(read, JSON.stringify(value)).toThrow(BadSetting);
+      // Of a list, the entry that is bad.
+      const [, shown] = /^\w+=(".*") is not allowed: \S.*$/.exec(messageOf(read)) ?? [];
+      expect(messageOf(read).startsWith(`${name}=`)).toBe(true);
+      expect(value).toContain(JSON.parse(shown ?? '""'));
+    }
+  });
+
+  it('that is empty is one that is absent', () => {
+    const names = readNames();
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+  });
+
+  it('that nobody knows changes nothing', () => {
+    expect(readConfig({ PORTS: 'x', limit_depth: '1' })).toEqual(readConfig({}));
+  });
+});
+
+function messageOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return '';
+}
+
+describe('a bad setting stops the start with one line, and nothing is made', () => {
+  const cases = [
+    ...(['PORT', 'LIMIT_NESTING', 'GRAPHIQL', 'LOG_LEVEL'] as const).map((name) => [name, refused[name]?.at(-1) ?? '']),
+    ...Object.entries(refusedAtStart).flatMap(([name, values]) => values.map((value) => [name, value])),
+  ] as [string, string][];
+
+  it.each(cases)('%s=%j', async (name, value) => {
+    const folder = scratchFolder();
+    const settings = { DATABASE_URL: `sqlite:${join(folder, 'data', 'postroom.db')}`, PORT: '0', [name]: value };
+    const { status, stdout, stderr } = await run(['serve'], settings);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
+    expect(stderr).toContain(`postroom: ${name}=`);
+    expect(stderr).toContain(' is not allowed: ');
+    // A key is not for the eyes of whoever reads the log.
+    if (name === 'SESSION_KEY') expect(stderr).not.toContain(value.slice(0, 20));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+it('PORT 0 takes any free port, HOST an address by name or number', async () => {
+  for (const HOST of ['127.0.0.1', 'localhost', '::1']) {
+    const postroom = await launchForTest({ HOST });
+    expect(await postroom.ask('{ viewer { id } }')).toEqual({ viewer: null });
+  }
+});
+
+it('INTROSPECTION=false refuses introspection, and gives no hint of names', async () => {
+  const postroom = await launchForTest({ INTROSPECTION: 'false' });
+  for (const query of ['{ __schema { types { name } } }', '{ __type(name: "User") { name } }']) {
+    expect(await postroom.send(query)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
+  }
+  expect(await postroom.send('{ viewer { __typename } }')).toMatchObject({ status: 200 });
+  const hinted = await postroom.send('{ viewers { id } }');
+  expect(JSON.stringify(hinted.errors)).not.toMatch(/did you mean|"viewer"/i);
+});

@@ -1,0 +1,227 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+const sessionKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** Every file below a folder with its bytes. */
+function snapshot(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [
+      join(parentPath, name),
+      readFileSync(join(parentPath, name)).toString('base64'),
+    ]),
+  );
+}
+
+interface Refusal {
+  file: string;
+  settings?: Record<string, string>;
+  says: RegExp;
+}
+
+/** The start ends with one line and status 1, and leaves the folder as it was. */
+async function expectRefused(folder: string, { file, settings = {}, says }: Refusal): Promise<void> {
+  const before = snapshot(folder);
+  const all = { PORT: '0', SESSION_KEY: sessionKey, DATABASE_URL: `sqlite:${file}`, ...settings };
+  const { status, stdout, stderr } = await run(['serve'], all);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
+  expect(stderr).toMatch(says);
+  expect(snapshot(folder)).toEqual(before);
+}
+
+/** A database with something in it, whose server has ended. */
+async function makeDatabase(folder: string): Promise<string> {
+  const file = join(folder, 'postroom.db');
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, SESSION_KEY: sessionKey });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  await postroom.createPost(ada, room, 'title', 'body '.repeat(3_000));
+  await postroom.stop();
+  return file;
+}
+
+describe('the start is refused with one line, and nothing is changed, where', () => {
+  it('the port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const folder = scratchFolder();
+    const file = join(folder, 'data', 'postroom.db');
+    await expectRefused(folder, {
+      file,
+      settings: { PORT: String(port), SESSION_KEY: '' },
+      says: new RegExp(`in use.*${port}`),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['text', () => 'this is not a database, but a letter to the operator\n'.repeat(10)],
+    ['a few bytes', () => 'SQL'],
+    ['the head of a database and nothing behind', () => 'SQLite format 3\0'],
+    ['the head of a database and then noise', () => `SQLite format 3\0${'noise '.repeat(5_000)}`],
+  ])('the database is %s', async (_, content) => {
+    const folder = scratchFolder();
+    const file = join(folder, 'postroom.db');
+    writeFileSync(file, content());
+    await expectRefused(folder, { file, says: /database .*postroom\.db: / });
+  });
+
+  it('the database was cut short', async () => {
+    const folder = scratchFolder();
+    const file = await makeDatabase(folder);
+    truncateSync(file, Math.floor(statSync(file).size / 2));
+    await expectRefused(folder, { file, says: /database .*postroom\.db: .*malformed/ });
+  });
+
+  it('the database’s table of contents is damaged', async () => {
+    const folder = scratchFolder();
+    const file = await makeDatabase(folder);
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 100, 1_000);
+    writeFileSync(file, bytes);
+    await expectRefused(folder, { file, says: /database .*postroom\.db: / });
+  });
+
+  it('the database was written by a newer program', async () => {
+    const folder = scratchFolder();
+    const file = await makeDatabase(folder);
+    const database = new DatabaseSync(file);
+    database.exec('update migrations set seen = 999');
+    database.close();
+    await expectRefused(folder, { file, says: /newer Postroom.* 999/ });
+  });
+
+  it('the database is another program’s', async () => {
+    const folder = scratchFolder();
+    const file = join(folder, 'postroom.db');
+    const database = new DatabaseSync(file);
+    database.exec('pragma journal_mode = wal; create table users (name text)');
+    database.close();
+    await expectRefused(folder, { file, says: /database .*postroom\.db: .*users already exists/ });
+  });
+
+  it('the database is a folder', async () => {
+    const folder = scratchFolder();
+    await expectRefused(folder, { file: folder, says: /database .*EISDIR/ });
+  });
+
+  it('a part of the path is a file', async () => {
+    const folder = scratchFolder();
+    writeFileSync(join(folder, 'file'), 'kept');
+    await expectRefused(folder, { file: join(folder, 'file', 'postroom.db'), says: /(ENOTDIR|EEXIST)/ });
+  });
+
+  it('the folder cannot be written', async () => {
+    const folder = scratchFolder();
+    chmodSync(folder, 0o555);
+    onTestFinished(() => chmodSync(folder, 0o755));
+    for (const file of [join(folder, 'postroom.db'), join(folder, 'data', 'postroom.db')]) {
+      const { status, stderr } = await runWithoutRights({ PORT: '0', DATABASE_URL: `sqlite:${file}` });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/^postroom: [^\n]*(EACCES|permission denied)[^\n]*\n$/);
+      expect(readdirSync(folder)).toEqual([]);
+    }
+  });
+
+  it('the database cannot be written', async () => {
+    const folder = scratchFolder();
+    const file = await makeDatabase(folder);
+    chmodSync(file, 0o444);
+    const before = snapshot(folder);
+    const { status, stderr } = await runWithoutRights({
+      PORT: '0',
+      DATABASE_URL: `sqlite:${file}`,
+      SESSION_KEY: sessionKey,
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^postroom: [^\n]*(EACCES|permission denied|readonly)[^\n]*\n$/);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  it('the kept session key is none', async () => {
+    const folder = scratchFolder();
+    const file = await makeDatabase(folder);
+    for (const content of ['', 'not a key\n']) {
+      writeFileSync(join(folder, 'session-key.pem'), content);
+      await expectRefused(folder, {
+        file,
+        settings: { SESSION_KEY: '' },
+        says: /SESSION_KEY=".*session-key\.pem" is not allowed: /,
+      });
+    }
+  });
+});
+
+/** As someone who may write nothing; whoever runs the tests may be allowed everything. */
+async function runWithoutRights(settings: Record<string, string>): Promise<{ status: number | null; stderr: string }> {
+  const isRoot = process.getuid?.() === 0;
+  const child: ChildProcess = spawn(process.execPath, [join(root, 'src/main.ts'), 'serve'], {
+    env: settings,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(isRoot && { uid: 65_534, gid: 65_534 }),
+  });
+  let stderr = '';
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [status] = await once(child, 'close');
+  return { status, stderr };
+}
+
+describe('the first start', () => {
+  it('makes the folder, the database and the session key, which its owner alone may read', async () => {
+    const folder = join(scratchFolder(), 'made', 'by', 'it');
+    const postroom = await launchForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
+    await postroom.stop();
+    expect(readdirSync(folder).sort()).toEqual(['postroom.db', 'session-key.pem']);
+    expect(statSync(join(folder, 'session-key.pem')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'postroom.db')).mode & 0o777).toBe(0o600);
+  });
+
+  it('and a later one sign with the same key: a session outlives a restart', async () => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const first = await launchForTest(settings);
+    const ada = await first.signUp('Ada');
+    await first.stop();
+    const second = await launchForTest(settings);
+    expect(await second.ask('{ viewer { id email } }', {}, ada.token)).toEqual({
+      viewer: { id: ada.id, email: ada.email },
+    });
+  });
+});
+
+it('what was acknowledged is there after a kill', async () => {
+  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const first = await launchForTest(settings);
+  const ada = await first.signUp('Ada');
+  const room = await first.createRoom(ada, 'lobby');
+  const post = await first.createPost(ada, room, 'kept');
+  await first.kill();
+  const second = await launchForTest(settings);
+  expect(await second.ask('query ($id: ID!) { post(id: $id) { title author { id } } }', { id: post })).toEqual({
+    post: { title: 'kept', author: { id: ada.id } },
+  });
+});
+
+it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const postroom = await launchForTest();
+    const ended = once(postroom.process, 'exit');
+    postroom.process.kill(signal);
+    expect(await ended).toEqual([0, null]);
+    expect(postroom.log).toEqual([]);
+  }
+});
