@@ -1,5 +1,6 @@
 import { BadSetting } from '../config.ts';
 import { DatabaseUnusable } from '../data/database.ts';
+import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
   EADDRINUSE: 'the address is in use',
@@ -10,11 +11,15 @@ const systemFailures: Record<string, string> = {
   ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
+  Z_DATA_ERROR: 'its gzip data is damaged',
+  Z_BUF_ERROR: 'its gzip data ends too early',
+  ERR_SQLITE_ERROR: 'the database failed',
 };
 
 /** One line for the operator; what nobody foresaw keeps its stack. */
 export function explainFailure(error: unknown): string {
   if (error instanceof BadSetting || error instanceof DatabaseUnusable) return error.message;
+  if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = systemFailures[error.code];
     if (known) return `${known}: ${error.message}`;

@@ -36,10 +36,11 @@ export async function importFile(args: string[]): Promise<number> {
   try {
     await takeAll(database, input.bytes, report, isStrict);
   } finally {
+    // Also where it could not go on: what stands is kept.
     report.clearProgress();
+    process.stdout.write(report.summary());
     await database.close();
   }
-  process.stdout.write(report.summary());
   return report.refused > 0 ? 2 : 0;
 }
 

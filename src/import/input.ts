@@ -8,14 +8,32 @@ export interface Input extends AsyncDisposable {
   bytes: AsyncIterable<Buffer>;
 }
 
-/** A file, or standard input for `-`. What is gzip, by its first bytes or its name, is unpacked. */
+/** An input that cannot be read; the cause says why. */
+export class InputUnreadable extends Error {
+  constructor(file: string, cause: unknown) {
+    super(`cannot read ${file === '-' ? 'standard input' : file}`, { cause });
+    this.name = 'InputUnreadable';
+  }
+}
+
+/** A file, or standard input for `-`. What is gzip, by its first bytes or its name, is unpacked. @throws InputUnreadable */
 export async function openInput(file: string): Promise<Input> {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
-  const { head, whole } = await peek(source, gzipMagic.length);
-  return {
-    bytes: file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(whole) : whole,
-    [Symbol.asyncDispose]: async () => void source.destroy(),
-  };
+  try {
+    const { head, whole } = await peek(source, gzipMagic.length);
+    const bytes = file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(whole) : whole;
+    return { bytes: nameFailures(file, bytes), [Symbol.asyncDispose]: async () => void source.destroy() };
+  } catch (error) {
+    throw new InputUnreadable(file, error);
+  }
+}
+
+async function* nameFailures(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw new InputUnreadable(file, error);
+  }
 }
 
 /** The first bytes; the whole has them too. */
