@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { EventStream, forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { shareServer, withDatabase } from './support/shared-server.ts';
+
+const query = `subscription ($room: ID!, $after: String) {
+  roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
+}`;
+const head = 12;
+
+async function cursorOf(postroom: Postroom, id: string): Promise<string> {
+  const { room } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id });
+  return room.cursor;
+}
+
+async function createPosts(postroom: Postroom, author: Person, room: string, count: number): Promise<void> {
+  for (let number = 1; number <= count; number += 1) await postroom.createPost(author, room, `post ${number}`);
+}
+
+/** The code that a subscription is refused with, or where it went live. */
+async function outcomeOf(socket: LiveSocket, id: string, variables: Record<string, unknown>): Promise<string> {
+  const { start, refused } = socket.subscribe(id, query, variables);
+  const outcome = await Promise.race([
+    start,
+    refused.then(([error]) => error?.extensions.code ?? ''),
+    socket.closed.then(({ code }) => `closed with ${code}`),
+  ]);
+  socket.complete(id);
+  return outcome;
+}
+
+/** The status and code of a request for a stream that is refused, asked for by POST and by an EventSource's GET. */
+async function refusalsOf(postroom: Postroom, room: string, after: string): Promise<unknown[]> {
+  const parameters = new URLSearchParams({ query, variables: JSON.stringify({ room }) });
+  const eventSource = { accept: 'text/event-stream', 'last-event-id': after };
+  const answers = await Promise.all([
+    EventStream.open(postroom.graphqlUrl, { query, variables: { room, after } }),
+    EventStream.open(postroom.graphqlUrl, { query, variables: { room }, lastEventId: after }),
+  ]);
+  const answer = await fetch(`${postroom.graphqlUrl}?${parameters}`, { headers: eventSource });
+  const refusals = await Promise.all(
+    answers.map(async (stream) => ({
+      status: stream.status,
+      type: stream.headers['content-type'],
+      code: (await stream.readBody()).errors[0]?.extensions.code,
+    })),
+  );
+  const { errors } = (await answer.json()) as { errors: { extensions: { code: string } }[] };
+  const type = answer.headers.get('content-type');
+  return [...refusals, { status: answer.status, type, code: errors[0]?.extensions.code }];
+}
+
+function refusal(status: number, code: string) {
+  return { status, code, type: expect.stringMatching(/^application\/(graphql-response\+)?json/) };
+}
+
+describe('a cursor', () => {
+  const server = shareServer({ LIMIT_BODY_BYTES: '10000000', LIMIT_MESSAGES: '1000000' });
+  let postroom: Postroom;
+  let room: string;
+  let otherRoom: string;
+  let epoch: string;
+
+  beforeAll(async () => {
+    postroom = server.postroom;
+    const ada = await postroom.signUp('Ada');
+    room = await postroom.createRoom(ada, 'lobby');
+    otherRoom = await postroom.createRoom(ada, 'other');
+    await createPosts(postroom, ada, room, head);
+    await createPosts(postroom, ada, otherRoom, 3);
+    epoch = openCursor(await cursorOf(postroom, room)).epoch;
+  });
+
+  it('stands behind one event of its room, and what follows is replayed from there', async () => {
+    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    for (let seq = 0; seq <= head; seq += 1) {
+      const after = forgeCursor(epoch, seq, room);
+      const { start, results } = socket.subscribe(`from ${seq}`, query, { room, after });
+      expect(await start).toBe(after);
+      const replayed = await results.take(head - seq);
+      expect(replayed.map(({ data }) => seqOf(data.roomEvents.cursor))).toEqual(seqsBetween(seq, head));
+      expect(replayed.map(({ data }) => data.roomEvents.post.title)).toEqual(
+        seqsBetween(seq, head).map((number) => `post ${number}`),
+      );
+      expect(replayed.map(({ extensions }) => extensions.live.cursor)).toEqual(
+        replayed.map(({ data }) => data.roomEvents.cursor),
+      );
+    }
+    await socket.close();
+  });
+
+  it('is taken as it was given out or not at all, and its refusal leaves the socket open', async () => {
+    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const given = new Set(seqsBetween(-1, head).map((seq) => forgeCursor(epoch, seq, room)));
+    const whole = forgeCursor(epoch, 7, room);
+    const flipped = fc.nat(Buffer.from(whole, 'base64url').length * 8 - 1).map((bit) => {
+      const bytes = Buffer.from(whole, 'base64url');
+      bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      return bytes.toString('base64url');
+    });
+    const flippedText = fc.nat(whole.length * 7 - 1).map((bit) => {
+      const bytes = Buffer.from(whole);
+      bytes.writeUInt8(bytes.readUInt8(Math.floor(bit / 7)) ^ (1 << (bit % 7)), Math.floor(bit / 7));
+      return bytes.toString('latin1');
+    });
+    const forged = fc
+      .tuple(
+        fc.constantFrom(epoch, epoch.toUpperCase(), 'deadbeef', '', `${epoch}0`, 'nowhere!'),
+        fc.oneof(
+          fc.integer({ min: -2, max: head + 3 }).map(String),
+          fc.constantFrom('', '07', '+7', ' 7', '7.0', '7e0', '0x7', '9007199254740993', '1'.repeat(40), 'NaN'),
+        ),
+        fc.constantFrom(room, otherRoom, room.toUpperCase(), `${room}.`, '', room.slice(0, -1)),
+      )
+      .map((parts) => forgeCursor(...parts));
+    const framed = fc
+      .tuple(fc.constantFrom('', ' ', '=', '\n', 'A', '\0'), fc.constantFrom('', ' ', '=', '\n', 'A', '\0'))
+      .map(([before, behind]) => before + whole + behind);
+    const cut = fc.nat(whole.length).map((length) => whole.slice(0, length));
+    const any = fc.oneof(flipped, flippedText, forged, framed, cut, fc.string({ unit: 'binary' }), fc.base64String());
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(any, async (after) => {
+        count += 1;
+        const outcome = await outcomeOf(socket, `property ${count}`, { room, after });
+        const { epoch: otherEpoch, seq, roomId } = openCursor(after);
+        const isOfOtherEpoch =
+          otherEpoch !== epoch && roomId === room && /^[0-9a-f]{8}$/.test(otherEpoch) && seq >= 0 && seq < 1e15;
+        const isWellFormed = forgeCursor(otherEpoch, seq, roomId) === after;
+        const refused = isOfOtherEpoch && isWellFormed ? 'CURSOR_EXPIRED' : 'CURSOR_INVALID';
+        expect(outcome).toBe(given.has(after) ? after : refused);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(await outcomeOf(socket, 'behind it all', { room, after: whole })).toBe(whole);
+    await socket.close();
+  });
+
+  it('that names no position of the room is CURSOR_INVALID with 422 before any stream', async () => {
+    const bad = ['garbage', forgeCursor(epoch, 1, otherRoom), forgeCursor(epoch, head + 1, room), '%00', '0'];
+    for (const after of bad) {
+      const expected = refusal(422, 'CURSOR_INVALID');
+      expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+    }
+  });
+
+  it('of five million characters is refused in a few words', async () => {
+    const after = createHash('sha512').update('much').digest('hex').repeat(40_000);
+    expect(after.length).toBeGreaterThan(5_000_000);
+    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room, after } });
+    const body = await stream.readBody();
+    expect(stream.status).toBe(422);
+    expect(body.errors[0]?.extensions.code).toBe('CURSOR_INVALID');
+    expect(JSON.stringify(body).length).toBeLessThan(1_000);
+    const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen: { long: after.slice(0, 200_000) } } });
+    expect(await outcomeOf(socket, 'long', { room })).toBe('CURSOR_INVALID');
+    expect(await outcomeOf(socket, 'also', { room, after: after.slice(0, 200_000) })).toBe('CURSOR_INVALID');
+    expect(await outcomeOf(socket, 'next', { room })).toBe(await cursorOf(postroom, room));
+    await socket.close();
+  });
+
+  it('of null is no cursor, and an empty one is none that was given out', async () => {
+    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    expect(await outcomeOf(socket, 'null', { room, after: null })).toBe(await cursorOf(postroom, room));
+    expect(await outcomeOf(socket, 'empty', { room, after: '' })).toBe('CURSOR_INVALID');
+    await socket.close();
+  });
+});
+
+describe('a cursor that is too old', () => {
+  /** It is refused everywhere, with a cursor from which one goes on. */
+  async function expectExpired(postroom: Postroom, author: Person, room: string, after: string): Promise<void> {
+    const expected = refusal(410, 'CURSOR_EXPIRED');
+    expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+    const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen: { resumed: after } } });
+    expect(await outcomeOf(socket, 'resumed', { room })).toBe('CURSOR_EXPIRED');
+    const [error] = await socket.subscribe('expired', query, { room, after }).refused;
+    const cursor = error?.extensions.live?.cursor;
+    expect(cursor).toBe(await cursorOf(postroom, room));
+    const { start, results } = socket.subscribe('again', query, { room, after: cursor });
+    expect(await start).toBe(cursor);
+    await postroom.createPost(author, room, 'behind it');
+    const { data } = await results.next();
+    expect(data.roomEvents.post.title).toBe('behind it');
+    await socket.close();
+  }
+
+  async function expectTaken(postroom: Postroom, room: string, after: string): Promise<void> {
+    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    expect(await outcomeOf(socket, 'taken', { room, after })).toBe(after);
+    await socket.close();
+  }
+
+  function countRows(file: string, room: string): unknown {
+    const sql = 'select count(*) as count from "roomEvents" where "roomId" = ?';
+    return withDatabase(file, (database) => database.prepare(sql).get(room)?.['count']);
+  }
+
+  it('by the number of events behind it is CURSOR_EXPIRED, whether or not they were trimmed yet', async () => {
+    const file = `${scratchFolder()}/postroom.db`;
+    const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, EVENT_RETENTION_COUNT: '5' });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'lobby');
+    await createPosts(postroom, ada, room, head);
+    const { epoch } = openCursor(await cursorOf(postroom, room));
+    expect(countRows(file, room)).toBe(head);
+    await expectTaken(postroom, room, forgeCursor(epoch, head - 5, room));
+    await expectExpired(postroom, ada, room, forgeCursor(epoch, head - 6, room));
+  });
+
+  it('by the age of the event behind it is CURSOR_EXPIRED, and the end of an old log is not', async () => {
+    const file = `${scratchFolder()}/postroom.db`;
+    const settings = { DATABASE_URL: `sqlite:${file}`, EVENT_RETENTION_HOURS: '1' };
+    const first = await launchForTest(settings);
+    const ada = await first.signUp('Ada');
+    const room = await first.createRoom(ada, 'lobby');
+    const oldRoom = await first.createRoom(ada, 'old');
+    await createPosts(first, ada, room, head);
+    await createPosts(first, ada, oldRoom, 3);
+    await first.stop();
+    withDatabase(file, (database) => {
+      const age = 'update "roomEvents" set "at" = "at" - 3600001 where "seq" <= ? and "roomId" = ?';
+      database.prepare(age).run(5, room);
+      database.prepare(age).run(3, oldRoom);
+    });
+    const postroom = await launchForTest(settings);
+    const { epoch } = openCursor(await cursorOf(postroom, room));
+    expect(countRows(file, room)).toBe(head);
+    await expectTaken(postroom, room, forgeCursor(epoch, 5, room));
+    await expectExpired(postroom, ada, room, forgeCursor(epoch, 4, room));
+    await expectTaken(postroom, oldRoom, forgeCursor(epoch, 3, oldRoom));
+    await expectExpired(postroom, ada, oldRoom, forgeCursor(epoch, 2, oldRoom));
+  });
+
+  it('of another history of the same room is CURSOR_EXPIRED', async () => {
+    const file = `${scratchFolder()}/postroom.db`;
+    const settings = { DATABASE_URL: `sqlite:${file}` };
+    const first = await launchForTest(settings);
+    const ada = await first.signUp('Ada');
+    const room = await first.createRoom(ada, 'lobby');
+    await createPosts(first, ada, room, head);
+    const before = await cursorOf(first, room);
+    await first.stop();
+    withDatabase(file, (database) => {
+      database.prepare(`update settings set "value" = 'deadbeef' where "name" = 'epoch'`).run();
+    });
+    const postroom = await launchForTest(settings);
+    await expectExpired(postroom, ada, room, before);
+    expect(openCursor(await cursorOf(postroom, room)).epoch).toBe('deadbeef');
+  });
+});
