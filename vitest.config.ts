@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // Without `development`: one graphql for the tests and for the packages that Node loads itself.
+  ssr: { resolve: { conditions: ['module', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',

@@ -1,22 +1,19 @@
 import {
   type ExecutionResult,
   GraphQLError,
+  type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
-  getArgumentValues,
   isObjectType,
   locatedError,
   OperationTypeNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import type { Arguments, Completion, FieldPlan, SelectionPlan } from './plan.ts';
+import { ArgumentReader } from './arguments.ts';
+import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 
 /** Where a value stands in the answer; each place has one object, so that a place that became null is known again. */
-interface Path {
-  previous: Path | undefined;
-  key: string | number;
-}
-
+type Path = GraphQLResolveInfo['path'];
 type MaybePromise<T> = T | Promise<T>;
 type ObjectValue = Record<string, unknown>;
 
@@ -26,245 +23,288 @@ type ObjectValue = Record<string, unknown>;
  */
 export class Execution {
   readonly #args: ValidatedExecutionArgs;
-  readonly #signal: AbortSignal | undefined;
+  readonly #arguments: ArgumentReader;
   readonly #errors: GraphQLError[] = [];
   readonly #nulled = new Set<Path | undefined>();
-  readonly #arguments: (Arguments | undefined)[] = [];
+  #isOver = false;
+  /** Made for the first resolver that asks. */
+  #work: AbortController | undefined;
 
   constructor(args: ValidatedExecutionArgs) {
     this.#args = args;
-    this.#signal = args.externalAbortSignal;
+    this.#arguments = new ArgumentReader(args.variableValues);
   }
 
   /** @throws the reason of the abort, where it was aborted. */
   run(root: SelectionPlan): MaybePromise<ExecutionResult> {
+    const { externalAbortSignal: signal, operation, rootValue } = this.#args;
+    signal?.throwIfAborted();
     try {
-      const isSerial = this.#args.operation.operation === OperationTypeNode.MUTATION;
-      const data = isSerial
-        ? this.#selectSerially(root, this.#args.rootValue)
-        : this.#select(root, this.#args.rootValue, undefined);
+      const isSerial = operation.operation === OperationTypeNode.MUTATION;
+      const data = isSerial ? this.#selectSerially(root, rootValue) : this.#select(root, rootValue, undefined);
       if (!isPromise(data)) return this.#respond(data);
-      return this.#orAborted(
-        data.then(
-          (value) => this.#respond(value),
-          (error) => this.#fail(error),
-        ),
+      const result = data.then(
+        (value) => this.#respond(value),
+        (error) => this.#fail(error),
       );
+      return signal ? this.#orAborted(result, signal) : result;
     } catch (error) {
       return this.#fail(error);
     }
   }
 
   #fail(error: unknown): ExecutionResult {
+    // Whatever comes up to here belonged to a field.
     this.#collect(error as GraphQLError, undefined);
     return this.#respond(null);
   }
 
   #respond(data: ObjectValue | null): ExecutionResult {
-    if (this.#signal?.aborted) throw this.#signal.reason;
+    this.#args.externalAbortSignal?.throwIfAborted();
+    this.#end(undefined);
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
 
+  /** What still runs, for a place that became null, or for nobody, goes no further. */
+  #end(reason: unknown): void {
+    this.#isOver = true;
+    this.#work?.abort(reason);
+  }
+
   /** What hangs does not keep the answer back. */
-  #orAborted<T>(result: Promise<T>): Promise<T> {
-    const signal = this.#signal;
-    if (!signal) return result;
+  #orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
-      const abort = () => reject(signal.reason);
+      const abort = () => {
+        this.#end(signal.reason);
+        reject(signal.reason);
+      };
+      if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
       result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     });
   }
 
+  #assertRunning(): void {
+    if (this.#isOver) throw new Error('The execution is over.');
+  }
+
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
     const values: ObjectValue = plan.hasProtoName ? Object.create(null) : {};
-    let pending: Promise<unknown>[] | undefined;
+    let pending: string[] | undefined;
     try {
       for (const field of plan.fields) {
-        const own = field.isAsIs && isObject(source) ? source[field.field.name] : undefined;
-        const value = field.isAsIs?.(own) ? own : this.#executeField(field, source, path);
+        const value = this.#executeField(field, source, path);
+        values[field.responseName] = value;
         if (isPromise(value)) {
-          // Its place in the order of fields.
-          values[field.responseName] = undefined;
           pending ??= [];
-          pending.push(
-            value.then((settled) => {
-              values[field.responseName] = settled;
-            }),
-          );
-        } else values[field.responseName] = value;
+          pending.push(field.responseName);
+        }
       }
     } catch (error) {
-      for (const promise of pending ?? []) promise.catch(ignore);
+      ignoreRejections(Object.values(values));
       throw error;
     }
-    return pending ? Promise.all(pending).then(() => values) : values;
+    return pending ? settleProperties(values, pending) : values;
   }
 
   async #selectSerially(plan: SelectionPlan, source: unknown): Promise<ObjectValue> {
     const values: ObjectValue = plan.hasProtoName ? Object.create(null) : {};
-    for (const field of plan.fields) values[field.responseName] = await this.#executeField(field, source, undefined);
+    for (const field of plan.fields) {
+      this.#assertRunning();
+      values[field.responseName] = await this.#executeField(field, source, undefined);
+    }
     return values;
   }
 
-  #executeField(plan: FieldPlan, source: unknown, parentPath: Path | undefined): unknown {
-    const path: Path = { previous: parentPath, key: plan.responseName };
+  #executeField(plan: FieldPlan, source: unknown, parent: Path | undefined): unknown {
+    let path: Path | undefined;
+    let info: GraphQLResolveInfo | undefined;
     try {
-      const value = this.#resolve(plan, source, path);
-      const completed = isPromise(value)
-        ? value.then((settled) => this.#complete(plan, plan.completion, settled, path))
-        : this.#complete(plan, plan.completion, value, path);
-      if (!isPromise(completed)) return completed;
-      return completed.then(undefined, (error) => this.#handle(plan, plan.completion, error, path));
+      const own = plan.resolve ? undefined : propertyOf(source, plan.field.name);
+      if (plan.isAsIs?.(own)) return own;
+      path = { prev: parent, key: plan.responseName, typename: plan.parentType.name };
+      info = this.#createInfo(plan, path);
+      return this.#settle(plan.completion, this.#resolve(plan, source, own, info), path, info);
     } catch (error) {
-      return this.#handle(plan, plan.completion, error, path);
+      path ??= { prev: parent, key: plan.responseName, typename: plan.parentType.name };
+      info ??= this.#createInfo(plan, path);
+      return this.#handle(plan.completion, error, path, info);
     }
   }
 
-  #resolve(plan: FieldPlan, source: unknown, path: Path): unknown {
-    if (this.#signal?.aborted) throw this.#signal.reason;
-    const { resolve, name } = plan.field;
-    if (resolve)
-      return resolve(source, this.#argumentsOf(plan), this.#args.contextValue, this.#infoFor(resolve, plan, path));
-    // As graphql's own default: a property, or what it returns where it is a function.
-    const value = isObject(source) ? source[name] : undefined;
-    if (typeof value !== 'function') return value;
-    return value.call(source, this.#argumentsOf(plan), this.#args.contextValue, this.#info(plan, path));
+  #resolve(plan: FieldPlan, source: unknown, own: unknown, info: GraphQLResolveInfo): unknown {
+    const { resolve, field, nodes } = plan;
+    if (!resolve && typeof own !== 'function') return own;
+    const args = this.#arguments.read(plan.arguments, field, nodes[0] as (typeof nodes)[number]);
+    const { contextValue } = this.#args;
+    return resolve ? resolve(source, args, contextValue, info) : (own as Method).call(source, args, contextValue, info);
   }
 
-  /** Once an execution: they depend on the variables alone. */
-  #argumentsOf(plan: FieldPlan): Arguments {
-    const [node] = plan.nodes;
-    const known = plan.constantArguments ?? this.#arguments[plan.index];
-    if (known || !node) return known ?? {};
-    const made = getArgumentValues(plan.field, node, this.#args.variableValues);
-    this.#arguments[plan.index] = made;
-    return made;
-  }
-
-  /** Most resolvers do not look at it. */
-  #infoFor(resolve: { length: number }, plan: FieldPlan, path: Path): GraphQLResolveInfo {
-    return resolve.length > 3 ? this.#info(plan, path) : (undefined as unknown as GraphQLResolveInfo);
-  }
-
-  #info({ field, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {
+  #createInfo({ field, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {
     const { schema, fragmentDefinitions, rootValue, operation, variableValues } = this.#args;
     return {
       fieldName: field.name,
       fieldNodes: nodes,
       returnType: field.type,
       parentType,
-      path: toInfoPath(path),
+      path,
       schema,
       fragments: fragmentDefinitions,
       rootValue,
       operation,
       variableValues,
-      getAbortSignal: () => this.#signal,
-      getAsyncHelpers: () => {
-        throw new Error('A compiled execution tracks no work of its own.');
-      },
+      getAbortSignal: this.#getAbortSignal,
+      getAsyncHelpers,
     };
   }
 
-  #complete(plan: FieldPlan, completion: Completion, value: unknown, path: Path): unknown {
-    if (value instanceof Error) throw value;
-    if (value == null) {
-      if (completion.isNonNull) throw nullError(plan);
-      return null;
+  readonly #getAbortSignal = (): AbortSignal => {
+    if (!this.#work) {
+      this.#work = new AbortController();
+      if (this.#isOver) this.#work.abort(this.#args.externalAbortSignal?.reason);
     }
-    switch (completion.kind) {
-      case 'leaf': {
-        const coerced: unknown = completion.type.coerceOutputValue(value);
-        if (coerced == null) throw new Error(`A value of ${completion.type.name} came out as null.`);
-        return coerced;
-      }
-      case 'list':
-        return this.#completeList(plan, completion.item, value, path);
-      case 'object':
-        return this.#completeObject(plan, completion.selection, value, path);
-      case 'abstract': {
-        const type = this.#resolveType(plan, completion, value, path);
-        return isPromise(type)
-          ? type.then((name) => this.#completeAbstract(plan, completion, name, value, path))
-          : this.#completeAbstract(plan, completion, type, value, path);
-      }
+    return this.#work.signal;
+  };
+
+  /** The answer's part for a value that may come later, or null where that is what an error makes of it. */
+  #settle(completion: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
+    if (isPromiseLike(value)) return this.#settleLater(completion, value, path, info);
+    try {
+      const completed = this.#complete(completion, value, path, info);
+      if (!isPromise(completed)) return completed;
+      return completed.then(undefined, (error) => this.#handle(completion, error, path, info));
+    } catch (error) {
+      return this.#handle(completion, error, path, info);
     }
   }
 
-  #completeList(plan: FieldPlan, item: Completion, value: unknown, path: Path): MaybePromise<unknown[]> {
-    if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
-      throw new GraphQLError(
-        `Expected Iterable, but did not find one for field "${plan.parentType.name}.${plan.field.name}".`,
-      );
+  async #settleLater(
+    completion: Completion,
+    value: PromiseLike<unknown>,
+    path: Path,
+    info: GraphQLResolveInfo,
+  ): Promise<unknown> {
+    try {
+      const settled = await value;
+      if (this.#isOver && Array.isArray(settled)) ignoreRejections(settled);
+      this.#assertRunning();
+      const completed = this.#complete(completion, settled, path, info);
+      return isPromise(completed) ? await completed : completed;
+    } catch (error) {
+      return this.#handle(completion, error, path, info);
+    }
+  }
+
+  #complete(completion: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
+    if (value instanceof Error) throw value;
+    if (value == null) {
+      if (!completion.isNonNull) return null;
+      throw new Error(`Cannot return null for non-nullable field ${info.parentType}.${info.fieldName}.`);
+    }
+    switch (completion.kind) {
+      case 'leaf':
+        return completeLeaf(completion.type, value);
+      case 'list':
+        return this.#completeList(completion.item, value, path, info);
+      case 'object':
+        return this.#completeObject(completion.selection, value, path, info);
+      case 'abstract':
+        return this.#completeAbstract(completion, value, path, info);
+    }
+  }
+
+  #completeList(item: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): MaybePromise<unknown[]> {
+    if (isAsyncIterable(value)) return this.#completeAsyncList(item, value, path, info);
+    if (!isIterable(value)) {
+      const field = `${info.parentType}.${info.fieldName}`;
+      throw new GraphQLError(`Expected Iterable, but did not find one for field "${field}".`);
     }
     const values: unknown[] = [];
+    const iterator = value[Symbol.iterator]();
     let isPending = false;
     try {
-      for (const element of value as Iterable<unknown>) {
-        const completed = this.#completeItem(plan, item, element, { previous: path, key: values.length });
+      for (let next = iterator.next(); !next.done; next = iterator.next()) {
+        const place = { prev: path, key: values.length, typename: undefined };
+        const completed = this.#settle(item, next.value, place, info);
         isPending ||= isPromise(completed);
         values.push(completed);
       }
     } catch (error) {
-      for (const promise of values) if (isPromise(promise)) promise.catch(ignore);
+      ignoreRejections(values);
+      ignoreRejections(rest(iterator));
       throw error;
     }
     return isPending ? Promise.all(values) : values;
   }
 
-  #completeItem(plan: FieldPlan, item: Completion, element: unknown, path: Path): unknown {
-    try {
-      const completed = isPromise(element)
-        ? element.then((settled) => this.#complete(plan, item, settled, path))
-        : this.#complete(plan, item, element, path);
-      if (!isPromise(completed)) return completed;
-      return completed.then(undefined, (error) => this.#handle(plan, item, error, path));
-    } catch (error) {
-      return this.#handle(plan, item, error, path);
+  async #completeAsyncList(
+    item: Completion,
+    iterable: AsyncIterable<unknown>,
+    path: Path,
+    info: GraphQLResolveInfo,
+  ): Promise<unknown[]> {
+    const values: unknown[] = [];
+    for await (const element of iterable) {
+      this.#assertRunning();
+      const completed = this.#settle(item, element, { prev: path, key: values.length, typename: undefined }, info);
+      // It may be rejected before the last element is there.
+      ignoreRejections([completed]);
+      values.push(completed);
     }
+    return Promise.all(values);
   }
 
-  #completeObject(plan: FieldPlan, selection: SelectionPlan, value: unknown, path: Path): MaybePromise<ObjectValue> {
-    const { isTypeOf, name } = selection.type;
-    if (!isTypeOf) return this.#select(selection, value, path);
-    const check = (isOne: boolean) => {
-      if (!isOne) throw new GraphQLError(`A value is not of type "${name}".`, { nodes: plan.nodes });
-      return this.#select(selection, value, path);
-    };
-    const answer = isTypeOf(value, this.#args.contextValue, this.#info(plan, path));
-    return isPromise(answer) ? answer.then(check) : check(answer as boolean);
-  }
-
-  #resolveType(
-    plan: FieldPlan,
-    { type }: Completion & { kind: 'abstract' },
+  #completeObject(
+    selection: SelectionPlan,
     value: unknown,
     path: Path,
-  ): MaybePromise<unknown> {
-    const resolveType = type.resolveType ?? this.#args.typeResolver;
-    return resolveType(value, this.#args.contextValue, this.#info(plan, path), type);
+    info: GraphQLResolveInfo,
+  ): MaybePromise<ObjectValue> {
+    const { isTypeOf, name } = selection.type;
+    if (!isTypeOf) return this.#select(selection, value, path);
+    const select = (isOne: boolean) => {
+      if (!isOne)
+        throw new GraphQLError(`Expected value of type "${name}" but got another.`, { nodes: info.fieldNodes });
+      return this.#select(selection, value, path);
+    };
+    return this.#whenKnown(isTypeOf(value, this.#args.contextValue, info), select);
   }
 
   #completeAbstract(
-    plan: FieldPlan,
     { type, selectionOf }: Completion & { kind: 'abstract' },
-    name: unknown,
     value: unknown,
     path: Path,
+    info: GraphQLResolveInfo,
   ): MaybePromise<ObjectValue> {
-    const runtimeType = typeof name === 'string' ? this.#args.schema.getType(name) : undefined;
-    if (!isObjectType(runtimeType) || !this.#args.schema.isSubType(type, runtimeType)) {
-      throw new GraphQLError(`Abstract type "${type.name}" did not resolve to one of its members.`, {
-        nodes: plan.nodes,
-      });
-    }
-    return this.#completeObject(plan, selectionOf(runtimeType as GraphQLObjectType), value, path);
+    const resolveType = type.resolveType ?? this.#args.typeResolver;
+    const complete = (name: unknown) =>
+      this.#completeObject(selectionOf(this.#runtimeTypeOrThrow(type, name, info)), value, path, info);
+    return this.#whenKnown<unknown, ObjectValue>(resolveType(value, this.#args.contextValue, info, type), complete);
+  }
+
+  #whenKnown<Known, T>(known: Known | PromiseLike<Known>, go: (known: Known) => MaybePromise<T>): MaybePromise<T> {
+    if (!isPromiseLike(known)) return go(known as Known);
+    return Promise.resolve(known as PromiseLike<Known>).then((settled) => {
+      this.#assertRunning();
+      return go(settled);
+    });
+  }
+
+  #runtimeTypeOrThrow(
+    type: (Completion & { kind: 'abstract' })['type'],
+    name: unknown,
+    info: GraphQLResolveInfo,
+  ): GraphQLObjectType {
+    const { schema } = this.#args;
+    const runtimeType = typeof name === 'string' ? schema.getType(name) : undefined;
+    if (isObjectType(runtimeType) && schema.isSubType(type, runtimeType)) return runtimeType;
+    throw wrongTypeError(type.name, name, runtimeType, info);
   }
 
   /** Null where null may stand; else the error is the parent's. */
-  #handle(plan: FieldPlan, { isNonNull }: Completion, raw: unknown, path: Path): null {
-    const error = locatedError(raw, plan.nodes, toKeys(path));
+  #handle({ isNonNull }: Completion, raw: unknown, path: Path, info: GraphQLResolveInfo): null {
+    if (this.#isOver) return null;
+    const error = locatedError(raw, info.fieldNodes, toKeys(path));
     if (isNonNull) throw error;
     this.#collect(error, path);
     return null;
@@ -272,33 +312,96 @@ export class Execution {
 
   /** An error beneath a place that is null already says nothing more. */
   #collect(error: GraphQLError, path: Path | undefined): void {
-    for (let place = path; place; place = place.previous) if (this.#nulled.has(place)) return;
+    for (let place = path; place; place = place.prev) if (this.#nulled.has(place)) return;
     if (this.#nulled.has(undefined)) return;
     this.#nulled.add(path);
     this.#errors.push(error);
   }
 }
 
-function nullError({ parentType, field }: FieldPlan): Error {
-  return new Error(`Cannot return null for non-nullable field ${parentType.name}.${field.name}.`);
+type Method = (this: unknown, args: unknown, context: unknown, info: GraphQLResolveInfo) => unknown;
+
+const asyncHelpers: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
+  promiseAll: (values) => Promise.all(values) as Promise<never>,
+  track: ignoreRejections,
+};
+const getAsyncHelpers = () => asyncHelpers;
+
+async function settleProperties(values: ObjectValue, pending: readonly string[]): Promise<ObjectValue> {
+  const settled = await Promise.all(pending.map((name) => values[name]));
+  for (const [index, name] of pending.entries()) values[name] = settled[index];
+  return values;
 }
 
-function toKeys(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let place: Path | undefined = path; place; place = place.previous) keys.push(place.key);
-  return keys.reverse();
+function completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
+  const coerced: unknown = type.coerceOutputValue(value);
+  if (coerced != null) return coerced;
+  throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
 }
 
-function toInfoPath({ previous, key }: Path): GraphQLResolveInfo['path'] {
-  return { prev: previous && toInfoPath(previous), key, typename: undefined };
+function wrongTypeError(
+  abstract: string,
+  name: unknown,
+  type: unknown,
+  { parentType, fieldName, fieldNodes: nodes }: GraphQLResolveInfo,
+): GraphQLError {
+  const known = `Abstract type "${abstract}" must resolve to an Object type at runtime for field "${parentType}.${fieldName}"`;
+  if (name == null) {
+    const advice = `Either the "${abstract}" type should provide a "resolveType" function or each possible type should provide an "isTypeOf" function.`;
+    return new GraphQLError(`${known}. ${advice}`, { nodes });
+  }
+  if (typeof name !== 'string') return new GraphQLError(`${known} with a value which is not a valid Object type name.`);
+  if (!type) {
+    return new GraphQLError(
+      `Abstract type "${abstract}" was resolved to a type "${name}" that does not exist inside the schema.`,
+      { nodes },
+    );
+  }
+  if (!isObjectType(type)) {
+    return new GraphQLError(`Abstract type "${abstract}" was resolved to a non-object type "${name}".`, { nodes });
+  }
+  return new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${abstract}".`, { nodes });
 }
 
-function isObject(value: unknown): value is ObjectValue {
-  return typeof value === 'object' && value !== null;
+/** What an iterator still holds. */
+function* rest(iterator: Iterator<unknown>): Generator<unknown> {
+  try {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) yield next.value;
+  } catch {
+    // It failed before, which is what is told.
+  }
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+/** Of what nobody waits for any more. */
+function ignoreRejections(values: Iterable<unknown>): void {
+  for (const value of values) if (isPromiseLike(value)) value.then(ignore, ignore);
 }
 
 function ignore(): void {}
+
+function toKeys(path: Path): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let place: Path | undefined = path; place; place = place.prev) keys.push(place.key);
+  return keys.reverse();
+}
+
+function propertyOf(source: unknown, name: string): unknown {
+  const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function';
+  return isObject ? (source as ObjectValue)[name] : undefined;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return value != null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function';
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
+}

@@ -1,9 +1,11 @@
 import {
+  defaultFieldResolver,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
   GraphQLBoolean,
   type GraphQLField,
+  type GraphQLFieldResolver,
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
@@ -11,8 +13,8 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLString,
-  getArgumentValues,
   getNullableType,
+  type InlineFragmentNode,
   isAbstractType,
   isLeafType,
   isListType,
@@ -22,6 +24,7 @@ import {
   typeFromAST,
   type ValueNode,
 } from 'graphql';
+import { type ArgumentsPlan, planArguments } from './arguments.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -35,21 +38,18 @@ export type Completion =
       selectionOf: (type: GraphQLObjectType) => SelectionPlan;
     };
 
-export type Arguments = Record<string, unknown>;
-
 /** A field of a selection, with all that does not depend on the object it is asked of. */
 export interface FieldPlan {
-  /** Its place among all fields of the operation. */
-  index: number;
   responseName: string;
   nodes: readonly FieldNode[];
   field: GraphQLField<unknown, unknown>;
   parentType: GraphQLObjectType;
   completion: Completion;
+  /** Absent where graphql's default answers: the object's own property. */
+  resolve: GraphQLFieldResolver<unknown, unknown> | undefined;
   /** Which values of the object's own property are the answer as they are; absent where it is not so simple. */
   isAsIs: ((value: unknown) => boolean) | undefined;
-  /** Its arguments, where no variable is among them. */
-  constantArguments: Arguments | undefined;
+  arguments: ArgumentsPlan;
 }
 
 export interface SelectionPlan {
@@ -72,14 +72,17 @@ const asIs = new Map<GraphQLOutputType, (value: unknown) => boolean>([
 export interface PlannerParts {
   schema: GraphQLSchema;
   fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The coerced variables that `@skip` and `@include` look at. */
-  conditions: Readonly<Record<string, unknown>>;
+  /** The outcome of each variable that `@skip` and `@include` look at. */
+  conditions: ReadonlyMap<string, boolean>;
+  /** Hears how many fields were planned. */
+  onPlanned: (fieldCount: number) => void;
 }
+
+type Selection = SelectionSetNode['selections'][number];
 
 /** Plans selections of one operation, for one outcome of its conditions, each when it is first needed. */
 export class Planner {
   readonly #parts: PlannerParts;
-  #fieldCount = 0;
 
   constructor(parts: PlannerParts) {
     this.#parts = parts;
@@ -87,8 +90,10 @@ export class Planner {
 
   planSelection(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): SelectionPlan {
     const nodes = new Map<string, FieldNode[]>();
-    for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, new Set());
+    const visited = new Set<string>();
+    for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
+    this.#parts.onPlanned(fields.length);
     return { type, fields, hasProtoName: nodes.has('__proto__') };
   }
 
@@ -103,7 +108,9 @@ export class Planner {
       if (!this.#isIncluded(selection)) continue;
       if (selection.kind === Kind.FIELD) {
         const responseName = (selection.alias ?? selection.name).value;
-        nodes.set(responseName, [...(nodes.get(responseName) ?? []), selection]);
+        const same = nodes.get(responseName);
+        if (same) same.push(selection);
+        else nodes.set(responseName, [selection]);
         continue;
       }
       const fragment = this.#openFragment(selection, visited);
@@ -113,13 +120,9 @@ export class Planner {
   }
 
   #openFragment(
-    selection: Exclude<SelectionSetNode['selections'][number], FieldNode>,
+    selection: Exclude<Selection, FieldNode>,
     visited: Set<string>,
-  ):
-    | (Pick<FragmentDefinitionNode, 'selectionSet'> & {
-        typeCondition?: FragmentDefinitionNode['typeCondition'] | undefined;
-      })
-    | undefined {
+  ): InlineFragmentNode | FragmentDefinitionNode | undefined {
     if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
     const name = selection.name.value;
     if (visited.has(name)) return undefined;
@@ -127,7 +130,7 @@ export class Planner {
     return this.#parts.fragments[name];
   }
 
-  #isIncluded({ directives = [] }: SelectionSetNode['selections'][number]): boolean {
+  #isIncluded({ directives = [] }: Selection): boolean {
     return directives.every(({ name, arguments: given = [] }) => {
       if (name.value !== 'skip' && name.value !== 'include') return true;
       const condition = this.#evaluate(given.find((argument) => argument.name.value === 'if')?.value);
@@ -136,7 +139,7 @@ export class Planner {
   }
 
   #evaluate(value: ValueNode | undefined): boolean {
-    if (value?.kind === Kind.VARIABLE) return this.#parts.conditions[value.name.value] === true;
+    if (value?.kind === Kind.VARIABLE) return this.#parts.conditions.get(value.name.value) === true;
     return value?.kind === Kind.BOOLEAN && value.value;
   }
 
@@ -150,16 +153,16 @@ export class Planner {
     const [node] = nodes;
     const field = node && this.#parts.schema.getField(parentType, node.name.value);
     if (!field) return undefined;
-    this.#fieldCount += 1;
+    const resolve = field.resolve === defaultFieldResolver ? undefined : field.resolve;
     return {
-      index: this.#fieldCount,
       responseName,
       nodes,
       field,
       parentType,
       completion: this.#planCompletion(field.type, nodes),
-      isAsIs: field.resolve ? undefined : asIs.get(getNullableType(field.type)),
-      constantArguments: hasVariables(node) ? undefined : getArgumentValues(field, node),
+      resolve,
+      isAsIs: resolve ? undefined : asIs.get(getNullableType(field.type)),
+      arguments: planArguments(field, node),
     };
   }
 
@@ -187,14 +190,4 @@ function remember<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
     known.set(key, value);
     return value;
   };
-}
-
-function hasVariables({ arguments: given = [] }: FieldNode): boolean {
-  return given.some(({ value }) => containsVariable(value));
-}
-
-function containsVariable(value: ValueNode): boolean {
-  if (value.kind === Kind.VARIABLE) return true;
-  if (value.kind === Kind.LIST) return value.values.some(containsVariable);
-  return value.kind === Kind.OBJECT && value.fields.some((field) => containsVariable(field.value));
 }

@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import {
+  type GraphQLNamedInputType,
+  type GraphQLSchema,
+  OperationTypeNode,
+  parse,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+} from 'graphql';
+import { createSchema } from 'graphql-yoga';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Database, type Db, openDatabase } from '../src/data/database.ts';
+import { insertPost } from '../src/data/posts.ts';
+import { insertMember, insertRoom } from '../src/data/rooms.ts';
+import { insertUser } from '../src/data/users.ts';
+import { OperationContext, type Services } from '../src/engine/context.ts';
+import { loadSchema } from '../src/engine/schema.ts';
+import type { Viewer } from '../src/identity/viewer.ts';
+import type { Choices } from './support/choices.ts';
+import { type GeneratedRequest, requests } from './support/documents.ts';
+import { compiled, type Executor, formatResult, stock } from './support/executors.ts';
+import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
+
+const unhandled = collectUnhandledRejections();
+const executors: [string, Executor][] = [
+  ['graphql', stock],
+  ['Postroom', compiled],
+];
+
+function prepare(
+  schema: GraphQLSchema,
+  query: string,
+  { variableValues = {}, abortSignal }: { variableValues?: Record<string, unknown>; abortSignal?: AbortSignal } = {},
+): ValidatedExecutionArgs {
+  const args = validateExecutionArgs({ schema, document: parse(query), variableValues, abortSignal });
+  if (!('schema' in args)) throw new Error(`${query}: ${args}`);
+  return args;
+}
+
+it('mutations run one after another, the next when the whole answer of the last is there', async () => {
+  const steps: string[] = [];
+  const step = async (name: string) => {
+    steps.push(`${name} starts`);
+    await new Promise((resolve) => setImmediate(resolve));
+    steps.push(`${name} ends`);
+    return { name };
+  };
+  const schema = createSchema({
+    typeDefs:
+      'type Query { a: Int } type Mutation { step(name: String!): Step } type Step { name: String inner: Step }',
+    resolvers: {
+      Mutation: { step: (_, { name }) => step(name) },
+      Step: { inner: ({ name }) => step(`inside of ${name}`) },
+    },
+  });
+  const args = prepare(schema, 'mutation { a: step(name: "a") { inner { name } } b: step(name: "b") { name } }');
+  const { data } = await compiled(args);
+  expect(data).toEqual({ a: { inner: { name: 'inside of a' } }, b: { name: 'b' } });
+  expect(steps).toEqual(['a starts', 'a ends', 'inside of a starts', 'inside of a ends', 'b starts', 'b ends']);
+});
+
+const hanging = createSchema<{ calls: string[]; signals?: (AbortSignal | undefined)[] }>({
+  typeDefs: 'type Query { hangs: Int works: Int! fails: Int! inner: Query later: Query }',
+  resolvers: {
+    Query: {
+      hangs: (_, __, { calls, signals }, { getAbortSignal }) => {
+        calls.push('hangs');
+        signals?.push(getAbortSignal());
+        return new Promise<never>(() => {});
+      },
+      works: (_, __, { calls }) => calls.push('works'),
+      fails: async () => Promise.reject(new Error('It fails.')),
+      inner: () => ({}),
+      later: () => new Promise((resolve) => setImmediate(resolve, {})),
+    },
+  },
+});
+
+it.each(executors)('what hangs does not keep back the word that the operation was aborted (%s)', async (_, execute) => {
+  const abort = new AbortController();
+  const contextValue = { calls: [], signals: [] as (AbortSignal | undefined)[] };
+  const args = prepare(hanging, '{ works inner { hangs } }', { abortSignal: abort.signal });
+  const running = execute({ ...args, contextValue });
+  abort.abort(new Error('The client left.'));
+  await expect(running).rejects.toThrow('The client left.');
+  expect(contextValue.calls).toEqual(['works', 'hangs']);
+  expect(contextValue.signals[0]?.aborted).toBe(true);
+});
+
+it.each(executors)('an operation that was aborted before it began calls no resolver (%s)', async (_, execute) => {
+  const contextValue = { calls: [] };
+  const abortSignal = AbortSignal.abort(new Error('The client left.'));
+  const run = async () => execute({ ...prepare(hanging, '{ works }', { abortSignal }), contextValue });
+  await expect(run).rejects.toThrow('The client left.');
+  expect(contextValue.calls).toEqual([]);
+});
+
+it.each(executors)('work for an answer that has left is not gone on with (%s)', async (_, execute) => {
+  const contextValue = { calls: [] };
+  const { data, errors } = await execute({ ...prepare(hanging, '{ later { works } fails }'), contextValue });
+  expect([data, errors?.length]).toEqual([null, 1]);
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(contextValue.calls).toEqual([]);
+});
+
+it.each(executors)('a condition given as null is an error of the place that asks for it (%s)', async (_, execute) => {
+  const query = 'query ($is: Boolean = true) { inner { works @include(if: $is) } }';
+  const args = prepare(hanging, query, { variableValues: { is: null } });
+  const { data, errors } = await execute({ ...args, contextValue: { calls: [] } });
+  expect(data).toEqual({ inner: null });
+  expect(errors?.map(({ path, message }) => [path, message])).toEqual([
+    [['inner'], expect.stringContaining('"@include(if:)" has invalid value')],
+  ]);
+});
+
+it('promises that nobody waits for any more are no unhandled rejections', async () => {
+  const reject = () => new Promise<never>((_, refuse) => setImmediate(() => refuse(new Error('Too late.'))));
+  const schema = createSchema({
+    typeDefs: 'type Query { list: [Int!] stream: [Item] } type Item { fails: Int! }',
+    resolvers: {
+      Query: {
+        list: () => [reject(), null, reject()],
+        async *stream() {
+          yield {};
+          for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+          yield {};
+        },
+      },
+      Item: { fails: reject },
+    },
+  });
+  unhandled.clear();
+  const { data, errors } = await compiled(prepare(schema, '{ list stream { fails } }'));
+  expect(data).toEqual({ list: null, stream: [null, null] });
+  expect(errors?.map(({ path }) => String(path))).toEqual(['list,1', 'stream,0,fails', 'stream,1,fails']);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled.reasons).toEqual([]);
+});
+
+/* Postroom's own schema, on a database. */
+
+const schema = loadSchema();
+let database: Database;
+let viewer: Viewer;
+const ids: string[] = ['us0nobody', 'nothing'];
+
+beforeAll(async () => {
+  database = await openDatabase('sqlite::memory:');
+  await database.transaction(fill);
+});
+
+async function fill(db: Db): Promise<void> {
+  for (const name of ['Ada', 'Grace', 'Edsger']) {
+    const user = await insertUser(db, { name, email: `${name}@example.org` });
+    viewer ??= { user, expiresAt: Number.MAX_SAFE_INTEGER } as Viewer;
+    const room = await insertRoom(db, { name: `room of ${name}`, ownerId: user.id });
+    await insertMember(db, room.id, viewer.user.id);
+    ids.push(user.id, room.id);
+    for (let count = 0; count < 4; count += 1) {
+      const publishedAt = count === 0 ? null : count;
+      const text = { title: `post ${count}`, body: count === 1 ? null : 'text' };
+      const post = await insertPost(db, { roomId: room.id, authorId: user.id, ...text, publishedAt, createdAt: count });
+      ids.push(post.id);
+    }
+  }
+}
+
+afterAll(() => database.close());
+
+function sample(type: GraphQLNamedInputType, name: string, choices: Choices): unknown {
+  if (type.name === 'ID') return choices.oneOf(ids);
+  if (type.name === 'DateTime') return choices.oneOf(['2026-11-20T08:30:00.000Z', '1970-01-01T00:00:00.002Z']);
+  if (name === 'name' && choices.chance(50)) return choices.oneOf(['Ada', 'a', 'room of Ada']);
+  if (type.name === 'Int') return choices.oneOf([1, 2, 3, 10, 0]);
+  return undefined;
+}
+
+async function executeOn(execute: Executor, request: GeneratedRequest, who: Viewer | null) {
+  const { query, variables, operationName } = request;
+  const args = validateExecutionArgs({ schema, document: parse(query), variableValues: variables, operationName });
+  if (!('schema' in args)) throw new Error(`${query}: ${args}`);
+  const services = { database, epoch: 'epoch' } as unknown as Services;
+  return formatResult(await execute({ ...args, contextValue: new OperationContext(services, who) }));
+}
+
+it('queries on a real database answer as those of graphql do, with every error in its place', async () => {
+  const property = fc.asyncProperty(requests(schema, { sample }), fc.boolean(), async (request, isSignedIn) => {
+    const who = isSignedIn ? viewer : null;
+    const [expected, actual] = [await executeOn(stock, request, who), await executeOn(compiled, request, who)];
+    expect(byPath(actual)).toEqual(byPath(expected));
+  });
+  await fc.assert(property, { numRuns: 500 });
+}, 60_000);
+
+it('mutations that are refused answer as those of graphql do', async () => {
+  const kinds = [OperationTypeNode.MUTATION] as const;
+  const admits = ({ name }: { name: string }) => name !== 'signUp' && name !== 'signIn';
+  const property = fc.asyncProperty(requests(schema, { kinds, sample, admits }), async (request) => {
+    expect(await executeOn(compiled, request, null)).toEqual(await executeOn(stock, request, null));
+  });
+  await fc.assert(property, { numRuns: 200 });
+}, 60_000);
+
+/** Which of two reads fails first is the database's to say. */
+function byPath({ data, errors = [] }: ReturnType<typeof formatResult>) {
+  return { data, errors: errors.toSorted((one, other) => String(one.path).localeCompare(String(other.path))) };
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+
+/**
+ * Decisions read from a tape of numbers. Every tape makes something, a number of 0 the simplest, and so does a tape that
+ * has run out: fast-check shrinks the tape, and with it what was made.
+ */
+export class Choices {
+  readonly #tape: readonly number[];
+  #position = 0;
+
+  constructor(tape: readonly number[]) {
+    this.#tape = tape;
+  }
+
+  /** 0 to `count` - 1. */
+  below(count: number): number {
+    const number = this.#tape[this.#position] ?? 0;
+    this.#position += 1;
+    return number % count;
+  }
+
+  oneOf<T>(items: readonly [T, ...T[]]): T;
+  oneOf<T>(items: readonly T[]): T | undefined;
+  oneOf<T>(items: readonly T[]): T | undefined {
+    return items[this.below(Math.max(items.length, 1))];
+  }
+
+  /** True in so many of 100 cases; false where the tape has run out. */
+  chance(percent: number): boolean {
+    return this.below(100) >= 100 - percent;
+  }
+}
+
+export const choices: fc.Arbitrary<Choices> = fc
+  .array(fc.nat(0xffff), { minLength: 20, maxLength: 400, size: 'max' })
+  .map((tape) => new Choices(tape));

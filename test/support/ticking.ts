@@ -1,0 +1,43 @@
+/**
+ * Promises that settle one at a time, in an order that depends on what they stand for and not on when they were made:
+ * before the next one settles, all that the last one set off has come to rest. So two executions that do the same work
+ * see the same order, however many microtasks each of them takes.
+ */
+export class Ticking {
+  readonly #pending: { order: number; settle: () => void }[] = [];
+  ticks = 0;
+
+  promise<T>(order: number, make: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        try {
+          resolve(make());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#pending.push({ order, settle });
+    });
+  }
+
+  /** Until nothing is pending any more; `onTick` hears of each settled promise. */
+  async run(onTick: (ticks: number) => void = () => {}): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = this.#takeFirst();
+      if (!next) return;
+      this.ticks += 1;
+      next.settle();
+      await new Promise((resolve) => setImmediate(resolve));
+      onTick(this.ticks);
+    }
+  }
+
+  #takeFirst() {
+    let first = 0;
+    for (let index = 1; index < this.#pending.length; index += 1) {
+      if ((this.#pending[index]?.order ?? 0) < (this.#pending[first]?.order ?? 0)) first = index;
+    }
+    return this.#pending.splice(first, 1)[0];
+  }
+}
