@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
+import type { Person, Postroom } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+
+const server = shareServer();
+let postroom: Postroom;
+let ada: Person;
+let roomCount = 0;
+
+const query = `subscription ($room: ID!, $after: String) {
+  roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
+}`;
+
+beforeAll(async () => {
+  postroom = server.postroom;
+  ada = await postroom.signUp('Ada');
+});
+
+function createRoom(): Promise<string> {
+  roomCount += 1;
+  return postroom.createRoom(ada, `room ${roomCount}`);
+}
+
+/** A room with posts `1`, `2`, …, and the cursor behind each of them; that of 0 stands before all. */
+async function createRoomWithPosts(count: number): Promise<{ room: string; cursors: string[] }> {
+  const room = await createRoom();
+  const cursors = [await cursorOf(room)];
+  for (let number = 1; number <= count; number += 1) {
+    await post(room, String(number));
+    cursors.push(await cursorOf(room));
+  }
+  return { room, cursors };
+}
+
+function post(room: string, title: string): Promise<string> {
+  return postroom.createPost(ada, room, title);
+}
+
+async function cursorOf(id: string): Promise<string> {
+  const { room } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id });
+  return room.cursor;
+}
+
+async function open(payload?: unknown): Promise<LiveSocket> {
+  const socket = await LiveSocket.open(postroom.webSocketUrl, payload);
+  onTestFinished(() => socket.close());
+  return socket;
+}
+
+function titleOf({ data }: Result): string {
+  return data.roomEvents.post.title;
+}
+
+describe('where a subscription goes live', () => {
+  it('is told by a ping before its first event, and one can go on from there', async () => {
+    const { room, cursors } = await createRoomWithPosts(3);
+    const socket = await open();
+    const { start } = socket.subscribe('1', query, { room });
+    expect(await start).toBe(cursors[3]);
+    await post(room, '4');
+    const { results } = socket.subscribe('2', query, { room, after: await start });
+    expect(titleOf(await results.next())).toBe('4');
+  });
+
+  it('is told by a stream as the id of a block without data', async () => {
+    const { room, cursors } = await createRoomWithPosts(2);
+    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room } });
+    onTestFinished(() => stream.close());
+    expect(await stream.start).toBe(cursors[2]);
+    expect(stream.results.all).toEqual([]);
+  });
+
+  it('is behind `seen` where that has the operation, whatever `after` says', async () => {
+    const { room, cursors } = await createRoomWithPosts(4);
+    const socket = await open({ live: { seen: { resumed: cursors[3] } } });
+    const { start, results } = socket.subscribe('resumed', query, { room, after: cursors[1] });
+    expect(await start).toBe(cursors[3]);
+    expect(titleOf(await results.next())).toBe('4');
+    const other = socket.subscribe('other', query, { room, after: cursors[1] });
+    expect(await other.start).toBe(cursors[1]);
+  });
+
+  it('is behind `seen` once: the same id subscribed again goes by its own `after`', async () => {
+    const { room, cursors } = await createRoomWithPosts(4);
+    const socket = await open({ live: { seen: { resumed: cursors[3] } } });
+    expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[3]);
+    socket.complete('resumed');
+    expect(await socket.subscribe('resumed', query, { room, after: cursors[1] }).start).toBe(cursors[1]);
+    socket.complete('resumed');
+    expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[4]);
+  });
+
+  it('is behind `seen` once also where that was refused', async () => {
+    const { room, cursors } = await createRoomWithPosts(1);
+    const socket = await open({ live: { seen: { resumed: 'garbage' } } });
+    const [error] = await socket.subscribe('resumed', query, { room }).refused;
+    expect(error?.extensions.code).toBe('CURSOR_INVALID');
+    expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[1]);
+  });
+
+  it('is not changed by a `seen` that is none', async () => {
+    const { room, cursors } = await createRoomWithPosts(1);
+    const payloads = [
+      { live: null },
+      { live: 'seen' },
+      { live: {} },
+      { live: { seen: null } },
+      { live: { seen: [] } },
+      { live: { seen: { 1: 7, __proto__: cursors[0] } } },
+      { live: [{ seen: { 1: cursors[0] } }] },
+      { seen: { 1: cursors[0] } },
+    ];
+    for (const payload of payloads) {
+      const socket = await open(payload);
+      expect(await socket.subscribe('1', query, { room }).start).toBe(cursors[1]);
+    }
+  });
+
+  it('is behind Last-Event-ID, whatever `after` says', async () => {
+    const { room, cursors } = await createRoomWithPosts(4);
+    const variables = { room, after: cursors[1] };
+    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: cursors[3] });
+    onTestFinished(() => stream.close());
+    expect(await stream.start).toBe(cursors[3]);
+    expect(titleOf(await stream.results.next())).toBe('4');
+    expect(stream.lastEventId).toBe(cursors[4]);
+  });
+
+  it('is behind `after` where Last-Event-ID is empty', async () => {
+    const { room, cursors } = await createRoomWithPosts(2);
+    const variables = { room, after: cursors[1] };
+    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: '' });
+    onTestFinished(() => stream.close());
+    expect(await stream.start).toBe(cursors[1]);
+  });
+});
+
+describe('an event', () => {
+  it('of one room reaches no subscriber of another', async () => {
+    const rooms = [await createRoom(), await createRoom(), await createRoom()];
+    const socket = await open();
+    const inline = (room: string) =>
+      `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title } } } }`;
+    const operations = rooms.map((room, index) => [
+      socket.subscribe(`variable ${index}`, query, { room }),
+      socket.subscribe(`inline ${index}`, inline(room)),
+      socket.subscribe(`added ${index}`, 'subscription ($room: ID!) { postAdded(room: $room) { title } }', { room }),
+    ]);
+    await Promise.all(operations.flat().map(({ start }) => start));
+    const numbers = seqsBetween(0, 20);
+    await Promise.all(
+      rooms.map(async (room, index) => {
+        for (const number of numbers) await post(room, `${index}: ${number}`);
+      }),
+    );
+    for (const [index, ofRoom] of operations.entries()) {
+      for (const { results } of ofRoom) {
+        const taken = await results.take(numbers.length);
+        const titles = taken.map(({ data }) => data.postAdded?.title ?? data.roomEvents.post.title);
+        expect(titles).toEqual(numbers.map((number) => `${index}: ${number}`));
+      }
+    }
+    // Whatever had strayed would stand before what comes last.
+    await Promise.all(rooms.map((room) => post(room, 'last')));
+    for (const { results } of operations.flat()) {
+      const { data } = await results.next();
+      expect(data.postAdded?.title ?? data.roomEvents.post.title).toBe('last');
+    }
+  });
+
+  const createPost = 'mutation ($room: ID!) { createPost(input: { room: $room, title: "at once" }) { post { id } } }';
+
+  it('written right behind the subscription on the same socket arrives once, whether or not the room was watched', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const room = await createRoom();
+      const socket = await open({ authorization: `Bearer ${ada.token}` });
+      const cold = socket.subscribe('cold', query, { room });
+      socket.subscribe('first', createPost, { room });
+      expect(titleOf(await cold.results.next())).toBe('at once');
+      const warm = socket.subscribe('warm', query, { room });
+      socket.subscribe('second', createPost, { room });
+      expect(titleOf(await warm.results.next())).toBe('at once');
+      await post(room, 'last');
+      expect(titleOf(await warm.results.next())).toBe('last');
+      expect((await cold.results.take(2)).map(titleOf)).toEqual(['at once', 'last']);
+    }
+  });
+
+  it('written by another client while one subscribes arrives once, or stands before where the subscription went live', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const room = await createRoom();
+      const socket = await open();
+      const { start, results } = socket.subscribe('1', query, { room });
+      const stream = EventStream.open(postroom.graphqlUrl, { query, variables: { room } });
+      await Promise.all([post(room, 'a'), post(room, 'b'), post(room, 'c')]);
+      const opened = await stream;
+      onTestFinished(() => opened.close());
+      await post(room, 'last');
+      for (const reader of [{ start, results }, opened]) {
+        const from = seqOf(await reader.start);
+        const taken = await reader.results.take(4 - from);
+        expect(taken.map(({ data }) => seqOf(data.roomEvents.cursor))).toEqual(seqsBetween(from, 4));
+      }
+    }
+  });
+});
