@@ -78,7 +78,7 @@ function readPublicUrl(url: string | undefined): string | undefined {
 function readOrigins(list: string): string[] {
   const origins = list.split(',').flatMap((origin) => origin.trim() || []);
   for (const origin of origins) {
-    if (!/^https?:/.test(origin) || URL.parse(origin)?.origin !== origin) {
+    if (!/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin) {
       const allowed = 'each is a scheme, a host and perhaps a port, as in https://app.example.org, between commas';
       throw new BadSetting('ALLOWED_ORIGINS', origin, allowed);
     }

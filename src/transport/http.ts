@@ -6,6 +6,7 @@ import { ClientError } from '../errors.ts';
 import { type Accepted, eventStream, json, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';
 import { type Exchange, writeAnswer } from './answer-writer.ts';
+import { clientLeft } from './connection.ts';
 import { writeGraphiql } from './graphiql.ts';
 import type { Metrics } from './metrics.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
@@ -116,7 +117,7 @@ function assertExpectation({ headers }: IncomingMessage): void {
 function abortWhenLeft(response: ServerResponse): AbortController {
   const abort = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) abort.abort();
+    if (!response.writableFinished) abort.abort(clientLeft());
   });
   return abort;
 }

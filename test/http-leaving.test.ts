@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { exchange, RawConnection } from './support/http.ts';
+import { launchForTest } from './support/postroom.ts';
+
+/* Clients that leave before they are answered. */
+
+function postOf(query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+it('the work for a client ends when it leaves', async () => {
+  const postroom = await launchForTest();
+  const signUp = (index: number) =>
+    `n${index}: signUp(input: { name: "left", email: "left${index}@example.org", password: "correct horse" }) { user { id } }`;
+  const mutation = `mutation { ${Array.from({ length: 30 }, (_, index) => signUp(index)).join(' ')} }`;
+  const count = async () =>
+    (await postroom.ask('{ users(filter: { name: "left" }) { pagination { total } } }')).users.pagination.total;
+  const connection = await RawConnection.open(postroom);
+  connection.send(postOf(mutation));
+  await expect.poll(count, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0);
+  connection.leave();
+  // One after the other as well, and as long: had it gone on, it would be through by now.
+  for (let index = 0; index < 30; index += 1) await postroom.signUp('someone');
+  expect(await count()).toBeLessThan(30);
+  expect(postroom.log).toEqual([]);
+});
+
+it('a body that breaks off runs nothing', async () => {
+  const postroom = await launchForTest();
+  const input = '{ name: "x", email: "x@example.org", password: "correct horse" }';
+  const connection = await RawConnection.open(postroom);
+  connection.send(postOf(`mutation { signUp(input: ${input}) { user { id } } }`).slice(0, -1));
+  connection.leave();
+  await connection.closed();
+  await postroom.signUp('someone');
+  expect(await postroom.ask('{ users { data { name } } }')).toEqual({ users: { data: [{ name: 'someone' }] } });
+  expect((await exchange(postroom, { path: '/ready' })).status).toBe(200);
+  expect(postroom.log).toEqual([]);
+});

@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
+import { readConfig } from '../src/config.ts';
+import { chromiumNote, hasChromium, launchBrowser, newVisitor } from './support/browser.ts';
+import { exchange, get, type HttpAnswer, post, RawConnection } from './support/http.ts';
+import { scratchName } from './support/names.ts';
+import { launchForTest, type Postroom, run } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+
+/* Which pages may call. */
+
+const app = 'https://app.example.org';
+const server = shareServer({ ALLOWED_ORIGINS: `${app}, http://other.example:8080` });
+
+const foreign = [
+  'https://evil.example',
+  'null',
+  // Exactly, and no part of it.
+  `${app}.evil.example`,
+  'https://evil-app.example.org',
+  'https://app.example.org:443',
+  'http://app.example.org',
+  'HTTPS://APP.EXAMPLE.ORG',
+  'https://app.example.org/',
+  'http://other.example',
+  'http://localhost',
+  'http://localhost:1',
+  'https://localhost:4000',
+  '*',
+  '',
+  `${app}, https://evil.example`,
+];
+
+function ownOrigins({ url }: Postroom): string[] {
+  const { port } = new URL(url);
+  return ['localhost', '127.0.0.1', '[::1]'].map((name) => `http://${name}:${port}`);
+}
+
+function expectNothingAllowed(answer: HttpAnswer): void {
+  expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+}
+
+describe('a page of another origin', () => {
+  it.each(foreign)('%s may not call: nothing runs, and no CORS header is given', async (origin) => {
+    const { postroom } = server;
+    const ada = await postroom.signUp('Ada');
+    const name = scratchName();
+    const query = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
+    const headers = { origin, authorization: `Bearer ${ada.token}` };
+    expectNothingAllowed(await post(postroom, query, { variables: { name }, headers }));
+    expectNothingAllowed(await get(postroom, { query: '{ __typename }' }, { origin }));
+    expectNothingAllowed(
+      await get(postroom, { query: '{ __typename }' }, { origin, 'graphql-require-preflight': '1' }),
+    );
+    expectNothingAllowed(
+      await exchange(postroom, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } }),
+    );
+    const { roomByName } = await postroom.ask('query ($name: String!) { roomByName(name: $name) { id } }', { name });
+    expect(roomByName).toBeNull();
+  });
+
+  it('gets no WebSocket either: HTTP 403', async () => {
+    const { webSocketUrl } = server.postroom;
+    for (const origin of foreign) {
+      const webSocket = new WebSocket(webSocketUrl, ['graphql-transport-ws'], { headers: { origin } });
+      webSocket.on('error', () => {});
+      const [, response] = await once(webSocket, 'unexpected-response');
+      expect({ origin, status: response.statusCode }).toEqual({ origin, status: 403 });
+      webSocket.terminate();
+    }
+  });
+});
+
+describe('a page of an allowed origin, or the server’s own', () => {
+  const allowed = () => [app, 'http://other.example:8080', ...ownOrigins(server.postroom)];
+
+  it('may call, and read the answer; cookies are never asked for', async () => {
+    for (const origin of allowed()) {
+      const answers = [
+        await post(server.postroom, '{ __typename }', { headers: { origin } }),
+        await post(server.postroom, '{', { headers: { origin } }),
+        await get(server.postroom, { query: '{ __typename }' }, { origin, 'sec-fetch-site': 'cross-site' }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+      for (const { headers } of answers) {
+        expect(headers).toMatchObject({
+          'access-control-allow-origin': origin,
+          'access-control-expose-headers': expect.stringContaining('retry-after'),
+          vary: expect.stringMatching(/\borigin\b/),
+        });
+        expect(headers).not.toHaveProperty('access-control-allow-credentials');
+      }
+    }
+  });
+
+  it('is told by a preflight what it may send', async () => {
+    for (const origin of allowed()) {
+      const headers = {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-anything',
+      };
+      const answer = await exchange(server.postroom, { method: 'OPTIONS', headers });
+      expect(answer).toMatchObject({ status: 204, body: '' });
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': '*, authorization',
+        'access-control-max-age': '600',
+        vary: 'origin',
+      });
+      expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
+    }
+  });
+
+  it('opens a WebSocket, as does whoever is no page', async () => {
+    for (const origin of [undefined, ...allowed()]) {
+      const headers = origin === undefined ? {} : { origin };
+      const webSocket = new WebSocket(server.postroom.webSocketUrl, ['graphql-transport-ws'], { headers });
+      await once(webSocket, 'open');
+      webSocket.terminate();
+    }
+  });
+});
+
+describe('a GET across sites', () => {
+  const query = '{ __typename }';
+
+  it.each([
+    'cross-site',
+    'same-site',
+    'anything',
+  ])('with Sec-Fetch-Site: %s runs only with GraphQL-Require-Preflight', async (site) => {
+    for (const method of ['GET', 'HEAD']) {
+      const headers = { 'sec-fetch-site': site };
+      expect((await get(server.postroom, { query }, headers, method)).status).toBe(403);
+      const sure = { ...headers, 'graphql-require-preflight': '1' };
+      expect((await get(server.postroom, { query }, sure, method)).status).toBe(200);
+    }
+  });
+
+  it.each(['same-origin', 'none'])('is none with Sec-Fetch-Site: %s', async (site) => {
+    expect((await get(server.postroom, { query }, { 'sec-fetch-site': site })).status).toBe(200);
+  });
+
+  it('starts no stream either', async () => {
+    const answer = await get(
+      server.postroom,
+      { query: 'subscription { roomEvents(room: "x") { cursor } }' },
+      {
+        accept: 'text/event-stream',
+        'sec-fetch-site': 'cross-site',
+      },
+    );
+    expectNothingAllowed(answer);
+  });
+});
+
+describe('the own origins', () => {
+  it('are those of PUBLIC_URL where it is set, and no others', async () => {
+    const postroom = await launchForTest({ PUBLIC_URL: 'https://rooms.example.org/postroom' });
+    const ask = async (origin: string) => (await post(postroom, '{ __typename }', { headers: { origin } })).status;
+    expect(await ask('https://rooms.example.org')).toBe(200);
+    for (const origin of ownOrigins(postroom)) expect(await ask(origin)).toBe(403);
+  });
+
+  it.each([
+    ['PUBLIC_URL', 'rooms.example.org'],
+    ['PUBLIC_URL', 'ftp://rooms.example.org'],
+    ['PUBLIC_URL', 'https://user@rooms.example.org'],
+    ['PUBLIC_URL', 'https://rooms.example.org?x'],
+    ['PUBLIC_URL', 'https://'],
+    ['ALLOWED_ORIGINS', '*'],
+    ['ALLOWED_ORIGINS', 'null'],
+    ['ALLOWED_ORIGINS', 'app.example.org'],
+    ['ALLOWED_ORIGINS', 'https://app.example.org/'],
+    ['ALLOWED_ORIGINS', 'https://*.example.org'],
+    ['ALLOWED_ORIGINS', `${app},https://App.example.org`],
+  ])('%s=%s is not allowed', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}=.* is not allowed: `));
+  });
+
+  it('stop the start with one line where they are malformed', async () => {
+    const { status, stderr } = await run(['serve'], {
+      ALLOWED_ORIGINS: '*',
+      DATABASE_URL: 'sqlite::memory:',
+      PORT: '0',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^postroom: ALLOWED_ORIGINS="\*" is not allowed: .*\n$/);
+  });
+});
+
+it('a handshake that is no WebSocket’s is refused in the form of all errors', async () => {
+  const connection = await RawConnection.open(server.postroom);
+  connection.send('GET /elsewhere HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  expect(await connection.receive()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  await connection.closed();
+});
+
+describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
+  /** An empty page at an origin of its own. */
+  async function servePage(): Promise<string> {
+    const pages = createServer((_, response) => void response.end('<!doctype html><title>page</title>')).listen(
+      0,
+      '127.0.0.1',
+    );
+    onTestFinished(() => void pages.close());
+    await once(pages, 'listening');
+    return `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+  }
+
+  /** What a page there gets to know of an operation sent from it, by each way it has. */
+  const tryAll = async ({ graphqlUrl, token }: { graphqlUrl: string; token: string }): Promise<string[]> => {
+    const read = async (init: RequestInit, url = graphqlUrl) => {
+      try {
+        const { data } = await (await fetch(url, init)).json();
+        return Object.keys(data ?? {}).join();
+      } catch {
+        return 'nothing';
+      }
+    };
+    const opened = new Promise<string>((resolve) => {
+      const socket = new globalThis.WebSocket(graphqlUrl.replace('http', 'ws'), 'graphql-transport-ws');
+      socket.onopen = () => resolve('open');
+      socket.onerror = () => resolve('nothing');
+    });
+    const body = JSON.stringify({ query: '{ __typename }' });
+    return [
+      await read({
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body,
+      }),
+      await read({ method: 'POST', body }),
+      await read({ headers: { 'x-anything': '1' } }, `${graphqlUrl}?query={__typename}`),
+      await read({}, `${graphqlUrl}?query={__typename}`),
+      await opened,
+    ];
+  };
+
+  it('a page elsewhere reads nothing and changes nothing; one that is allowed reads all', async () => {
+    const [friend, stranger] = [await servePage(), await servePage()];
+    const postroom = await launchForTest({ ALLOWED_ORIGINS: friend });
+    const { token } = await postroom.signUp('Ada');
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    const visitor = await newVisitor(browser);
+    const visit = async (origin: string) => {
+      const page = await visitor.newPage();
+      await page.goto(origin);
+      return page.evaluate(tryAll, { graphqlUrl: postroom.graphqlUrl, token });
+    };
+    expect(await visit(stranger)).toEqual(['nothing', 'nothing', 'nothing', 'nothing', 'nothing']);
+    expect(await visit(friend)).toEqual(['__typename', '', '__typename', '__typename', 'open']);
+  });
+});
