@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { clientErrors, type ErrorCode } from '../src/errors.ts';
 import { exchange, graphqlResponse, type HttpAnswer, type HttpQuestion, post, RawConnection } from './support/http.ts';
@@ -9,6 +10,7 @@ import { shareServer, withDatabase } from './support/shared-server.ts';
 /* The status table: what the outcome is, over HTTP, over SSE, and as an error over a WebSocket. */
 
 const server = shareServer();
+const docs = new URL('../docs/http.md', import.meta.url);
 
 /** An operation that fails, for any transport. */
 interface Failing {
@@ -122,6 +124,15 @@ it('every code has one status, and stands in a test', () => {
   const other = elsewhere.map((code) => [code, clientErrors[code].status]);
   const listed = Object.entries(clientErrors).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries([...shown, ...other])).toEqual(Object.fromEntries(listed));
+});
+
+it('the docs list every code under its status', () => {
+  const rows = readFileSync(docs, 'utf8').matchAll(/^\| (\d{3})\b[^|]*\| ([^|]*) \|/gm);
+  const documented = [...rows].flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code, Number(status)]),
+  );
+  const listed = Object.entries(clientErrors).map(([code, { status }]) => [code, status]);
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(listed));
 });
 
 it.each(operations)('%i %s, over HTTP as over SSE, and as an error over a WebSocket', async (status, code, make) => {
