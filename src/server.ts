@@ -58,8 +58,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveUsers = await bus.subscribe(usersTopic, (message) => {
-      if (message.type !== 'userDeleted') return;
       fanOut.forgetReplayed();
+      if (message.type !== 'userDeleted') return;
       door.endUser(message.userId);
       fanOut.endUser(message.userId);
     });

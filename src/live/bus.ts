@@ -4,7 +4,9 @@ import type { RoomEvent } from '../data/events.ts';
 export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string }
-  | { type: 'userDeleted'; userId: string };
+  | { type: 'userDeleted'; userId: string }
+  /** Posts are gone; selections of any room may have reached them. */
+  | { type: 'contentErased' };
 
 export type BusListener = (message: BusMessage) => void;
 
@@ -22,6 +24,7 @@ export interface Bus {
   close(): Promise<void>;
 }
 
+/** What concerns more than one room. */
 export const usersTopic = 'users';
 
 export function roomTopic(roomId: string): string {
@@ -29,5 +32,5 @@ export function roomTopic(roomId: string): string {
 }
 
 export function topicOf(message: BusMessage): string {
-  return message.type === 'userDeleted' ? usersTopic : roomTopic(message.roomId);
+  return 'roomId' in message ? roomTopic(message.roomId) : usersTopic;
 }

@@ -34,6 +34,11 @@ export async function commitChange<T>(
       announce: (message) => messages.push(message),
     }),
   );
+  if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
   for (const message of messages) bus.publish(message);
   return { result, events };
+}
+
+function erasesContent(message: BusMessage): boolean {
+  return message.type === 'roomDeleted' || (message.type === 'roomChanged' && message.event.type === 'PostDeleted');
 }
