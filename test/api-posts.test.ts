@@ -193,10 +193,9 @@ describe('the last posts of a user', () => {
     const writer = await server.postroom.signUp('Writer');
     const ids = writePosts(server.databaseFile, { room, author: writer.id, times: Array(12).fill(7) });
     for (const argument of ['', '(last: null)']) {
-      const { user } = await server.postroom.ask(
-        `query ($id: ID!) { user(id: $id) { posts${argument} { id } } }`,
-        { id: writer.id },
-      );
+      const { user } = await server.postroom.ask(`query ($id: ID!) { user(id: $id) { posts${argument} { id } } }`, {
+        id: writer.id,
+      });
       expect(user.posts.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2));
     }
   });

@@ -1,13 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { launch, launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { writePosts, writeUsers } from './support/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const sessionKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -40,15 +52,21 @@ async function expectRefused(folder: string, { file, settings = {}, says }: Refu
   expect(snapshot(folder)).toEqual(before);
 }
 
-/** A database with something in it, whose server has ended. */
-async function makeDatabase(folder: string): Promise<string> {
-  const file = join(folder, 'postroom.db');
-  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, SESSION_KEY: sessionKey });
-  const ada = await postroom.signUp('Ada');
-  const room = await postroom.createRoom(ada, 'lobby');
-  await postroom.createPost(ada, room, 'title', 'body '.repeat(3_000));
+let full: string;
+beforeAll(async () => {
+  full = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  const postroom = await launch({ DATABASE_URL: `sqlite:${join(full, 'postroom.db')}`, SESSION_KEY: sessionKey });
+  const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
+  const database = join(full, 'postroom.db');
+  writePosts(database, { room, author: writeUsers(database, [1])[0] ?? '', times: Array(2_000).fill(1) });
   await postroom.stop();
-  return file;
+});
+afterAll(() => rmSync(full, { recursive: true, force: true }));
+
+/** A database with something in it, whose server has ended. */
+function makeDatabase(folder: string): string {
+  cpSync(join(full, 'postroom.db'), join(folder, 'postroom.db'));
+  return join(folder, 'postroom.db');
 }
 
 describe('the start is refused with one line, and nothing is changed, where', () => {
@@ -81,14 +99,14 @@ describe('the start is refused with one line, and nothing is changed, where', ()
 
   it('the database was cut short', async () => {
     const folder = scratchFolder();
-    const file = await makeDatabase(folder);
+    const file = makeDatabase(folder);
     truncateSync(file, Math.floor(statSync(file).size / 2));
     await expectRefused(folder, { file, says: /database .*postroom\.db: .*malformed/ });
   });
 
   it('the database’s table of contents is damaged', async () => {
     const folder = scratchFolder();
-    const file = await makeDatabase(folder);
+    const file = makeDatabase(folder);
     const bytes = readFileSync(file);
     bytes.fill(0xa5, 100, 1_000);
     writeFileSync(file, bytes);
@@ -97,7 +115,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
 
   it('the database was written by a newer program', async () => {
     const folder = scratchFolder();
-    const file = await makeDatabase(folder);
+    const file = makeDatabase(folder);
     const database = new DatabaseSync(file);
     database.exec('update migrations set seen = 999');
     database.close();
@@ -138,7 +156,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
 
   it('the database cannot be written', async () => {
     const folder = scratchFolder();
-    const file = await makeDatabase(folder);
+    const file = makeDatabase(folder);
     chmodSync(file, 0o444);
     const before = snapshot(folder);
     const { status, stderr } = await runWithoutRights({
@@ -153,7 +171,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
 
   it('the kept session key is none', async () => {
     const folder = scratchFolder();
-    const file = await makeDatabase(folder);
+    const file = makeDatabase(folder);
     for (const content of ['', 'not a key\n']) {
       writeFileSync(join(folder, 'session-key.pem'), content);
       await expectRefused(folder, {

@@ -44,6 +44,19 @@ export interface PageInfo {
 export type PostConnection = Connection<PostEdge>;
 export type RoomMemberConnection = Connection<RoomMemberEdge>;
 
+/** Which of them answer a field of the schema as they are. */
+export const pageFields = {
+  Pagination: ['page', 'limit', 'total', 'pages'] satisfies (keyof Pagination)[],
+  UserPage: ['data', 'pagination'] satisfies (keyof UserPage)[],
+  PostPage: ['data', 'pagination'] satisfies (keyof PostPage)[],
+  RoomPage: ['data', 'pagination'] satisfies (keyof RoomPage)[],
+  PageInfo: ['hasPreviousPage', 'hasNextPage', 'startCursor', 'endCursor'] satisfies (keyof PageInfo)[],
+  PostConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof PostConnection)[],
+  PostEdge: ['cursor', 'node'] satisfies (keyof PostEdge)[],
+  RoomMemberConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomMemberConnection)[],
+  RoomMemberEdge: ['cursor', 'node', 'joinedAt'] satisfies (keyof RoomMemberEdge)[],
+};
+
 export interface PageArguments {
   /** From 1. */
   page?: number | null | undefined;

@@ -69,13 +69,16 @@ interface SettingTable {
   value: string;
 }
 
-export type RoomEventType =
-  | 'PostCreated'
-  | 'PostUpdated'
-  | 'PostDeleted'
-  | 'MemberJoined'
-  | 'MemberLeft'
-  | 'RoomUpdated';
+export const roomEventTypes = [
+  'PostCreated',
+  'PostUpdated',
+  'PostDeleted',
+  'MemberJoined',
+  'MemberLeft',
+  'RoomUpdated',
+] as const;
+
+export type RoomEventType = (typeof roomEventTypes)[number];
 
 export type UserRow = Selectable<UserTable>;
 export type RoomRow = Selectable<RoomTable>;
@@ -83,9 +86,12 @@ export type RoomMemberRow = Selectable<RoomMemberTable>;
 export type PostRow = Selectable<PostTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;
 
+const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
+
 /** Which columns answer a field of the schema as they are. */
 export const columns = {
-  User: ['id', 'name', 'createdAt', 'updatedAt', 'version'],
-  Room: ['id', 'name', 'createdAt', 'updatedAt', 'version'],
-  Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'],
-} as const satisfies { User: (keyof UserRow)[]; Room: (keyof RoomRow)[]; Post: (keyof PostRow)[] };
+  User: ['id', 'name', 'createdAt', 'updatedAt', 'version'] satisfies (keyof UserRow)[],
+  Room: ['id', 'name', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
+  Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
+  ...Object.fromEntries(roomEventTypes.map((type) => [type, eventColumns])),
+};

@@ -171,8 +171,13 @@ export interface Finished {
 }
 
 /** Runs a command to its end. */
-export async function run(args: string[], settings: Settings = {}, input?: string | Buffer): Promise<Finished> {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], ...settings } });
+export async function run(
+  args: string[],
+  settings: Settings = {},
+  input?: string | Buffer,
+  program = main,
+): Promise<Finished> {
+  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...settings } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => {
     output.stdout += chunk;

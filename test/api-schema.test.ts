@@ -1,0 +1,128 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { columns, roomEventTypes } from '../src/data/tables.ts';
+import { resolvers } from '../src/resolvers/resolvers.ts';
+import { run, scratchFolder } from './support/postroom.ts';
+import { shareServer, withDatabase } from './support/shared-server.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+const sdl = readFileSync(join(root, 'schema.graphql'), 'utf8');
+const schema = buildSchema(sdl);
+const tables = { User: 'users', Room: 'rooms', Post: 'posts' } as const;
+const types = Object.keys(tables) as (keyof typeof tables)[];
+
+describe('the server refuses to start where', () => {
+  const changes: Record<string, [from: string, to: string, says: string]> = {
+    'a field of a thing is answered by nothing': [
+      '  body: String\n',
+      '  body: String\n  "Stars."\n  stars: Int!\n',
+      'Post.stars',
+    ],
+    'a field of the root is answered by nothing': [
+      'type Query {\n',
+      'type Query {\n  "Who else."\n  others: Int\n',
+      'Query.others',
+    ],
+    'a field of a page is answered by nothing': [
+      '  total: Int!\n',
+      '  total: Int!\n  "More."\n  more: Boolean!\n',
+      'Pagination.more',
+    ],
+    'a field of an edge is answered by nothing': [
+      '  joinedAt: DateTime!\n',
+      '  joinedAt: DateTime!\n  "Who asked."\n  by: User\n',
+      'RoomMemberEdge.by',
+    ],
+    'a field of an event is answered by nothing': [
+      '  postId: ID!\n',
+      '  postId: ID!\n  "Why."\n  reason: String\n',
+      'PostDeleted.reason',
+    ],
+    'a type is answered by nothing': ['', '"New."\ntype Badge {\n  "Its name."\n  name: String!\n}\n', 'Badge.name'],
+    'a resolver answers no field': ['  owner: User\n', '  holder: User\n', 'Room.owner'],
+  };
+
+  it.each(Object.entries(changes))('%s', async (_, [from, to, says]) => {
+    const folder = scratchFolder();
+    cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+    cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const changed = from === '' ? `${sdl}\n${to}` : sdl.replace(from, to);
+    expect(changed).not.toBe(sdl);
+    writeFileSync(join(folder, 'schema.graphql'), changed);
+    const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+    const { status, stdout, stderr } = await run(['serve'], settings, '', join(folder, 'src/main.ts'));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('the fields of a thing that have no parts of their own', () => {
+  it.each(types)('%s: each is a column, or has a resolver', (name) => {
+    const answered = [...columns[name], ...Object.keys(resolvers[name] ?? {})];
+    expect(
+      leafFields(name)
+        .map((field) => field.name)
+        .filter((field) => !answered.includes(field)),
+    ).toEqual([]);
+  });
+
+  it.each(types)('%s: each column that answers one is in the schema', (name) => {
+    const fields = leafFields(name).map((field) => field.name);
+    expect(columns[name].filter((column) => !fields.includes(column))).toEqual([]);
+  });
+
+  const server = shareServer();
+  const stored: Record<string, string> = { ID: 'TEXT', String: 'TEXT', Int: 'INTEGER', DateTime: 'INTEGER' };
+
+  it.each(types)('%s: each column has the type of its field, and is nullable where that is', (name) => {
+    const info = withDatabase(server.databaseFile, (database) =>
+      database.prepare(`pragma table_info(${tables[name]})`).all(),
+    );
+    for (const field of leafFields(name).filter((each) => columns[name].includes(each.name as never))) {
+      const column = info.find((each) => each['name'] === field.name);
+      expect(column, field.name).toMatchObject({ type: stored[getNamedType(field.type).name] });
+      expect(column?.['notnull'] === 1 || column?.['pk'] === 1, field.name).toBe(isNonNullType(field.type));
+    }
+  });
+});
+
+describe('what can happen in a room', () => {
+  it('is the same list in the schema and in the log', () => {
+    const event = schema.getType('RoomEvent');
+    const members = isInterfaceType(event) ? schema.getPossibleTypes(event).map(({ name }) => name) : [];
+    expect([...members].sort()).toEqual([...roomEventTypes].sort());
+  });
+});
+
+describe('mutations', () => {
+  it('take one input of their own and return a payload of their own, both non-null', () => {
+    for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+      const name = `${field.name[0]?.toUpperCase()}${field.name.slice(1)}`;
+      expect(String(field.type)).toBe(`${name}Payload!`);
+      const taken = field.args.map((argument) => `${argument.name}: ${argument.type}`);
+      expect(taken).toEqual(field.name === 'renewSession' ? [] : [`input: ${name}Input!`]);
+    }
+  });
+});
+
+it('`postroom schema` prints the schema', async () => {
+  expect(await run(['schema'])).toEqual({ status: 0, stdout: sdl, stderr: '' });
+});
+
+function leafFields(name: string): GraphQLField<unknown, unknown>[] {
+  const type = schema.getType(name) as GraphQLObjectType;
+  expect(isObjectType(type)).toBe(true);
+  return Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
+}
