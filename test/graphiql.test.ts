@@ -308,7 +308,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
   it('the first click on another tab chooses it', async () => {
     const graphiql = await open();
     await graphiql.page.getByRole('tab').getByText('SignUp').click();
-    await expect.poll(() => graphiql.read('query')).toContain('mutation SignUp');
+    await expect.poll(() => graphiql.read('query'), { timeout: 20_000 }).toContain('mutation SignUp');
   });
 
   it('a token under Headers signs in over HTTP and over the WebSocket', async () => {
