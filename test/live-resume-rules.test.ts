@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
-import type { Person, Postroom } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -204,5 +204,18 @@ describe('an event', () => {
         expect(taken.map(({ data }) => seqOf(data.roomEvents.cursor))).toEqual(seqsBetween(from, 4));
       }
     }
+  });
+
+  it('written behind the subscription is not missed while the bus takes its time', async () => {
+    const slow = await launchForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
+    const eve = await slow.signUp('Eve');
+    const room = await slow.createRoom(eve, 'lobby');
+    const socket = await LiveSocket.open(slow.webSocketUrl, { authorization: `Bearer ${eve.token}` });
+    onTestFinished(() => socket.close());
+    const { results } = socket.subscribe('1', query, { room });
+    socket.subscribe('2', createPost, { room });
+    expect(titleOf(await results.next())).toBe('at once');
+    await slow.createPost(eve, room, 'last');
+    expect(titleOf(await results.next())).toBe('last');
   });
 });

@@ -41,6 +41,7 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
   return {
     roomId: stream.roomId,
     after: after ?? stream.after,
+    head: stream.head,
     key: `${traits.id} ${JSON.stringify(variables)}`,
     traits,
     viewerKey: viewer?.user.id ?? '',

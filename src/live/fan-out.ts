@@ -37,7 +37,7 @@ export class FanOut implements SubscriberHub {
   async subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
     try {
-      const position = await this.#findStart(feed, request.after);
+      const position = await this.#findStart(feed, request);
       this.#subscriberCount += 1;
       return new Subscriber(this, feed, request, position);
     } catch (error) {
@@ -112,8 +112,9 @@ export class FanOut implements SubscriberHub {
     }
   }
 
-  async #findStart(feed: Feed, after: string | undefined): Promise<number> {
-    if (after === undefined) return feed.head;
+  async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<number> {
+    if (feed.deleted) throw new ClientError('ROOM_DELETED');
+    if (after === undefined) return head;
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
     if (position.epoch !== this.#parts.epoch) throw this.#expired(feed);

@@ -11,6 +11,8 @@ export interface SubscribeRequest {
   roomId: string;
   /** A cursor to go on behind; absent: from now on. */
   after: string | undefined;
+  /** The room's number when it was asked for: now. Whatever the feed waits for, nothing since then is missed. */
+  head: number;
   /** Equal where document, operation and variables are. */
   key: string;
   /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */

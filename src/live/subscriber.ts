@@ -139,6 +139,8 @@ export class Subscriber {
     for (const event of events) {
       const rendered = await this.#group?.replay(event);
       if (rendered === undefined || rendered === personal || this.#hasLeft) return;
+      // Sent already, by another way, while it was rendered.
+      if (event.seq <= this.position) continue;
       this.position = event.seq;
       if (rendered) this.#sink?.write(rendered);
       if (this.#sink?.isFull()) return;

@@ -47,15 +47,15 @@ export const MemberLeft = MemberJoined;
 export const roomSubscriptions: SubscriptionResolvers = {
   roomEvents: {
     subscribe: async (_, { room, after }, { db }) => {
-      const { id: roomId } = assertRoom(await findRoom(db, room));
-      return new RoomStream({ roomId, after, project: (event) => event });
+      const { id: roomId, head } = assertRoom(await findRoom(db, room));
+      return new RoomStream({ roomId, after, head, project: (event) => event });
     },
     resolve: (event: Event) => event,
   },
   postAdded: {
     subscribe: async (_, { room, after }, { db }) => {
-      const { id: roomId } = assertRoom(await findRoom(db, room));
-      return new RoomStream({ roomId, after, project: findAddedPost });
+      const { id: roomId, head } = assertRoom(await findRoom(db, room));
+      return new RoomStream({ roomId, after, head, project: findAddedPost });
     },
     resolve: (post: PostRow) => post,
   },

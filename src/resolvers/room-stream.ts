@@ -4,6 +4,8 @@ import type { Context } from '../engine/context.ts';
 export interface RoomStreamOptions {
   roomId: string;
   after: string | null | undefined;
+  /** The room's number as the room was found. */
+  head: number;
   /** The event as the subscription's root value; undefined where it leaves the event out. */
   project: (event: RoomEvent, context: Context) => unknown;
 }
@@ -12,11 +14,13 @@ export interface RoomStreamOptions {
 export class RoomStream implements AsyncIterable<never> {
   readonly roomId: string;
   readonly after: string | undefined;
+  readonly head: number;
   readonly project: RoomStreamOptions['project'];
 
-  constructor({ roomId, after, project }: RoomStreamOptions) {
+  constructor({ roomId, after, head, project }: RoomStreamOptions) {
     this.roomId = roomId;
     this.after = after ?? undefined;
+    this.head = head;
     this.project = project;
   }
 

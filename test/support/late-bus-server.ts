@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { readConfig } from '../../src/config.ts';
+import { type Bus, topicOf, usersTopic } from '../../src/live/bus.ts';
+import { createMemoryBus } from '../../src/live/bus-memory.ts';
+import { createLog } from '../../src/log.ts';
+import { startServer } from '../../src/server.ts';
+
+/* The program as it is, on a bus that takes its time: who listens to a room hears of it only behind the next message. */
+
+function createLateBus(): Bus {
+  const bus = createMemoryBus();
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  return {
+    ...bus,
+    publish(message) {
+      bus.publish(message);
+      waiting.get(topicOf(message))?.resolve();
+    },
+    async subscribe(topic, listener) {
+      if (topic === usersTopic) return bus.subscribe(topic, listener);
+      const missed = waiting.get(topic) ?? Promise.withResolvers<void>();
+      waiting.set(topic, missed);
+      await missed.promise;
+      return bus.subscribe(topic, listener);
+    },
+  };
+}
+
+const config = readConfig();
+const server = await startServer(config, createLog(config.logLevel), { bus: createLateBus() });
+process.stdout.write(`Postroom is at ${server.url}/graphql\n`);
+await once(process, 'SIGTERM');
+await server.close();
