@@ -132,8 +132,7 @@ export class Operation implements PreparedOperation {
   /** What `work` results in, or why it did not; it may not take forever. */
   async #answer(work: () => Promise<ExecutionResult>): Promise<Answer> {
     const { abort } = this.#call;
-    const tooLong = new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.');
-    const timer = setTimeout(() => abort.abort(tooLong), this.#parts.config.operationTimeoutMs);
+    const timer = setTimeout(() => abort.abort(tookTooLong()), this.#parts.config.operationTimeoutMs);
     try {
       return toAnswer(
         { ...(await work()), ...(this.#extensions && { extensions: this.#extensions }) },
@@ -145,4 +144,8 @@ export class Operation implements PreparedOperation {
       clearTimeout(timer);
     }
   }
+}
+
+function tookTooLong(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.');
 }
