@@ -142,19 +142,16 @@ export async function deletePostsOfAuthor(db: Db, authorId: string, published: b
 /** What tells one post of imported history from another. */
 export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' | 'body'>;
 
-/** The posts that any of these authors published at the time given with it. */
-export async function findPublishedAt(
-  db: Db,
-  moments: readonly Pick<PostRow, 'authorId' | 'publishedAt'>[],
-): Promise<PostIdentity[]> {
-  return executeInParts(db, moments, {
+/** The posts that one of these resembles: by author, time and body, where no body is like an empty one. */
+export async function findResembling(db: Db, posts: readonly Omit<PostIdentity, 'roomId'>[]): Promise<PostIdentity[]> {
+  return executeInParts(db, posts, {
     build: (part) => {
-      const wanted = sql.join(part.map(({ authorId, publishedAt }) => sql`(${authorId}, ${publishedAt})`));
+      const keys = part.map(({ authorId, publishedAt, body }) => sql`(${authorId}, ${publishedAt}, ${body ?? ''})`);
       return db
         .selectFrom('posts')
         .select(['roomId', 'authorId', 'publishedAt', 'body'])
-        .where(sql<SqlBool>`("authorId", "publishedAt") in (values ${wanted})`);
+        .where(sql<SqlBool>`("authorId", "publishedAt", coalesce("body", '')) in (values ${sql.join(keys)})`);
     },
-    parametersOf: ({ authorId, publishedAt }) => [authorId, publishedAt],
+    parametersOf: ({ authorId, publishedAt, body }) => [authorId, publishedAt, body ?? ''],
   });
 }

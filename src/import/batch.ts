@@ -1,5 +1,5 @@
 import type { Db } from '../data/database.ts';
-import { createPostRow, findPublishedAt, insertPosts, type PostIdentity } from '../data/posts.ts';
+import { createPostRow, findResembling, insertPosts, type PostIdentity } from '../data/posts.ts';
 import { findRoomsByName, insertRooms } from '../data/rooms.ts';
 import { findImportedUsers, insertUsers } from '../data/users.ts';
 import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
@@ -63,7 +63,7 @@ function idsByName(rows: readonly { id: string; name: string }[]): Map<string, s
 
 /** The posts that do not stand already, each once. */
 async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
-  const standing = await findPublishedAt(
+  const standing = await findResembling(
     db,
     posts.map(({ post }) => post),
   );
