@@ -7,6 +7,11 @@ export const maxBufferedBytes = 256 * 1024;
 const maxCopiedBytes = 16 * 1024;
 const finalText = 0x81;
 
+interface Frame {
+  prefix: Buffer;
+  shared: Buffer;
+}
+
 /**
  * Writes text frames past the WebSocket library: the bytes of an event are the same for all, only the operation's id
  * stands before them. What comes in one turn of the event loop leaves in one write.
@@ -14,7 +19,7 @@ const finalText = 0x81;
 export class SocketWriter {
   readonly #socket: Socket;
   readonly #isOpen: () => boolean;
-  #pending: Buffer[] = [];
+  #pending: Frame[] | undefined;
   #pendingBytes = 0;
   #waiting: (() => void)[] = [];
 
@@ -27,15 +32,10 @@ export class SocketWriter {
 
   /** One frame: `prefix`, then `shared`. */
   write(prefix: Buffer, shared: Buffer): void {
-    if (!this.#isOpen()) return;
-    if (this.#pending.length === 0) schedule(this);
-    const length = prefix.length + shared.length;
-    if (shared.length > maxCopiedBytes) {
-      this.#pending.push(frame(length, prefix), shared);
-    } else {
-      this.#pending.push(frame(length, prefix, shared));
-    }
-    this.#pendingBytes += length;
+    this.#pendingBytes += frameLength(prefix, shared);
+    if (this.#pending) return void this.#pending.push({ prefix, shared });
+    this.#pending = [{ prefix, shared }];
+    schedule(this);
   }
 
   isFull(): boolean {
@@ -48,25 +48,48 @@ export class SocketWriter {
 
   flush(): void {
     const pending = this.#pending;
-    if (pending.length === 0) return;
-    this.#pending = [];
+    if (!pending) return;
+    const length = this.#pendingBytes;
+    this.#pending = undefined;
     this.#pendingBytes = 0;
-    if (!this.#isOpen() || this.#socket.destroyed) return;
-    const [first] = pending;
-    if (pending.length === 1 && first) this.#socket.write(first);
-    else {
-      this.#socket.cork();
-      for (const bytes of pending) this.#socket.write(bytes);
-      this.#socket.uncork();
-    }
+    if (!this.#isOpen()) return;
+    if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
+    else this.#writeEach(pending);
     if (!this.#socket.writableNeedDrain) this.#resume();
   }
 
   /** The socket is gone: whoever waits for it waits no longer. */
   close(): void {
-    this.#pending = [];
+    this.#pending = undefined;
     this.#pendingBytes = 0;
     this.#resume();
+  }
+
+  #writeAtOnce(frames: readonly Frame[], length: number): void {
+    const bytes = takeScratch(length);
+    let offset = 0;
+    for (const { prefix, shared } of frames) {
+      offset = putHead(bytes, offset, prefix, shared);
+      bytes.set(shared, offset);
+      offset += shared.length;
+    }
+    this.#socket.write(bytes);
+    // What the system did not take waits where it stands.
+    if (this.#socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
+  }
+
+  #writeEach(frames: readonly Frame[]): void {
+    this.#socket.cork();
+    for (const { prefix, shared } of frames) {
+      const isLong = shared.length > maxCopiedBytes;
+      const length = frameLength(prefix, shared);
+      const bytes = Buffer.allocUnsafe(isLong ? length - shared.length : length);
+      const offset = putHead(bytes, 0, prefix, shared);
+      if (!isLong) bytes.set(shared, offset);
+      this.#socket.write(bytes);
+      if (isLong) this.#socket.write(shared);
+    }
+    this.#socket.uncork();
   }
 
   #resume(): void {
@@ -90,21 +113,37 @@ function flushAll(): void {
   for (const writer of writers) writer.flush();
 }
 
-/** The header of an unmasked text frame of `length` bytes, and what of it is at hand (RFC 6455, 5.2). */
-function frame(length: number, ...parts: Buffer[]): Buffer {
-  const headerLength = length < 126 ? 2 : length < 65_536 ? 4 : 10;
-  const partsLength = parts.reduce((sum, part) => sum + part.length, 0);
-  const bytes = Buffer.allocUnsafe(headerLength + partsLength);
-  bytes[0] = finalText;
-  if (headerLength === 2) bytes[1] = length;
-  else if (headerLength === 4) {
-    bytes[1] = 126;
-    bytes.writeUInt16BE(length, 2);
+/** Frames are put together in one place for all sockets: it is free again as soon as the system has taken them. */
+let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
+let taken = scratch;
+
+function takeScratch(length: number): Buffer {
+  if (taken.buffer !== scratch.buffer || taken.length !== length) taken = scratch.subarray(0, length);
+  return taken;
+}
+
+function frameLength(prefix: Buffer, shared: Buffer): number {
+  const length = prefix.length + shared.length;
+  return headerLength(length) + length;
+}
+
+function headerLength(length: number): number {
+  return length < 126 ? 2 : length < 65_536 ? 4 : 10;
+}
+
+/** The header of an unmasked text frame (RFC 6455, 5.2) and the prefix; returns where `shared` goes on. */
+function putHead(bytes: Buffer, start: number, prefix: Buffer, shared: Buffer): number {
+  const length = prefix.length + shared.length;
+  const offset = start + headerLength(length);
+  bytes[start] = finalText;
+  if (length < 126) bytes[start + 1] = length;
+  else if (length < 65_536) {
+    bytes[start + 1] = 126;
+    bytes.writeUInt16BE(length, start + 2);
   } else {
-    bytes[1] = 127;
-    bytes.writeBigUInt64BE(BigInt(length), 2);
+    bytes[start + 1] = 127;
+    bytes.writeBigUInt64BE(BigInt(length), start + 2);
   }
-  let offset = headerLength;
-  for (const part of parts) offset += part.copy(bytes, offset);
-  return bytes;
+  bytes.set(prefix, offset);
+  return offset + prefix.length;
 }
