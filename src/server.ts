@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
 import { type Database, openDatabase } from './data/database.ts';
@@ -21,6 +22,9 @@ import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.ts';
+
+/** So long a request that is under way may take when the server shuts down. */
+const closeGraceMs = 5_000;
 
 export interface RunningServer {
   url: string;
@@ -69,7 +73,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       url,
       async close() {
         const closed = new Promise((done) => http.close(done));
-        await door.close();
+        await Promise.all([door.close(), fanOut.close()]);
+        await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         http.closeAllConnections();
         await Promise.all([closed, trimming.stop()]);
         leaveUsers();

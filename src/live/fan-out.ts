@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ClientError } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Feed } from './feed.ts';
@@ -53,13 +54,15 @@ export class FanOut implements SubscriberHub {
 
   /** Ends what streams to a user whose account is gone. */
   endUser(userId: string): void {
-    const members = this.#groups
-      .values()
-      .flatMap((groups) => groups.values())
-      .flatMap((group) => group.members);
-    for (const member of [...members]) {
+    for (const member of this.#findMembers()) {
       if (member.request.viewerKey === userId) member.end(new ClientError('UNAUTHENTICATED', 'The account is gone.'));
     }
+  }
+
+  /** Leaves every stream to be taken up elsewhere. */
+  async close(): Promise<void> {
+    for (const member of this.#findMembers()) member.cut();
+    await setImmediate();
   }
 
   cursorAt(roomId: string, seq: number): string {
@@ -78,6 +81,11 @@ export class FanOut implements SubscriberHub {
   findGroup({ feed, request, position }: Subscriber): Group {
     // Who starts from now on gets all events live; who resumes gets those in between as they are now.
     return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
+  }
+
+  #findMembers(): Subscriber[] {
+    const groups = this.#groups.values().flatMap((groups) => groups.values());
+    return [...groups.flatMap(({ members }) => members)];
   }
 
   #findGroupAt(feed: Feed, request: SubscribeRequest, position: number): Group {

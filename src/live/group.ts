@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { RoomEvent } from '../data/events.ts';
 import { type Feed, type FeedReader, withoutPost } from './feed.ts';
 import { personal, type Render } from './selection.ts';
@@ -15,7 +14,8 @@ export interface GroupParts {
 
 const batchLength = 64;
 const maxReplayed = 512;
-/** So long a replayed event may be as it was read: many who come back at once share one reading. */
+const maxReplayedLength = 2 ** 20;
+/** So long a replayed event may be as it was read, at most: many who come back at once share one reading. */
 const replayedMs = 1_000;
 
 /** Subscribers of one room with equal selections. It moves along the feed, renders each event once and hands it to all who are live. */
@@ -26,7 +26,9 @@ export class Group implements FeedReader {
   readonly members = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();
   readonly #parts: GroupParts;
-  #replayed: LRUCache<number, { subjectId: string; rendered: ReturnType<Render> }> | undefined;
+  readonly #replayed = new Map<number, { subjectId: string; rendered: ReturnType<Render> }>();
+  #replayedLength = 0;
+  #forgetting: NodeJS.Timeout | undefined;
   #isPumping = false;
 
   constructor(position: number, parts: GroupParts) {
@@ -54,6 +56,7 @@ export class Group implements FeedReader {
     this.#live.delete(member);
     if (this.members.size > 0) return;
     this.feed.readers.delete(this);
+    this.forgetAll();
     this.#parts.onEmpty();
   }
 
@@ -69,26 +72,37 @@ export class Group implements FeedReader {
   }
 
   forget(subjectId: string): void {
-    for (const [seq, entry] of this.#replayed ?? []) if (entry.subjectId === subjectId) this.#replayed?.delete(seq);
+    for (const [seq, entry] of this.#replayed) if (entry.subjectId === subjectId) this.#replayed.delete(seq);
   }
 
   forgetAll(): void {
-    this.#replayed?.clear();
+    clearTimeout(this.#forgetting);
+    this.#forgetting = undefined;
+    this.#replayed.clear();
+    this.#replayedLength = 0;
   }
 
   /** An event of the past as it is now; shared by all who catch up at the same time. */
   async replay(event: RoomEvent): ReturnType<Render> {
-    this.#replayed ??= new LRUCache({ max: maxReplayed, ttl: replayedMs });
     const known = this.#replayed.get(event.seq)?.rendered;
     const rendered = known ?? this.#parts.render(withoutPost(event));
-    if (!known) {
-      this.#replayed.set(event.seq, { subjectId: event.subjectId, rendered });
-      // Who comes next tries again.
-      rendered.catch(() => this.#replayed?.delete(event.seq));
-    }
+    if (!known) this.#keepReplayed(event, rendered);
     const result = await rendered;
     if (result === personal) this.#split();
     return result;
+  }
+
+  #keepReplayed({ seq, subjectId }: RoomEvent, rendered: ReturnType<Render>): void {
+    this.#replayed.set(seq, { subjectId, rendered });
+    this.#forgetting ??= setTimeout(() => this.forgetAll(), replayedMs).unref();
+    rendered.then(
+      (result) => {
+        this.#replayedLength += result && result !== personal ? result.json.length : 0;
+        if (this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed) this.forgetAll();
+      },
+      // Who comes next tries again.
+      () => this.#replayed.delete(seq),
+    );
   }
 
   async #pump(): Promise<void> {

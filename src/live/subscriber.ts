@@ -16,6 +16,8 @@ export interface Sink {
   onceDrained(resume: () => void): void;
   /** The stream is over, and why. */
   end(error: ClientError): void;
+  /** The server goes; the stream is not over, and its client goes on with another. */
+  cut(): void;
 }
 
 /** What all subscribers of a fan-out share. */
@@ -104,6 +106,12 @@ export class Subscriber {
     if (this.#hasLeft) return;
     this.leave();
     this.#sink?.end(error);
+  }
+
+  /** Ends the connection rather than the stream. */
+  cut(): void {
+    this.leave();
+    this.#sink?.cut();
   }
 
   endDeleted(): void {

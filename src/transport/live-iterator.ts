@@ -74,6 +74,10 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   end(error: ClientError): void {
     this.#ended.reject(new OperationRefused(this.#parts.refuse(error)));
   }
+
+  cut(): void {
+    this.#ended.resolve({ done: true, value: undefined });
+  }
 }
 
 function encodeNext({ json }: Rendered): Buffer {

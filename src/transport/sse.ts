@@ -73,6 +73,12 @@ class EventStreamSink implements Sink {
     const body = { errors: [formatError(error, this.#options.answerOptions)] };
     this.#response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
   }
+
+  /** Without a `complete`, so that its client connects again. */
+  cut(): void {
+    this.#options.stopHeartbeat();
+    this.#response.end();
+  }
 }
 
 function encodeEvent({ cursor, json }: Rendered): Buffer {
