@@ -13,6 +13,7 @@ const header = '// Made from schema.graphql by `npm run generate`: change that, 
 /** What the parents of the resolvers are; paths are seen from the generated file. */
 const mappers = {
   User: '../data/tables.ts#UserRow',
+  ApiKey: '../data/tables.ts#ApiKeyRow',
   Post: '../data/tables.ts#PostRow',
   Room: '../data/tables.ts#RoomRow',
   Pagination: '../data/pages.ts#Pagination as PaginationModel',

@@ -10,6 +10,14 @@ type Environment = Record<string, string | undefined>;
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
+export interface OAuthSettings {
+  issuer: string;
+  audience: string;
+  introspectionUrl: string | undefined;
+  clientId: string | undefined;
+  clientSecret: string | undefined;
+}
+
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
 
@@ -42,6 +50,10 @@ export function readConfig(environment: Environment = process.env) {
     /** An Ed25519 private key in PEM; absent: made once and kept beside the database. */
     sessionKey: environment['SESSION_KEY'] || undefined,
     sessionHours: 24,
+    /** Closes what is open to those without credentials. */
+    authRequired: flag('AUTH_REQUIRED', false),
+    signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),
+    oauth: readOAuth(text),
     introspection: flag('INTROSPECTION', true),
     graphiql: flag('GRAPHIQL', true),
     operationTimeoutMs: whole('OPERATION_TIMEOUT_MS', 10_000, 1),
@@ -67,6 +79,33 @@ export function readConfig(environment: Environment = process.env) {
       messages: whole('LIMIT_MESSAGES', 100, 1),
     },
   };
+}
+
+function readOAuth(text: (name: string, fallback: string) => string): OAuthSettings | undefined {
+  const issuer = readUrl('OAUTH_ISSUER', text('OAUTH_ISSUER', ''));
+  if (issuer === '') return undefined;
+  const audience = text('OAUTH_AUDIENCE', '');
+  if (audience === '') {
+    throw new BadSetting(
+      'OAUTH_AUDIENCE',
+      '',
+      'beside OAUTH_ISSUER it is the name that the issuer knows this server by',
+    );
+  }
+  return {
+    issuer,
+    audience,
+    introspectionUrl: readUrl('OAUTH_INTROSPECTION_URL', text('OAUTH_INTROSPECTION_URL', '')) || undefined,
+    clientId: text('OAUTH_CLIENT_ID', '') || undefined,
+    clientSecret: text('OAUTH_CLIENT_SECRET', '') || undefined,
+  };
+}
+
+function readUrl(name: string, value: string): string {
+  if (value !== '' && !(URL.canParse(value) && /^https?:/.test(value))) {
+    throw new BadSetting(name, value, 'it is an http or https address');
+  }
+  return value;
 }
 
 function readPublicUrl(url: string | undefined): string | undefined {

@@ -15,6 +15,7 @@ export const clientErrors = {
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   CONFLICT: { status: 409, meaning: 'It exists already, or has changed since it was read.' },
   CURSOR_EXPIRED: { status: 410, meaning: 'The cursor is older than what is kept: read the room again.' },
+  MEMBERSHIP_REVOKED: { status: 403, meaning: 'The viewer is a member of the room no longer.' },
   ROOM_DELETED: { status: 410, meaning: 'The room was deleted.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is longer than allowed.' },
   URI_TOO_LONG: { status: 414, meaning: 'The URI is longer than allowed: use POST.' },
@@ -51,6 +52,8 @@ export interface ErrorExtras {
   details?: readonly InputProblem[];
   live?: { cursor: string };
   retryAfterMs?: number;
+  /** The scope that the credentials lack. */
+  scope?: string;
 }
 
 /** An error whose code, message and extras may be shown to the client. */
@@ -58,8 +61,13 @@ export class ClientError extends Error {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
 
-  constructor(code: ErrorCode, message: string = clientErrors[code].meaning, extras: ErrorExtras = {}) {
-    super(message);
+  constructor(
+    code: ErrorCode,
+    message: string = clientErrors[code].meaning,
+    extras: ErrorExtras = {},
+    options: ErrorOptions = {},
+  ) {
+    super(message, options);
     this.name = 'ClientError';
     this.code = code;
     this.extras = extras;

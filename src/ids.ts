@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const prefixes = { User: 'u', Post: 'p', Room: 'r' } as const;
+const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k' } as const;
 
 export type NodeType = keyof typeof prefixes;
 
@@ -21,7 +21,7 @@ export function createId(type: NodeType, now = Date.now()): string {
 
 /** The type that an id was made for, or undefined where it is none of ours. */
 export function findNodeType(id: string): NodeType | undefined {
-  if (!/^[upr][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
+  if (!/^[uprk][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
   return (Object.keys(prefixes) as NodeType[]).find((type) => id.startsWith(prefixes[type]));
 }
 

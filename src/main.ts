@@ -11,11 +11,15 @@ type Command = (args: string[]) => Promise<number>;
 const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   import: async () => (await import('./commands/import.ts')).importFile,
+  'grant-admin': async () => (await import('./commands/grant-admin.ts')).grantAdminTo,
+  key: async () => (await import('./commands/key.ts')).key,
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };
 
 const usage = `usage: postroom serve
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
+       postroom grant-admin EMAIL
+       postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
        postroom schema`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);

@@ -6,13 +6,20 @@ import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
 import { type Database, openDatabase } from './data/database.ts';
 import { readEpoch } from './data/events.ts';
+import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine } from './engine/engine.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
-import { findViewer } from './identity/credentials.ts';
+import { ClientError } from './errors.ts';
+import type { Audit, AuditEvent } from './identity/audit.ts';
+import { type CredentialParts, findViewer } from './identity/credentials.ts';
+import { OAuth } from './identity/oauth.ts';
 import { Sessions } from './identity/session.ts';
-import { createSessionKey, loadSessionKey, parseSessionKey, type SessionKey } from './identity/session-key.ts';
+import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './identity/session-key.ts';
+import { createSignInLimit } from './identity/sign-in-limit.ts';
+import type { Viewer } from './identity/viewer.ts';
+import { CredentialWatch } from './identity/watch.ts';
 import { type Bus, usersTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
@@ -46,7 +53,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   try {
     const { bus = createMemoryBus() } = own;
     const epoch = await readEpoch(database.db);
-    const services: Services = { database, bus, sessions, epoch };
+    const audit = (event: AuditEvent) => log.info({ audit: event }, event.event);
+    const signInLimit = createSignInLimit(config.signInAttempts);
+    const services: Services = { database, bus, sessions, epoch, signInLimit, audit };
     const onError = (error: unknown) => log.error({ err: error }, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
     let logReadCount = 0;
@@ -54,18 +63,27 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       logReadCount += 1;
       log.debug({ roomId }, 'log read');
     };
-    const fanOut = new FanOut({ database, bus, retention, epoch, onError, onLogRead });
+    const fanOut = new FanOut({
+      database,
+      bus,
+      retention,
+      epoch,
+      findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
+      onError,
+      onLogRead,
+    });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
-    const authenticate = (authorization: string | undefined) => findViewer(database.db, sessions, authorization);
-    const parts: TransportParts = { engine, authenticate, config, log };
+    const oauth = config.oauth && new OAuth(config.oauth);
+    const authenticate = createAuthentication({ database, sessions, oauth }, audit);
+    const credentials = new CredentialWatch(database.db, onError);
+    const watch = (viewer: Viewer | null, end: () => void) => credentials.watch(viewer, end);
+    const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveUsers = await bus.subscribe(usersTopic, (message) => {
-      fanOut.forgetReplayed();
-      if (message.type !== 'userDeleted') return;
-      door.endUser(message.userId);
-      fanOut.endUser(message.userId);
+      if (message.type !== 'credentialsChanged') fanOut.forgetReplayed();
+      if (message.type !== 'contentErased') credentials.look();
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -81,6 +99,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
         await bus.close();
         metrics.stop();
+        credentials.stop();
+        oauth?.close();
         await database.close();
       },
     };
@@ -90,18 +110,30 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   }
 }
 
+/** Refusals are noted: who tries keys and tokens is worth knowing. */
+function createAuthentication(parts: CredentialParts, audit: Audit): TransportParts['authenticate'] {
+  return async (authorization, address) => {
+    try {
+      return await findViewer(parts, authorization);
+    } catch (error) {
+      if (error instanceof ClientError) audit({ event: 'credentialsRefused', reason: error.message, address });
+      throw error;
+    }
+  };
+}
+
 function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
-function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKey {
+function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKeys {
   if (sessionKey === undefined) {
     const path = databaseUrl.slice('sqlite:'.length);
-    if (path === ':memory:') return createSessionKey();
-    return loadSessionKey(join(dirname(resolve(path)), 'session-key.pem'));
+    if (path === ':memory:') return createSessionKeys();
+    return loadSessionKeys(join(dirname(resolve(path)), 'session-key.pem'));
   }
   try {
-    return parseSessionKey(sessionKey);
+    return parseSessionKeys(sessionKey);
   } catch {
     throw new BadSetting('SESSION_KEY', '(hidden)', 'it is an Ed25519 private key in PEM (PKCS #8)');
   }

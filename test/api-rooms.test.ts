@@ -19,8 +19,11 @@ const [create, update, replace, remove, join, leave] = [
   mutation('leaveRoom'),
 ] as const;
 
-const send = (query: string, input: Record<string, unknown>, person?: Person) =>
-  server.postroom.send(query, { input }, person?.token);
+/** A replacement names what the other inputs may leave out. */
+const send = (query: string, input: Record<string, unknown>, person?: Person) => {
+  const all = query === replace ? { visibility: 'PUBLIC', ...input } : input;
+  return server.postroom.send(query, { input: all }, person?.token);
+};
 
 async function find(id: string) {
   const { room } = await server.postroom.ask(`query ($id: ID!) { room(id: $id) ${fields} }`, { id });

@@ -1,7 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Db } from './database.ts';
 import { findLastPosts, findPosts } from './posts.ts';
-import { findRooms } from './rooms.ts';
+import { findMemberships, findRooms } from './rooms.ts';
+import type { Sight } from './sight.ts';
 import type { PostRow, RoomRow, UserRow } from './tables.ts';
 import { findUsers } from './users.ts';
 
@@ -10,18 +11,27 @@ export interface Loaders {
   user: DataLoader<string, UserRow | undefined>;
   post: DataLoader<string, PostRow | undefined>;
   room: DataLoader<string, RoomRow | undefined>;
+  /** Whether a user is a member of a room. */
+  isMember: (userId: string, roomId: string) => Promise<boolean>;
   /** The last `last` published posts of an author, newest last. */
   lastPosts: (authorId: string, last: number) => Promise<PostRow[]>;
 }
 
-export function createLoaders(db: Db): Loaders {
+/** `sight` is asked for only where a read depends on it. */
+export function createLoaders(db: Db, sight: () => Sight): Loaders {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
+  const memberships = new Map<string, DataLoader<string, boolean>>();
   return {
     user: createLoader((ids) => findUsers(db, ids)),
     post: createLoader((ids) => findPosts(db, ids)),
     room: createLoader((ids) => findRooms(db, ids)),
+    isMember(userId, roomId) {
+      const known = memberships.get(userId) ?? createMembershipLoader(db, userId);
+      memberships.set(userId, known);
+      return known.load(roomId);
+    },
     lastPosts(authorId, last) {
-      const known = lastPosts.get(last) ?? createLastPostsLoader(db, last);
+      const known = lastPosts.get(last) ?? createLastPostsLoader(db, sight(), last);
       lastPosts.set(last, known);
       return known.load(authorId);
     },
@@ -37,9 +47,16 @@ function createLoader<Row extends { id: string }>(
   });
 }
 
-function createLastPostsLoader(db: Db, last: number): DataLoader<string, PostRow[]> {
+function createMembershipLoader(db: Db, userId: string): DataLoader<string, boolean> {
+  return new DataLoader(async (roomIds) => {
+    const joined = await findMemberships(db, userId, roomIds);
+    return roomIds.map((id) => joined.has(id));
+  });
+}
+
+function createLastPostsLoader(db: Db, sight: Sight, last: number): DataLoader<string, PostRow[]> {
   return new DataLoader(async (authorIds) => {
-    const posts = Map.groupBy(await findLastPosts(db, authorIds, last), ({ authorId }) => authorId);
+    const posts = Map.groupBy(await findLastPosts(db, sight, authorIds, last), ({ authorId }) => authorId);
     return authorIds.map((id) => posts.get(id) ?? []);
   });
 }

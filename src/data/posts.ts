@@ -13,6 +13,7 @@ import {
   type PostPage,
 } from './pages.ts';
 import { executeInParts } from './parts.ts';
+import { isInSight, type Sight } from './sight.ts';
 import type { PostRow } from './tables.ts';
 import { contains } from './text.ts';
 
@@ -64,8 +65,12 @@ export async function findPost(db: Db, id: string): Promise<PostRow | undefined>
   return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export function findPostPage(db: Db, filter: PostFilter, page: PageArguments): PostPage {
-  let query = db.selectFrom('posts').selectAll().where('publishedAt', 'is not', null);
+export function findPostPage(db: Db, sight: Sight, filter: PostFilter, page: PageArguments): PostPage {
+  let query = db
+    .selectFrom('posts')
+    .selectAll()
+    .where('publishedAt', 'is not', null)
+    .where(isInSight(sight, 'posts.roomId'));
   if (filter.room != null) query = query.where('roomId', '=', filter.room);
   if (filter.author != null) query = query.where('authorId', '=', filter.author);
   if (filter.title != null) query = query.where(contains('title', filter.title));
@@ -74,13 +79,23 @@ export function findPostPage(db: Db, filter: PostFilter, page: PageArguments): P
   return createPage(query.orderBy('publishedAt').orderBy('id'), page);
 }
 
-export function findDrafts(db: Db, authorId: string, page: PageArguments): PostPage {
-  const query = db.selectFrom('posts').selectAll().where('authorId', '=', authorId).where('publishedAt', 'is', null);
+export function findDrafts(db: Db, sight: Sight, authorId: string, page: PageArguments): PostPage {
+  const query = db
+    .selectFrom('posts')
+    .selectAll()
+    .where('authorId', '=', authorId)
+    .where('publishedAt', 'is', null)
+    .where(isInSight(sight, 'posts.roomId'));
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
 /** Of each author the last `last` published posts, all in one statement, newest last. */
-export async function findLastPosts(db: Db, authorIds: readonly string[], last: number): Promise<PostRow[]> {
+export async function findLastPosts(
+  db: Db,
+  sight: Sight,
+  authorIds: readonly string[],
+  last: number,
+): Promise<PostRow[]> {
   return db
     .selectFrom('users')
     .innerJoin('posts', (join) =>
@@ -90,6 +105,7 @@ export async function findLastPosts(db: Db, authorIds: readonly string[], last: 
           .select('recent.id')
           .whereRef('recent.authorId', '=', 'users.id')
           .where('recent.publishedAt', 'is not', null)
+          .where(isInSight(sight, 'recent.roomId'))
           .orderBy('recent.publishedAt', 'desc')
           .orderBy('recent.id', 'desc')
           .limit(last),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import {
@@ -12,27 +13,31 @@ import {
   type RoomPage,
 } from './pages.ts';
 import { executeInParts } from './parts.ts';
+import { isInSight, type Sight } from './sight.ts';
 import type { RoomRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
 export interface RoomFilter {
+  visibility?: RoomRow['visibility'] | null | undefined;
   name?: string | null | undefined;
   member?: string | null | undefined;
 }
 
 export interface NewRoom {
   name: string;
+  visibility?: RoomRow['visibility'];
   ownerId?: string | null;
 }
 
 /** What is undefined stays. */
 export interface RoomChanges {
   name: string | undefined;
+  visibility: RoomRow['visibility'] | undefined;
 }
 
-export function createRoomRow({ name, ownerId = null }: NewRoom): RoomRow {
+export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: NewRoom): RoomRow {
   const now = Date.now();
-  return { id: createId('Room'), name, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
+  return { id: createId('Room'), name, visibility, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
 }
 
 /** @throws a unique violation where the name is taken. */
@@ -56,20 +61,36 @@ export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined>
   return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function findRoomByName(db: Db, name: string): Promise<RoomRow | undefined> {
+/** The public room of this name, else the oldest private one in sight. */
+export async function findRoomByName(db: Db, sight: Sight, name: string): Promise<RoomRow | undefined> {
   if (!isStorable(name)) return undefined;
-  return db.selectFrom('rooms').selectAll().where('name', '=', name).executeTakeFirst();
+  return db
+    .selectFrom('rooms')
+    .selectAll()
+    .where('name', '=', name)
+    .where(isInSight(sight, 'rooms.id'))
+    .orderBy('visibility', 'desc')
+    .orderBy('createdAt')
+    .orderBy('id')
+    .executeTakeFirst();
 }
 
+/** Public rooms by their names. */
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
-    build: (part) => db.selectFrom('rooms').select(['id', 'name']).where('name', 'in', part),
+    build: (part) =>
+      db
+        .selectFrom('rooms')
+        .select(['id', 'name'])
+        .where('name', 'in', part)
+        .where(sql<boolean>`"visibility" = 'PUBLIC'`),
     parametersOf: (name) => [name],
   });
 }
 
-export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): RoomPage {
-  let query = db.selectFrom('rooms').selectAll();
+export function findRoomPage(db: Db, sight: Sight, filter: RoomFilter, page: PageArguments): RoomPage {
+  let query = db.selectFrom('rooms').selectAll().where(isInSight(sight, 'rooms.id'));
+  if (filter.visibility != null) query = query.where('visibility', '=', filter.visibility);
   if (filter.name != null) query = query.where(contains('name', filter.name));
   if (filter.member != null) {
     const member = filter.member;
@@ -79,10 +100,19 @@ export function findRoomPage(db: Db, filter: RoomFilter, page: PageArguments): R
 }
 
 /** The room as changed, or undefined where it has changed since `room` was read. @throws a unique violation where the name is taken. */
-export async function updateRoom(db: Db, room: RoomRow, { name }: RoomChanges): Promise<RoomRow | undefined> {
+export async function updateRoom(
+  db: Db,
+  room: RoomRow,
+  { name, visibility }: RoomChanges,
+): Promise<RoomRow | undefined> {
   return db
     .updateTable('rooms')
-    .set({ ...(name !== undefined && { name }), updatedAt: Date.now(), version: room.version + 1 })
+    .set({
+      ...(name !== undefined && { name }),
+      ...(visibility !== undefined && { visibility }),
+      updatedAt: Date.now(),
+      version: room.version + 1,
+    })
     .where('id', '=', room.id)
     .where('version', '=', room.version)
     .returningAll()
@@ -122,6 +152,40 @@ export async function deleteMember(db: Db, roomId: string, userId: string): Prom
     .where('userId', '=', userId)
     .executeTakeFirstOrThrow();
   return numDeletedRows === 1n;
+}
+
+/** Which of these users see the room; undefined where everyone does, or where it is gone and its streams end for that. */
+export async function findReaders(
+  db: Db,
+  roomId: string,
+  userIds: readonly string[],
+): Promise<Set<string> | undefined> {
+  const room = await findRoom(db, roomId);
+  return room?.visibility === 'PRIVATE' ? findMembersAmong(db, roomId, userIds) : undefined;
+}
+
+async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
+  const rows = await executeInParts(db, userIds, {
+    // One parameter of the room for each user keeps the parts alike.
+    build: (part) =>
+      db
+        .selectFrom('roomMembers')
+        .select('userId')
+        .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)])))),
+    parametersOf: (userId) => [roomId, userId],
+  });
+  return new Set(rows.map(({ userId }) => userId));
+}
+
+/** Which of these rooms the user is a member of. */
+export async function findMemberships(db: Db, userId: string, roomIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('roomMembers')
+    .select('roomId')
+    .where('userId', '=', userId)
+    .where('roomId', 'in', roomIds)
+    .execute();
+  return new Set(rows.map(({ roomId }) => roomId));
 }
 
 /** The rooms that a user is a member of. */

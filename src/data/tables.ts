@@ -11,6 +11,7 @@ export interface Tables {
   roomMembers: RoomMemberTable;
   posts: PostTable;
   roomEvents: RoomEventTable;
+  apiKeys: ApiKeyTable;
   settings: SettingTable;
 }
 
@@ -27,11 +28,19 @@ interface UserTable extends Versioned {
   /** The e-mail without regard to case, for uniqueness. */
   emailKey: string | null;
   passwordHash: string | null;
+  role: 'MEMBER' | 'ADMIN';
+  /** Session tokens made before this moment have ended, but for those of the session `keptSession`. */
+  sessionsFrom: number;
+  keptSession: string | null;
+  /** Whom an OAuth issuer knows them as. */
+  oauthIssuer: string | null;
+  oauthSubject: string | null;
   deletedAt: number | null;
 }
 
 interface RoomTable extends Versioned {
   name: string;
+  visibility: 'PUBLIC' | 'PRIVATE';
   ownerId: string | null;
   /** The number of the room's latest event. */
   head: number;
@@ -64,6 +73,24 @@ interface RoomEventTable {
   at: number;
 }
 
+interface ApiKeyTable {
+  id: string;
+  name: string;
+  prefix: string;
+  /** SHA-256 of the key, in hex; the key itself is random enough to need no slower one. */
+  hash: string;
+  /** READ, WRITE and ADMIN, separated by spaces. */
+  scopes: string;
+  /** The user that the application acts as. */
+  userId: string;
+  /** Who made it; null where the operator did. */
+  ownerId: string | null;
+  createdAt: number;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+}
+
 interface SettingTable {
   name: string;
   value: string;
@@ -84,14 +111,16 @@ export type UserRow = Selectable<UserTable>;
 export type RoomRow = Selectable<RoomTable>;
 export type RoomMemberRow = Selectable<RoomMemberTable>;
 export type PostRow = Selectable<PostTable>;
+export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;
 
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
 
 /** Which columns answer a field of the schema as they are. */
 export const columns = {
-  User: ['id', 'name', 'createdAt', 'updatedAt', 'version'] satisfies (keyof UserRow)[],
-  Room: ['id', 'name', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
+  User: ['id', 'name', 'role', 'createdAt', 'updatedAt', 'version'] satisfies (keyof UserRow)[],
+  Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
   Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
+  ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],
   ...Object.fromEntries(roomEventTypes.map((type) => [type, eventColumns])),
 };

@@ -19,6 +19,13 @@ export interface NewUser {
   passwordHash?: string | null;
   /** Now, unless it came with imported history. */
   createdAt?: number;
+  /** Whom an OAuth issuer knows them as. */
+  oauth?: OAuthSubject;
+}
+
+export interface OAuthSubject {
+  issuer: string;
+  subject: string;
 }
 
 /** What is undefined stays. */
@@ -32,13 +39,24 @@ export function emailKeyOf(email: string): string {
   return email.toLowerCase();
 }
 
-export function createUserRow({ name, email = null, passwordHash = null, createdAt = Date.now() }: NewUser): UserRow {
+export function createUserRow({
+  name,
+  email = null,
+  passwordHash = null,
+  createdAt = Date.now(),
+  oauth,
+}: NewUser): UserRow {
   return {
     id: createId('User'),
     name,
     email,
     emailKey: email === null ? null : emailKeyOf(email),
     passwordHash,
+    role: 'MEMBER',
+    sessionsFrom: 0,
+    keptSession: null,
+    oauthIssuer: oauth?.issuer ?? null,
+    oauthSubject: oauth?.subject ?? null,
     createdAt,
     updatedAt: createdAt,
     version: 1,
@@ -121,10 +139,59 @@ export async function eraseUser(db: Db, user: UserRow): Promise<void> {
       email: null,
       emailKey: null,
       passwordHash: null,
+      role: 'MEMBER',
+      oauthIssuer: null,
+      oauthSubject: null,
       deletedAt: now,
       updatedAt: now,
       version: user.version + 1,
     })
     .where('id', '=', user.id)
     .execute();
+}
+
+/** The user whom an issuer knows as this subject. */
+export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Promise<UserRow | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where('oauthIssuer', '=', issuer)
+    .where('oauthSubject', '=', subject)
+    .executeTakeFirst();
+}
+
+/** The same, made at first sight; once, also where two requests see them first. */
+export async function findOrCreateSubject(db: Db, oauth: OAuthSubject, name: string): Promise<UserRow> {
+  await db
+    .insertInto('users')
+    .values(createUserRow({ name, oauth }))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const user = await findSubject(db, oauth);
+  if (!user) throw new Error('A user that was just made is missing.');
+  return user;
+}
+
+/** A new password; sessions that began before it end, but for the one named. */
+export async function setPassword(
+  db: Db,
+  userId: string,
+  passwordHash: string,
+  keptSession: string | null,
+): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ passwordHash, sessionsFrom: Date.now(), keptSession })
+    .where('id', '=', userId)
+    .execute();
+}
+
+/** Whether there was a user of this e-mail. */
+export async function grantAdmin(db: Db, email: string): Promise<UserRow | undefined> {
+  return db
+    .updateTable('users')
+    .set((eb) => ({ role: 'ADMIN', version: eb('version', '+', 1), updatedAt: Date.now() }))
+    .where('emailKey', '=', emailKeyOf(email))
+    .returningAll()
+    .executeTakeFirst();
 }

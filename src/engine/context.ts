@@ -1,7 +1,11 @@
 import type { Database, Db } from '../data/database.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
+import type { Sight } from '../data/sight.ts';
 import type { UserRow } from '../data/tables.ts';
+import { sightOf } from '../identity/access.ts';
+import type { Audit } from '../identity/audit.ts';
 import type { Sessions } from '../identity/session.ts';
+import type { SignInLimit } from '../identity/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
@@ -12,6 +16,8 @@ export interface Services {
   database: Database;
   bus: Bus;
   sessions: Sessions;
+  signInLimit: SignInLimit;
+  audit: Audit;
   /** Which history the database holds. */
   epoch: string;
 }
@@ -21,6 +27,10 @@ export interface Context {
   readonly services: Services;
   /** Who is asking; to ask for it makes a subscription's result personal. */
   readonly viewer: Viewer | null;
+  /** Which rooms the viewer sees. */
+  readonly sight: Sight;
+  /** Where the operation came from. */
+  readonly address: string;
   readonly db: Db;
   readonly loaders: Loaders;
   /** Who sees what is said of `user`: whoever signed in as them in this operation, else the viewer. */
@@ -33,8 +43,14 @@ export interface Context {
   cursorOf(roomId: string, head: number): string;
 }
 
+export interface ContextOptions {
+  address?: string;
+  db?: Db;
+}
+
 export class OperationContext implements Context {
   readonly services: Services;
+  readonly address: string;
   readonly db: Db;
   loaders: Loaders;
   /** Whether what comes of it may differ from viewer to viewer. */
@@ -43,16 +59,26 @@ export class OperationContext implements Context {
   readonly #admitted = new Map<string, Viewer>();
   readonly #positions = new Map<string, number>();
 
-  constructor(services: Services, viewer: Viewer | null, db: Db = services.database.db) {
+  constructor(
+    services: Services,
+    viewer: Viewer | null,
+    { address = '', db = services.database.db }: ContextOptions = {},
+  ) {
     this.services = services;
+    this.address = address;
     this.db = db;
-    this.loaders = createLoaders(db);
+    this.loaders = createLoaders(db, () => this.sight);
     this.#viewer = viewer;
   }
 
   get viewer(): Viewer | null {
     this.hasAskedForViewer = true;
     return this.#viewer;
+  }
+
+  /** What is public is the same for everyone: without credentials it is no question of the viewer. */
+  get sight(): Sight {
+    return sightOf(this.#viewer === null ? null : this.viewer);
   }
 
   observerOf({ id }: UserRow): Viewer | null {
@@ -67,7 +93,7 @@ export class OperationContext implements Context {
   readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
     const { result, events } = await commitChange(this.services.database, this.services.bus, work);
     for (const { roomId, seq } of events) this.pinPosition(roomId, seq);
-    this.loaders = createLoaders(this.db);
+    this.loaders = createLoaders(this.db, () => this.sight);
     return result;
   };
 
@@ -85,6 +111,10 @@ export class OperationContext implements Context {
 export class SharedContext extends OperationContext {
   constructor(services: Services) {
     super(services, null);
+  }
+
+  override get sight(): Sight {
+    return sightOf(this.viewer);
   }
 
   override get viewer(): never {

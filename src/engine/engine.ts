@@ -21,7 +21,7 @@ import { errorsOf, validateRequest } from './request-validation.ts';
 export interface EngineParts extends OperationParts {
   schema: GraphQLSchema;
   documents: DocumentSource;
-  config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate'>;
+  config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
 /** One pipeline for every transport: parse, validate, limits, execute. */

@@ -7,7 +7,8 @@ import {
   visit,
 } from 'graphql';
 import type { RoomEvent } from '../data/events.ts';
-import type { Viewer } from '../identity/viewer.ts';
+import { sightOf } from '../identity/access.ts';
+import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { Rendered } from '../live/rendered.ts';
 import { personal, type SubscribeRequest } from '../live/selection.ts';
 import type { RoomStream } from '../resolvers/room-stream.ts';
@@ -44,7 +45,8 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     head: stream.head,
     key: `${traits.id} ${JSON.stringify(variables)}`,
     traits,
-    viewerKey: viewer?.user.id ?? '',
+    sight: sightOf(viewer),
+    viewerKey: viewerKeyOf(viewer),
     renderShared: (event) => renderShared(operation, stream, event),
     renderPersonal: (event) => render(operation, stream, event, new OperationContext(services, viewer)),
   };

@@ -110,7 +110,7 @@ export class Operation implements PreparedOperation {
   async subscribe(after?: string): Promise<Subscriber | Answer> {
     const { services, fanOut } = this.#parts;
     const { viewer } = this.#call;
-    const contextValue = new OperationContext(services, viewer);
+    const contextValue = new OperationContext(services, viewer, { address: this.#call.address });
     const validated = this.#validated as ValidatedSubscriptionArgs;
     let subscriber: Subscriber | undefined;
     const answer = await this.#answer(async () => {
@@ -124,7 +124,8 @@ export class Operation implements PreparedOperation {
   }
 
   #run(db: Db): Promise<ExecutionResult> {
-    const contextValue = new OperationContext(this.#parts.services, this.#call.viewer, db);
+    const { viewer, address } = this.#call;
+    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db });
     this.#context = contextValue;
     return this.#enveloped.execute({ ...this.#validated, contextValue });
   }

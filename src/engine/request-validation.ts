@@ -1,11 +1,14 @@
 import {
   GraphQLError,
   getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
 import type { createYoga } from 'graphql-yoga';
+import { assertMayCome, assertScope } from '../identity/access.ts';
 import { requestError } from './answer.ts';
 import type { CostCheck } from './limits/cost.ts';
 import type { Call, GraphQLRequest } from './operation.ts';
@@ -19,18 +22,26 @@ export interface ValidatedRequest {
   cost: number;
 }
 
+export interface ValidationOptions {
+  checkCost: CostCheck;
+  introspection: boolean;
+  authRequired: boolean;
+}
+
 /** Everything that can be said against a request before it runs. @throws GraphQLError, ClientError or RequestErrors. */
 export function validateRequest(
   { parse, validate, schema }: Enveloped,
   { query, operationName, variables }: GraphQLRequest & { query: string },
-  { abort }: Call,
-  { checkCost, introspection }: { checkCost: CostCheck; introspection: boolean },
+  { abort, viewer }: Call,
+  { checkCost, introspection, authRequired }: ValidationOptions,
 ): ValidatedRequest {
   const document = parse(query);
   const errors: readonly GraphQLError[] = validate(schema, document);
   if (errors.length > 0) throw new RequestErrors(errors);
   const operation = getOperationAST(document, operationName);
   if (!operation) throw requestError('OPERATION_NOT_FOUND');
+  if (authRequired) assertMayCome(viewer, isSigningIn(operation));
+  assertScope(viewer, operation.operation === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
   const args = validateExecutionArgs({
     schema,
     document,
@@ -45,6 +56,14 @@ export function validateRequest(
     throw new RequestErrors(args.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
   }
   return { args, cost: checkCost(args) };
+}
+
+/** Whether it does nothing but make credentials. */
+function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): boolean {
+  return (
+    operation === OperationTypeNode.MUTATION &&
+    selectionSet.selections.every((node) => node.kind === Kind.FIELD && ['signUp', 'signIn'].includes(node.name.value))
+  );
 }
 
 /** Several errors of one request. */

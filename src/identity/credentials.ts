@@ -1,16 +1,41 @@
-import type { Db } from '../data/database.ts';
+import { decodeJwt } from 'jose';
+import type { Database } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
-import type { Sessions } from './session.ts';
+import { findApplication } from './application.ts';
+import type { OAuth } from './oauth.ts';
+import { type Sessions, sessionIssuer } from './session.ts';
 import type { Viewer } from './viewer.ts';
 
+export interface CredentialParts {
+  database: Database;
+  sessions: Sessions;
+  /** Where an issuer is configured. */
+  oauth: OAuth | undefined;
+}
+
+const maxLength = 8_192;
+
 /** The viewer that an `Authorization` names: null for none. @throws ClientError UNAUTHENTICATED for a bad one, never anonymous. */
-export async function findViewer(
-  db: Db,
-  sessions: Sessions,
-  authorization: string | undefined,
-): Promise<Viewer | null> {
+export async function findViewer(parts: CredentialParts, authorization: string | undefined): Promise<Viewer | null> {
   if (authorization === undefined) return null;
-  const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-  if (!token) throw new ClientError('UNAUTHENTICATED', 'The Authorization is not of the form "Bearer <access token>".');
-  return sessions.findViewer(db, token);
+  const [, scheme, token] =
+    authorization.length > maxLength ? [] : (/^(bearer|apikey) +(\S+) *$/i.exec(authorization) ?? []);
+  if (!scheme || !token) {
+    throw new ClientError(
+      'UNAUTHENTICATED',
+      'The Authorization is not of the form "Bearer <access token>" or "ApiKey <key>".',
+    );
+  }
+  if (scheme.toLowerCase() === 'apikey') return findApplication(parts.database, token);
+  if (!parts.oauth || isOurs(token)) return parts.sessions.findViewer(parts.database.db, token);
+  return parts.oauth.findViewer(parts.database, token);
+}
+
+/** What it says of itself; whether that is true is checked by whom it names. */
+function isOurs(token: string): boolean {
+  try {
+    return decodeJwt(token).iss === sessionIssuer;
+  } catch {
+    return false;
+  }
 }

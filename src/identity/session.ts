@@ -1,15 +1,15 @@
-import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { type JWTHeaderParameters, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../data/database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
-import type { SessionKey } from './session-key.ts';
-import type { Viewer } from './viewer.ts';
+import type { SessionKeys } from './session-key.ts';
+import { scopes, type Viewer } from './viewer.ts';
 
-const issuer = 'postroom';
+export const sessionIssuer = 'postroom';
 const algorithm = 'EdDSA';
-const maxTokenLength = 4_096;
 const maxVerified = 10_000;
 
 export interface Session {
@@ -21,53 +21,60 @@ export interface Session {
 
 interface Claims {
   userId: string;
+  sessionId: string;
+  startedAt: number;
   expiresAt: number;
 }
 
-/** Makes and reads session tokens: JWTs (EdDSA) that name the user and an end. */
+/** Makes and reads session tokens: JWTs (EdDSA) that name the user, the session and an end. */
 export class Sessions {
-  readonly #key: SessionKey;
+  readonly #keys: SessionKeys;
   readonly #hours: number;
-  /** A signature is checked once; the end is checked each time. */
+  /** A signature is checked once; the end, and whether the session goes on, each time. */
   readonly #verified = new LRUCache<string, Claims>({ max: maxVerified });
 
-  constructor(key: SessionKey, hours: number) {
-    this.#key = key;
+  constructor(keys: SessionKeys, hours: number) {
+    this.#keys = keys;
     this.#hours = hours;
   }
 
-  async start(user: UserRow): Promise<Session> {
-    const now = Math.floor(Date.now() / 1_000);
-    const end = now + this.#hours * 3_600;
-    const accessToken = await new SignJWT({})
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
-      .setIssuer(issuer)
+  /** A new session, or a fresh token of one that goes on. */
+  async start(user: UserRow, sessionId: string = randomUUID()): Promise<Session & { viewer: Viewer }> {
+    const startedAt = Date.now();
+    const end = Math.floor(startedAt / 1_000) + this.#hours * 3_600;
+    const accessToken = await new SignJWT({ sid: sessionId, at: startedAt })
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.#keys.id })
+      .setIssuer(sessionIssuer)
       .setSubject(user.id)
-      .setIssuedAt(now)
+      .setIssuedAt(Math.floor(startedAt / 1_000))
       .setExpirationTime(end)
-      .sign(this.#key.sign);
-    return { accessToken, expiresAt: end * 1_000, user };
+      .sign(this.#keys.sign);
+    const expiresAt = end * 1_000;
+    const viewer = createViewer(user, { userId: user.id, sessionId, startedAt, expiresAt });
+    return { accessToken, expiresAt, user, viewer };
   }
 
   /** Whose token it is. @throws ClientError UNAUTHENTICATED where it is not ours, has ended, or its user is gone. */
   async findViewer(db: Db, token: string): Promise<Viewer> {
-    const { userId, expiresAt } = this.#verified.get(token) ?? (await this.#verify(token));
-    const user = expiresAt > Date.now() ? await findUser(db, userId) : undefined;
-    if (!user || user.deletedAt !== null) throw badToken();
-    return { user, expiresAt };
+    const claims = this.#verified.get(token) ?? (await this.#verify(token));
+    const user = claims.expiresAt > Date.now() ? await findUser(db, claims.userId) : undefined;
+    if (!user) throw badToken();
+    const viewer = createViewer(user, claims);
+    if (!isSessionAlive(viewer, user)) throw badToken();
+    return viewer;
   }
 
   async #verify(token: string): Promise<Claims> {
-    if (token.length > maxTokenLength) throw badToken();
     try {
-      const { payload } = await jwtVerify(token, this.#key.verify, {
-        issuer,
+      const { payload } = await jwtVerify(token, ({ kid }: JWTHeaderParameters) => this.#findKey(kid), {
+        issuer: sessionIssuer,
         algorithms: [algorithm],
         typ: 'JWT',
-        requiredClaims: ['sub', 'exp'],
+        requiredClaims: ['sub', 'iat', 'exp'],
       });
-      // A claim is as its signer wrote it: `sub` may be anything.
-      const claims = { userId: String(payload.sub), expiresAt: (payload.exp ?? 0) * 1_000 };
+      // A claim is as its signer wrote it: each may be anything.
+      const { sub, iat = 0, exp = 0, sid = '', at = iat * 1_000 } = payload;
+      const claims = { userId: String(sub), sessionId: String(sid), startedAt: Number(at), expiresAt: exp * 1_000 };
       this.#verified.set(token, claims);
       return claims;
     } catch (error) {
@@ -75,6 +82,23 @@ export class Sessions {
       throw error;
     }
   }
+
+  #findKey(id: string | undefined) {
+    const key = this.#keys.verify.get(id ?? this.#keys.id);
+    if (!key) throw badToken();
+    return key;
+  }
+}
+
+/** A session goes on until its account is gone, or a new password has ended all that began before it but one. */
+export function isSessionAlive({ credential }: Viewer, user: UserRow): boolean {
+  if (user.deletedAt !== null) return false;
+  if (credential.kind !== 'session') return true;
+  return credential.startedAt >= user.sessionsFrom || credential.id === user.keptSession;
+}
+
+function createViewer(user: UserRow, { sessionId, startedAt, expiresAt }: Claims): Viewer {
+  return { user, credential: { kind: 'session', id: sessionId, startedAt }, scopes: new Set(scopes), expiresAt };
 }
 
 function badToken(): ClientError {

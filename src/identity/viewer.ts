@@ -1,8 +1,23 @@
 import type { UserRow } from '../data/tables.ts';
 
+export const scopes = ['READ', 'WRITE', 'ADMIN'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** By what someone proved who they are. */
+export type Credential =
+  /** `startedAt` in milliseconds since 1970. */
+  { kind: 'session'; id: string; startedAt: number } | { kind: 'apiKey'; id: string } | { kind: 'oauth' };
+
 /** Who is asking, by which credentials. */
 export interface Viewer {
   user: UserRow;
-  /** When the credentials end, in milliseconds since 1970. */
+  credential: Credential;
+  scopes: ReadonlySet<Scope>;
+  /** When the credentials end, in milliseconds since 1970; Infinity for never. */
   expiresAt: number;
+}
+
+/** Equal for viewers who see the same. */
+export function viewerKeyOf(viewer: Viewer | null): string {
+  return viewer ? `${viewer.user.id} ${viewer.user.role} ${[...viewer.scopes].sort().join()}` : '';
 }

@@ -5,6 +5,8 @@ export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string }
   | { type: 'userDeleted'; userId: string }
+  /** A key was revoked, a password changed. */
+  | { type: 'credentialsChanged'; userId: string }
   /** Posts are gone; selections of any room may have reached them. */
   | { type: 'contentErased' };
 

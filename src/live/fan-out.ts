@@ -10,6 +10,8 @@ import { Subscriber, type SubscriberHub } from './subscriber.ts';
 export interface FanOutParts extends FeedsParts {
   /** Which history the cursors belong to. */
   epoch: string;
+  /** Which of these users see the room; undefined where everyone does. */
+  findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 }
 
 /** Subscribers of room events, grouped so that each event is executed and serialised once for all who see the same. */
@@ -17,18 +19,19 @@ export class FanOut implements SubscriberHub {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
   readonly #groups = new Map<Feed, Map<string, Group>>();
-  #subscriberCount = 0;
+  readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   #renderedCount = 0;
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
-    this.#feeds = new Feeds(parts);
+    this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
   }
 
   /** What is open, all zero where nobody listens; and how many executions there were. */
   get counts(): { feeds: number; groups: number; subscribers: number; rendered: number } {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
-    return { feeds: this.#feeds.size, groups, subscribers: this.#subscriberCount, rendered: this.#renderedCount };
+    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
+    return { feeds: this.#feeds.size, groups, subscribers, rendered: this.#renderedCount };
   }
 
   /**
@@ -39,8 +42,12 @@ export class FanOut implements SubscriberHub {
     const feed = await this.#feeds.acquire(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
-      this.#subscriberCount += 1;
-      return new Subscriber(this, feed, request, position);
+      const subscriber = new Subscriber(this, feed, request, position);
+      const known = this.#subscribers.get(feed) ?? new Set();
+      this.#subscribers.set(feed, known.add(subscriber));
+      // From here on it is looked at with the others; what changed before is looked at now.
+      await this.#checkAccess(feed, [subscriber]);
+      return subscriber;
     } catch (error) {
       await this.#feeds.release(request.roomId);
       throw error;
@@ -52,16 +59,10 @@ export class FanOut implements SubscriberHub {
     for (const groups of this.#groups.values()) for (const group of groups.values()) group.forgetAll();
   }
 
-  /** Ends what streams to a user whose account is gone. */
-  endUser(userId: string): void {
-    for (const member of this.#findMembers()) {
-      if (member.request.viewerKey === userId) member.end(new ClientError('UNAUTHENTICATED', 'The account is gone.'));
-    }
-  }
-
   /** Leaves every stream to be taken up elsewhere. */
   async close(): Promise<void> {
-    for (const member of this.#findMembers()) member.cut();
+    const subscribers = this.#subscribers.values().flatMap((some) => some.values());
+    for (const subscriber of [...subscribers]) subscriber.cut();
     await setImmediate();
   }
 
@@ -70,7 +71,8 @@ export class FanOut implements SubscriberHub {
   }
 
   forget(subscriber: Subscriber): void {
-    this.#subscriberCount -= 1;
+    const known = this.#subscribers.get(subscriber.feed);
+    if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
   }
 
@@ -81,11 +83,6 @@ export class FanOut implements SubscriberHub {
   findGroup({ feed, request, position }: Subscriber): Group {
     // Who starts from now on gets all events live; who resumes gets those in between as they are now.
     return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
-  }
-
-  #findMembers(): Subscriber[] {
-    const groups = this.#groups.values().flatMap((groups) => groups.values());
-    return [...groups.flatMap(({ members }) => members)];
   }
 
   #findGroupAt(feed: Feed, request: SubscribeRequest, position: number): Group {
@@ -130,6 +127,19 @@ export class FanOut implements SubscriberHub {
     if (position.seq > feed.head) throw new ClientError('CURSOR_INVALID', 'The cursor is ahead of the room.');
     if (!(await feed.read(position.seq, 1))) throw this.#expired(feed);
     return position.seq;
+  }
+
+  /** Ends the streams of those who do not see the room any more. */
+  async #checkAccess(feed: Feed, some: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
+    const subscribers = [...some].filter(({ request }) => !request.sight.seesAll);
+    if (subscribers.length === 0) return;
+    const userIds = new Set(subscribers.flatMap(({ request }) => request.sight.userId ?? []));
+    const readers = await this.#parts.findReaders(feed.roomId, [...userIds]);
+    if (!readers) return;
+    for (const subscriber of subscribers) {
+      const { userId } = subscriber.request.sight;
+      if (userId === null || !readers.has(userId)) subscriber.end(new ClientError('MEMBERSHIP_REVOKED'));
+    }
   }
 
   #expired(feed: Feed): ClientError {

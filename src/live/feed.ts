@@ -15,6 +15,9 @@ export interface FeedParts {
   onLogRead: (roomId: string) => void;
 }
 
+/** Looks at who may still listen, before anyone hears of an event that may have changed it. */
+export type AccessCheck = (feed: Feed) => Promise<void>;
+
 /** Told when there is more to read, when something said before may be stale, and when the room is gone. */
 export interface FeedReader {
   advance(): void;
@@ -41,6 +44,7 @@ export class Feed {
   deleted = false;
   readonly readers = new Set<FeedReader>();
   readonly #parts: FeedParts;
+  readonly #checkAccess: AccessCheck;
   readonly #ring: RoomEvent[] = [];
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
@@ -48,9 +52,10 @@ export class Feed {
   #target = 0;
   #leaveBus: () => void = () => {};
 
-  constructor(roomId: string, parts: FeedParts) {
+  constructor(roomId: string, parts: FeedParts, checkAccess: AccessCheck) {
     this.roomId = roomId;
     this.#parts = parts;
+    this.#checkAccess = checkAccess;
   }
 
   /** Live on the bus first, then the log, then what the bus said in between: no event falls through. */
@@ -113,7 +118,8 @@ export class Feed {
     if (message.type !== 'roomChanged') return;
     const { event } = message;
     if (event.seq <= this.head) return;
-    if (event.seq === this.head + 1) this.#push([event]);
+    // What may end a stream is read from the log, where its turn waits for the look at who may still listen.
+    if (event.seq === this.head + 1 && !this.#healing && !mayChangeAccess(event)) this.#push([event]);
     // A failed read is tried again by the next event or the next comparison of heads.
     else this.heal(event.seq).catch(() => {});
   }
@@ -122,13 +128,19 @@ export class Feed {
     try {
       for (;;) {
         const events = await this.#readLog(this.head, chunkLength);
-        this.#push(events.filter(({ seq }) => seq > this.head));
+        for (const event of events) await this.#accept(event);
         if (events.length === 0 || (events.length < chunkLength && this.head >= this.#target)) return;
       }
     } finally {
       this.#healing = undefined;
       this.#target = 0;
     }
+  }
+
+  async #accept(event: RoomEvent): Promise<void> {
+    if (event.seq <= this.head) return;
+    if (mayChangeAccess(event)) await this.#checkAccess(this);
+    this.#push([event]);
   }
 
   #push(events: readonly RoomEvent[]): void {
@@ -200,6 +212,10 @@ export class Feed {
     this.#parts.onLogRead(this.roomId);
     return readEvents(this.#parts.database.db, this.roomId, after, limit);
   }
+}
+
+function mayChangeAccess({ type }: RoomEvent): boolean {
+  return type === 'MemberLeft' || type === 'RoomUpdated';
 }
 
 /** The event as a replay sees it: its post is read anew. */

@@ -1,5 +1,5 @@
 import { readHeads } from '../data/events.ts';
-import { Feed, type FeedParts } from './feed.ts';
+import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
 const compareHeadsMs = 2_000;
 /** So many rooms stand in one query: databases bound the number of its values. */
@@ -19,12 +19,14 @@ interface Entry {
 /** The open feeds of this process: one a room while anyone listens, and one query for all of them that finds lost wake-ups. */
 export class Feeds {
   readonly #parts: FeedsParts;
+  readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
   #timer: NodeJS.Timeout | undefined;
   #isComparing = false;
 
-  constructor(parts: FeedsParts) {
+  constructor(parts: FeedsParts, checkAccess: AccessCheck) {
     this.#parts = parts;
+    this.#checkAccess = checkAccess;
   }
 
   get size(): number {
@@ -53,7 +55,7 @@ export class Feeds {
   }
 
   async #openFeed(roomId: string): Promise<Feed> {
-    const feed = new Feed(roomId, this.#parts);
+    const feed = new Feed(roomId, this.#parts, this.#checkAccess);
     await feed.open();
     return feed;
   }

@@ -1,4 +1,5 @@
 import type { RoomEvent } from '../data/events.ts';
+import type { Sight } from '../data/sight.ts';
 import type { Rendered } from './rendered.ts';
 
 /** A selection asked who is looking: what it saw cannot be shared. */
@@ -17,6 +18,8 @@ export interface SubscribeRequest {
   key: string;
   /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */
   traits: { isPersonal: boolean };
+  /** Which rooms the viewer sees: whether this one still is among them is looked at anew where it may have changed. */
+  sight: Sight;
   /** Equal for equal viewers. */
   viewerKey: string;
   /** Has no viewer in reach. */

@@ -43,6 +43,8 @@ export class Subscriber {
   #group: Group | undefined;
   #sink: Sink | undefined;
   #hasLeft = false;
+  /** What ended it before it had a sink to say so. */
+  #ended: ClientError | undefined;
   #isReading = false;
 
   constructor(hub: SubscriberHub, feed: Feed, request: SubscribeRequest, position: number) {
@@ -59,6 +61,7 @@ export class Subscriber {
 
   /** Starts the stream. */
   attach(sink: Sink): void {
+    if (this.#ended) return sink.end(this.#ended);
     if (this.#hasLeft) return;
     this.#sink = sink;
     this.enter(this.#hub.findGroup(this));
@@ -105,7 +108,8 @@ export class Subscriber {
   end(error: ClientError): void {
     if (this.#hasLeft) return;
     this.leave();
-    this.#sink?.end(error);
+    if (this.#sink) this.#sink.end(error);
+    else this.#ended = error;
   }
 
   /** Ends the connection rather than the stream. */

@@ -1,11 +1,11 @@
 import { findNodeType } from '../ids.ts';
-import { findVisiblePost } from './post.ts';
 import type { NodeResolvers, QueryResolvers } from './resolver-types.generated.ts';
+import { findVisiblePost, findVisibleRoom } from './standing.ts';
 
 export const Node: NodeResolvers = {
   __resolveType({ id }) {
     const type = findNodeType(id);
-    if (!type) throw new Error(`The id ${id} names no type.`);
+    if (!type || type === 'ApiKey') throw new Error(`The id ${id} names no type.`);
     return type;
   },
 };
@@ -16,7 +16,7 @@ export const nodeQueries: QueryResolvers = {
       case 'User':
         return context.loaders.user.load(id);
       case 'Room':
-        return context.loaders.room.load(id);
+        return findVisibleRoom(id, context);
       case 'Post':
         return findVisiblePost(id, context);
       default:

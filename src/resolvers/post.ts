@@ -1,13 +1,13 @@
 import type { NewRoomEvent } from '../data/events.ts';
-import { deletePost, findPost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
-import { findRoom } from '../data/rooms.ts';
+import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
 import type { PostRow, RoomEventType } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
-import { assertMayChangePost, assertRoom, maySeePost } from '../identity/access.ts';
+import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadOrThrow } from './rows.ts';
+import { findVisiblePost, openPost, openRoom } from './standing.ts';
 import { body, InputCheck, title } from './validation.ts';
 
 export const Post: PostResolvers = {
@@ -17,20 +17,21 @@ export const Post: PostResolvers = {
 
 export const postQueries: QueryResolvers = {
   post: (_, { id }, context) => findVisiblePost(id, context),
-  posts: (_, { filter, ...page }, { db }) => findPostPage(db, filter ?? {}, page),
+  posts: (_, { filter, ...page }, { db, sight }) => findPostPage(db, sight, filter ?? {}, page),
 };
 
 export const postMutations: MutationResolvers = {
   async createPost(_, { input }, context) {
-    const post = await changeAsViewer(context, async (db, { append }, { user }) => {
-      const room = assertRoom(await findRoom(db, input.room));
+    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const { room, isMember } = await openRoom(db, viewer, input.room);
+      assertMayPost(room, isMember);
       assertPostInput(input);
       const now = Date.now();
       const publishedAt = (input.publish ?? true) ? now : null;
       const { title, body = null } = input;
       const post = await insertPost(db, {
         roomId: room.id,
-        authorId: user.id,
+        authorId: viewer.user.id,
         title,
         body,
         publishedAt,
@@ -45,7 +46,8 @@ export const postMutations: MutationResolvers = {
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
   async publishPost(_, { input }, context) {
     const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = assertMayChangePost(viewer, await findPost(db, input.id));
+      const post = await openPost(db, viewer, input.id);
+      assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
       const published = assertUpdated(await updatePost(db, post, { publishedAt: Date.now() }));
       await append(eventOf('PostCreated', published));
@@ -55,25 +57,22 @@ export const postMutations: MutationResolvers = {
   },
   async deletePost(_, { input }, context) {
     const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = assertMayChangePost(viewer, await findPost(db, input.id));
+      const post = await openPost(db, viewer, input.id);
+      assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
       await deletePost(db, post.id);
       const { post: _erased, ...event } = eventOf('PostDeleted', post);
-      if (post.publishedAt !== null) await append(event);
+      if (post.publishedAt !== null) await append({ ...event, actorId: viewer.user.id });
       return post;
     });
     return { post };
   },
 };
 
-export async function findVisiblePost(id: string, context: Context): Promise<PostRow | undefined> {
-  const post = await context.loaders.post.load(id);
-  return post && maySeePost(() => context.viewer, post) ? post : undefined;
-}
-
 async function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
   const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-    const post = assertMayChangePost(viewer, await findPost(db, input.id));
+    const post = await openPost(db, viewer, input.id);
+    assertMayChangePost(viewer, post);
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };

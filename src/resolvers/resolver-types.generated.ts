@@ -1,6 +1,6 @@
 // Made from schema.graphql by `npm run generate`: change that, not this.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { UserRow, PostRow, RoomRow } from '../data/tables.ts';
+import type { UserRow, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
 import type {
   Pagination as PaginationModel,
   UserPage as UserPageModel,
@@ -36,6 +36,36 @@ export type CacheControlScope =
   /** The viewer's alone: never kept. */
   | 'PRIVATE';
 
+/** What a user may do in all of Postroom. */
+export type Role =
+  /** What everyone may: change what is theirs. */
+  | 'MEMBER'
+  /** Besides, see every e-mail and every room, own every room, and delete any post or account. */
+  | 'ADMIN';
+
+/** Who sees a room. */
+export type RoomVisibility =
+  /** Everyone; whoever is signed in may post. */
+  | 'PUBLIC'
+  /** Its members alone; for anyone else it does not exist. */
+  | 'PRIVATE';
+
+/** What a member may do in a room. */
+export type RoomRole =
+  /** Change the room and its members. */
+  | 'OWNER'
+  /** Read and post. */
+  | 'MEMBER';
+
+/** What credentials may be used for. */
+export type Scope =
+  /** Queries and subscriptions. */
+  | 'READ'
+  /** Mutations. */
+  | 'WRITE'
+  /** What the role ADMIN allows, for one who has it. */
+  | 'ADMIN';
+
 /** Anything with an id of its own. */
 export type Node = {
   /** Opaque, unique over all types, time-ordered, assigned by the server. */
@@ -48,8 +78,10 @@ export type User = Node & {
   id: Scalars['ID']['output'];
   /** The display name, 1 to 80 characters; not unique. `deleted user` once the account is gone. */
   name: Scalars['String']['output'];
-  /** The address one signs in with; shown to its owner alone. */
+  /** The address one signs in with; shown to its owner and to admins. */
   email?: Maybe<Scalars['String']['output']>;
+  /** What the user may do. */
+  role: Role;
   /** When the user was made. */
   createdAt: Scalars['DateTime']['output'];
   /** When the user last changed. */
@@ -60,6 +92,8 @@ export type User = Node & {
   posts: Array<Post>;
   /** The posts not yet published, oldest first; empty unless the user is the viewer. */
   drafts: PostPage;
+  /** The keys one made that are not revoked, oldest first; empty unless the user is the viewer. */
+  apiKeys: Array<ApiKey>;
 };
 
 /** A person who signed up, or a name that came with imported history. */
@@ -71,6 +105,26 @@ export type UserPostsArgs = {
 export type UserDraftsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A key by which an application acts. The key itself is shown once, when it is made. */
+export type ApiKey = {
+  /** Opaque and time-ordered. */
+  id: Scalars['ID']['output'];
+  /** What the application is called. */
+  name: Scalars['String']['output'];
+  /** How the key begins, to tell it from others. */
+  prefix: Scalars['String']['output'];
+  /** What it may be used for. */
+  scopes: Array<Scope>;
+  /** The user that the application acts as. */
+  user: User;
+  /** When it was made. */
+  createdAt: Scalars['DateTime']['output'];
+  /** When it ends; null for never. */
+  expiresAt?: Maybe<Scalars['DateTime']['output']>;
+  /** When it was last used, to the minute or so. */
+  lastUsedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
 /** A message in a room; a draft until it is published, and until then seen by its author alone. */
@@ -99,8 +153,12 @@ export type Post = Node & {
 export type Room = Node & {
   /** Opaque and time-ordered. */
   id: Scalars['ID']['output'];
-  /** Unique, 1 to 80 characters. */
+  /** 1 to 80 characters; unique among public rooms, and among an owner's private ones. */
   name: Scalars['String']['output'];
+  /** Who sees it. */
+  visibility: RoomVisibility;
+  /** What the viewer is in this room; null for one who is no member. */
+  viewerRole?: Maybe<RoomRole>;
   /** When the room was made. */
   createdAt: Scalars['DateTime']['output'];
   /** When the room last changed. */
@@ -252,6 +310,8 @@ export type RoomFilter = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** With this user among the members. */
   member?: InputMaybe<Scalars['ID']['input']>;
+  /** Public or private. */
+  visibility?: InputMaybe<RoomVisibility>;
 };
 
 /** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
@@ -266,7 +326,7 @@ export type Query = {
   post?: Maybe<Post>;
   /** A room by id. */
   room?: Maybe<Room>;
-  /** A room by its exact name. */
+  /** A room by its exact name: the public one, else a private one that the viewer sees. */
   roomByName?: Maybe<Room>;
   /** Users, oldest first. */
   users: UserPage;
@@ -333,6 +393,12 @@ export type Mutation = {
   signIn: SignInPayload;
   /** A fresh access token for one that still lives. */
   renewSession: RenewSessionPayload;
+  /** Sets a new password and ends all other sessions. */
+  changePassword: ChangePasswordPayload;
+  /** Makes a key for an application, which acts as a user of its own. The key is shown this once. */
+  createApiKey: CreateApiKeyPayload;
+  /** Ends a key, and every stream of its application. */
+  revokeApiKey: RevokeApiKeyPayload;
   /** Changes some of one's own account. */
   updateUser: UpdateUserPayload;
   /** Sets all of one's own account. */
@@ -351,6 +417,10 @@ export type Mutation = {
   joinRoom: JoinRoomPayload;
   /** Leaves a room; leaving twice changes nothing. The owner cannot leave. */
   leaveRoom: LeaveRoomPayload;
+  /** Makes someone a member of one's own room; twice changes nothing. */
+  addRoomMember: AddRoomMemberPayload;
+  /** Takes someone out of one's own room; twice changes nothing. The owner cannot be taken out. */
+  removeRoomMember: RemoveRoomMemberPayload;
   /** Writes a post, as a draft where `publish` is false. */
   createPost: CreatePostPayload;
   /** Changes some of one's own post. */
@@ -377,6 +447,30 @@ export type MutationSignUpArgs = {
  */
 export type MutationSignInArgs = {
   input: SignInInput;
+};
+
+/**
+ * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
+ * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ */
+export type MutationChangePasswordArgs = {
+  input: ChangePasswordInput;
+};
+
+/**
+ * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
+ * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ */
+export type MutationCreateApiKeyArgs = {
+  input: CreateApiKeyInput;
+};
+
+/**
+ * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
+ * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ */
+export type MutationRevokeApiKeyArgs = {
+  input: RevokeApiKeyInput;
 };
 
 /**
@@ -455,6 +549,22 @@ export type MutationLeaveRoomArgs = {
  * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
  * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
  */
+export type MutationAddRoomMemberArgs = {
+  input: AddRoomMemberInput;
+};
+
+/**
+ * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
+ * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ */
+export type MutationRemoveRoomMemberArgs = {
+  input: RemoveRoomMemberInput;
+};
+
+/**
+ * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
+ * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ */
 export type MutationCreatePostArgs = {
   input: CreatePostInput;
 };
@@ -509,6 +619,46 @@ export type SignInInput = {
   password: Scalars['String']['input'];
 };
 
+/** The password to change. */
+export type ChangePasswordInput = {
+  /** The password until now. */
+  currentPassword: Scalars['String']['input'];
+  /** 8 to 200 characters. */
+  newPassword: Scalars['String']['input'];
+};
+
+/** What a key is made with. */
+export type CreateApiKeyInput = {
+  /** What the application is called: 1 to 80 characters, no control characters. */
+  name: Scalars['String']['input'];
+  /** At least one; ADMIN only by an admin. */
+  scopes: Array<Scope>;
+  /** When it ends, later than now; absent for never. */
+  expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** The key to end. */
+export type RevokeApiKeyInput = {
+  /** The key's id. */
+  id: Scalars['ID']['input'];
+};
+
+/** Who becomes a member, and where. */
+export type AddRoomMemberInput = {
+  /** The room. */
+  room: Scalars['ID']['input'];
+  /** The user. */
+  user: Scalars['ID']['input'];
+};
+
+/** Who is taken out, and where. */
+export type RemoveRoomMemberInput = {
+  /** The room. */
+  room: Scalars['ID']['input'];
+  /** The user. */
+  user: Scalars['ID']['input'];
+};
+
 /** The fields of an account to change. */
 export type UpdateUserInput = {
   /** The account. */
@@ -545,6 +695,8 @@ export type DeleteUserInput = {
 export type CreateRoomInput = {
   /** Unique, 1 to 80 characters, no control characters. */
   name: Scalars['String']['input'];
+  /** Who sees it. */
+  visibility?: InputMaybe<RoomVisibility>;
 };
 
 /** The fields of a room to change. */
@@ -553,6 +705,8 @@ export type UpdateRoomInput = {
   id: Scalars['ID']['input'];
   /** Unique, 1 to 80 characters, no control characters. */
   name?: InputMaybe<Scalars['String']['input']>;
+  /** Who sees it. */
+  visibility?: InputMaybe<RoomVisibility>;
   /** Refuse unless this is the present version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -563,6 +717,8 @@ export type ReplaceRoomInput = {
   id: Scalars['ID']['input'];
   /** Unique, 1 to 80 characters, no control characters. */
   name: Scalars['String']['input'];
+  /** Who sees it. */
+  visibility: RoomVisibility;
   /** Refuse unless this is the present version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -665,6 +821,42 @@ export type RenewSessionPayload = {
   expiresAt: Scalars['DateTime']['output'];
   /** The account. */
   user: User;
+};
+
+/** The session that goes on. */
+export type ChangePasswordPayload = {
+  /** For `Authorization: Bearer …`. */
+  accessToken: Scalars['String']['output'];
+  /** When the token ends. */
+  expiresAt: Scalars['DateTime']['output'];
+  /** The account. */
+  user: User;
+};
+
+/** The new key. */
+export type CreateApiKeyPayload = {
+  /** For `Authorization: ApiKey …`; shown this once. */
+  key: Scalars['String']['output'];
+  /** What is kept of it. */
+  apiKey: ApiKey;
+};
+
+/** The ended key. */
+export type RevokeApiKeyPayload = {
+  /** As it was. */
+  apiKey: ApiKey;
+};
+
+/** The room with its new member. */
+export type AddRoomMemberPayload = {
+  /** As it is now. */
+  room: Room;
+};
+
+/** The room without the member. */
+export type RemoveRoomMemberPayload = {
+  /** As it is now. */
+  room: Room;
 };
 
 /** The changed account. */
@@ -968,9 +1160,14 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 export type ResolversTypes = {
   CacheControlScope: CacheControlScope;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  Role: Role;
+  RoomVisibility: RoomVisibility;
+  RoomRole: RoomRole;
+  Scope: Scope;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   User: ResolverTypeWrapper<UserRow>;
+  ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   Post: ResolverTypeWrapper<PostRow>;
   Room: ResolverTypeWrapper<RoomRow>;
   PageInfo: ResolverTypeWrapper<PageInfoModel>;
@@ -989,6 +1186,11 @@ export type ResolversTypes = {
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
+  ChangePasswordInput: ChangePasswordInput;
+  CreateApiKeyInput: CreateApiKeyInput;
+  RevokeApiKeyInput: RevokeApiKeyInput;
+  AddRoomMemberInput: AddRoomMemberInput;
+  RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
   ReplaceUserInput: ReplaceUserInput;
   DeleteUserInput: DeleteUserInput;
@@ -1006,6 +1208,13 @@ export type ResolversTypes = {
   SignUpPayload: ResolverTypeWrapper<Omit<SignUpPayload, 'user'> & { user: ResolversTypes['User'] }>;
   SignInPayload: ResolverTypeWrapper<Omit<SignInPayload, 'user'> & { user: ResolversTypes['User'] }>;
   RenewSessionPayload: ResolverTypeWrapper<Omit<RenewSessionPayload, 'user'> & { user: ResolversTypes['User'] }>;
+  ChangePasswordPayload: ResolverTypeWrapper<Omit<ChangePasswordPayload, 'user'> & { user: ResolversTypes['User'] }>;
+  CreateApiKeyPayload: ResolverTypeWrapper<Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversTypes['ApiKey'] }>;
+  RevokeApiKeyPayload: ResolverTypeWrapper<Omit<RevokeApiKeyPayload, 'apiKey'> & { apiKey: ResolversTypes['ApiKey'] }>;
+  AddRoomMemberPayload: ResolverTypeWrapper<Omit<AddRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }>;
+  RemoveRoomMemberPayload: ResolverTypeWrapper<
+    Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }
+  >;
   UpdateUserPayload: ResolverTypeWrapper<Omit<UpdateUserPayload, 'user'> & { user: ResolversTypes['User'] }>;
   ReplaceUserPayload: ResolverTypeWrapper<Omit<ReplaceUserPayload, 'user'> & { user: ResolversTypes['User'] }>;
   DeleteUserPayload: ResolverTypeWrapper<Omit<DeleteUserPayload, 'user'> & { user: ResolversTypes['User'] }>;
@@ -1039,6 +1248,7 @@ export type ResolversParentTypes = {
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   ID: Scalars['ID']['output'];
   User: UserRow;
+  ApiKey: ApiKeyRow;
   Post: PostRow;
   Room: RoomRow;
   PageInfo: PageInfoModel;
@@ -1057,6 +1267,11 @@ export type ResolversParentTypes = {
   Mutation: Record<PropertyKey, never>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
+  ChangePasswordInput: ChangePasswordInput;
+  CreateApiKeyInput: CreateApiKeyInput;
+  RevokeApiKeyInput: RevokeApiKeyInput;
+  AddRoomMemberInput: AddRoomMemberInput;
+  RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
   ReplaceUserInput: ReplaceUserInput;
   DeleteUserInput: DeleteUserInput;
@@ -1074,6 +1289,11 @@ export type ResolversParentTypes = {
   SignUpPayload: Omit<SignUpPayload, 'user'> & { user: ResolversParentTypes['User'] };
   SignInPayload: Omit<SignInPayload, 'user'> & { user: ResolversParentTypes['User'] };
   RenewSessionPayload: Omit<RenewSessionPayload, 'user'> & { user: ResolversParentTypes['User'] };
+  ChangePasswordPayload: Omit<ChangePasswordPayload, 'user'> & { user: ResolversParentTypes['User'] };
+  CreateApiKeyPayload: Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversParentTypes['ApiKey'] };
+  RevokeApiKeyPayload: Omit<RevokeApiKeyPayload, 'apiKey'> & { apiKey: ResolversParentTypes['ApiKey'] };
+  AddRoomMemberPayload: Omit<AddRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
+  RemoveRoomMemberPayload: Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   UpdateUserPayload: Omit<UpdateUserPayload, 'user'> & { user: ResolversParentTypes['User'] };
   ReplaceUserPayload: Omit<ReplaceUserPayload, 'user'> & { user: ResolversParentTypes['User'] };
   DeleteUserPayload: Omit<DeleteUserPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -1156,6 +1376,7 @@ export type UserResolvers<
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   email?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  role?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -1166,7 +1387,22 @@ export type UserResolvers<
     ContextType,
     RequireFields<UserDraftsArgs, 'page' | 'limit'>
   >;
+  apiKeys?: Resolver<Array<ResolversTypes['ApiKey']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ApiKeyResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ApiKey'] = ResolversParentTypes['ApiKey'],
+> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  prefix?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  scopes?: Resolver<Array<ResolversTypes['Scope']>, ParentType, ContextType>;
+  user?: Resolver<ResolversTypes['User'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  expiresAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  lastUsedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };
 
 export type PostResolvers<
@@ -1191,6 +1427,8 @@ export type RoomResolvers<
 > = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  visibility?: Resolver<ResolversTypes['RoomVisibility'], ParentType, ContextType>;
+  viewerRole?: Resolver<Maybe<ResolversTypes['RoomRole']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -1332,6 +1570,24 @@ export type MutationResolvers<
     RequireFields<MutationSignInArgs, 'input'>
   >;
   renewSession?: Resolver<ResolversTypes['RenewSessionPayload'], ParentType, ContextType>;
+  changePassword?: Resolver<
+    ResolversTypes['ChangePasswordPayload'],
+    ParentType,
+    ContextType,
+    RequireFields<MutationChangePasswordArgs, 'input'>
+  >;
+  createApiKey?: Resolver<
+    ResolversTypes['CreateApiKeyPayload'],
+    ParentType,
+    ContextType,
+    RequireFields<MutationCreateApiKeyArgs, 'input'>
+  >;
+  revokeApiKey?: Resolver<
+    ResolversTypes['RevokeApiKeyPayload'],
+    ParentType,
+    ContextType,
+    RequireFields<MutationRevokeApiKeyArgs, 'input'>
+  >;
   updateUser?: Resolver<
     ResolversTypes['UpdateUserPayload'],
     ParentType,
@@ -1385,6 +1641,18 @@ export type MutationResolvers<
     ParentType,
     ContextType,
     RequireFields<MutationLeaveRoomArgs, 'input'>
+  >;
+  addRoomMember?: Resolver<
+    ResolversTypes['AddRoomMemberPayload'],
+    ParentType,
+    ContextType,
+    RequireFields<MutationAddRoomMemberArgs, 'input'>
+  >;
+  removeRoomMember?: Resolver<
+    ResolversTypes['RemoveRoomMemberPayload'],
+    ParentType,
+    ContextType,
+    RequireFields<MutationRemoveRoomMemberArgs, 'input'>
   >;
   createPost?: Resolver<
     ResolversTypes['CreatePostPayload'],
@@ -1443,6 +1711,44 @@ export type RenewSessionPayloadResolvers<
   accessToken?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   user?: Resolver<ResolversTypes['User'], ParentType, ContextType>;
+};
+
+export type ChangePasswordPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ChangePasswordPayload'] = ResolversParentTypes['ChangePasswordPayload'],
+> = {
+  accessToken?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  user?: Resolver<ResolversTypes['User'], ParentType, ContextType>;
+};
+
+export type CreateApiKeyPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['CreateApiKeyPayload'] = ResolversParentTypes['CreateApiKeyPayload'],
+> = {
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  apiKey?: Resolver<ResolversTypes['ApiKey'], ParentType, ContextType>;
+};
+
+export type RevokeApiKeyPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RevokeApiKeyPayload'] = ResolversParentTypes['RevokeApiKeyPayload'],
+> = {
+  apiKey?: Resolver<ResolversTypes['ApiKey'], ParentType, ContextType>;
+};
+
+export type AddRoomMemberPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['AddRoomMemberPayload'] = ResolversParentTypes['AddRoomMemberPayload'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+};
+
+export type RemoveRoomMemberPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RemoveRoomMemberPayload'] = ResolversParentTypes['RemoveRoomMemberPayload'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
 };
 
 export type UpdateUserPayloadResolvers<
@@ -1649,6 +1955,7 @@ export type Resolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Node?: NodeResolvers<ContextType>;
   User?: UserResolvers<ContextType>;
+  ApiKey?: ApiKeyResolvers<ContextType>;
   Post?: PostResolvers<ContextType>;
   Room?: RoomResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
@@ -1665,6 +1972,11 @@ export type Resolvers<ContextType = Context> = {
   SignUpPayload?: SignUpPayloadResolvers<ContextType>;
   SignInPayload?: SignInPayloadResolvers<ContextType>;
   RenewSessionPayload?: RenewSessionPayloadResolvers<ContextType>;
+  ChangePasswordPayload?: ChangePasswordPayloadResolvers<ContextType>;
+  CreateApiKeyPayload?: CreateApiKeyPayloadResolvers<ContextType>;
+  RevokeApiKeyPayload?: RevokeApiKeyPayloadResolvers<ContextType>;
+  AddRoomMemberPayload?: AddRoomMemberPayloadResolvers<ContextType>;
+  RemoveRoomMemberPayload?: RemoveRoomMemberPayloadResolvers<ContextType>;
   UpdateUserPayload?: UpdateUserPayloadResolvers<ContextType>;
   ReplaceUserPayload?: ReplaceUserPayloadResolvers<ContextType>;
   DeleteUserPayload?: DeleteUserPayloadResolvers<ContextType>;

@@ -1,3 +1,4 @@
+import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
 import type { Resolvers } from './resolver-types.generated.ts';
@@ -20,10 +21,11 @@ import { User, userMutations, userQueries } from './user.ts';
 export const resolvers: Resolvers = {
   DateTime: dateTime,
   Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries },
-  Mutation: { ...sessionMutations, ...userMutations, ...roomMutations, ...postMutations },
+  Mutation: { ...sessionMutations, ...apiKeyMutations, ...userMutations, ...roomMutations, ...postMutations },
   Subscription: roomSubscriptions,
   Node,
   User,
+  ApiKey,
   Post,
   Room,
   RoomEvent,

@@ -1,8 +1,7 @@
 import type { RoomEvent as Event } from '../data/events.ts';
-import { findRoom } from '../data/rooms.ts';
-import type { PostRow, UserRow } from '../data/tables.ts';
+import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
-import { assertRoom } from '../identity/access.ts';
+import { ClientError } from '../errors.ts';
 import type {
   MemberJoinedResolvers,
   PostCreatedResolvers,
@@ -13,6 +12,7 @@ import type {
 } from './resolver-types.generated.ts';
 import { RoomStream } from './room-stream.ts';
 import { loadOrThrow } from './rows.ts';
+import { findVisibleRoom } from './standing.ts';
 
 export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,
@@ -46,20 +46,26 @@ export const MemberLeft = MemberJoined;
 
 export const roomSubscriptions: SubscriptionResolvers = {
   roomEvents: {
-    subscribe: async (_, { room, after }, { db }) => {
-      const { id: roomId, head } = assertRoom(await findRoom(db, room));
+    subscribe: async (_, { room, after }, context) => {
+      const { id: roomId, head } = await assertVisible(room, context);
       return new RoomStream({ roomId, after, head, project: (event) => event });
     },
     resolve: (event: Event) => event,
   },
   postAdded: {
-    subscribe: async (_, { room, after }, { db }) => {
-      const { id: roomId, head } = assertRoom(await findRoom(db, room));
+    subscribe: async (_, { room, after }, context) => {
+      const { id: roomId, head } = await assertVisible(room, context);
       return new RoomStream({ roomId, after, head, project: findAddedPost });
     },
     resolve: (post: PostRow) => post,
   },
 };
+
+async function assertVisible(id: string, context: Context): Promise<RoomRow> {
+  const room = await findVisibleRoom(id, context);
+  if (room) return room;
+  throw new ClientError('NOT_FOUND', 'There is no such room.');
+}
 
 /** Other events are left out, and so is in a replay what was deleted since. */
 async function findAddedPost(event: Event, context: Context): Promise<PostRow | undefined> {

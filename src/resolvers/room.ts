@@ -4,7 +4,6 @@ import {
   deleteMember,
   deleteRoom,
   findMembers,
-  findRoom,
   findRoomByName,
   findRoomPage,
   insertMember,
@@ -12,34 +11,46 @@ import {
   updateRoom,
 } from '../data/rooms.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
+import { findUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
-import { assertMayChangeRoom, assertMayLeave, assertRoom } from '../identity/access.ts';
+import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
+import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
+import { findVisibleRoom, openRoom } from './standing.ts';
 import { InputCheck, name } from './validation.ts';
 
 const nameTaken = 'A room of this name exists.';
 
 export const Room: RoomResolvers = {
   owner: (room, _, { loaders }) => (room.ownerId === null ? null : loaders.user.load(room.ownerId)),
+  async viewerRole(room, _, { viewer, loaders }) {
+    if (!viewer) return null;
+    if (room.ownerId === viewer.user.id) return 'OWNER';
+    return (await loaders.isMember(viewer.user.id, room.id)) ? 'MEMBER' : null;
+  },
   cursor: (room, _, context) => context.cursorOf(room.id, room.head),
   members: (room, args, { db }) => findMembers(db, room.id, args),
   posts: (room, args, { db }) => findRoomPosts(db, room.id, args),
 };
 
 export const roomQueries: QueryResolvers = {
-  room: (_, { id }, { loaders }) => loaders.room.load(id),
-  roomByName: (_, { name }, { db }) => findRoomByName(db, name),
-  rooms: (_, { filter, ...page }, { db }) => findRoomPage(db, filter ?? {}, page),
+  room: (_, { id }, context) => findVisibleRoom(id, context),
+  roomByName: (_, { name }, { db, sight }) => findRoomByName(db, sight, name),
+  rooms: (_, { filter, ...page }, { db, sight }) => findRoomPage(db, sight, filter ?? {}, page),
 };
 
 export const roomMutations: MutationResolvers = {
   async createRoom(_, { input }, context) {
     const room = await refuseDuplicate(context, nameTaken, () =>
       changeAsViewer(context, async (db, _, { user }) => {
-        assertName(input);
-        const room = await insertRoom(db, { name: input.name, ownerId: user.id });
+        assertRoomInput(input);
+        const room = await insertRoom(db, {
+          name: input.name,
+          visibility: input.visibility ?? 'PUBLIC',
+          ownerId: user.id,
+        });
         await insertMember(db, room.id, user.id);
         return room;
       }),
@@ -50,7 +61,8 @@ export const roomMutations: MutationResolvers = {
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
   async deleteRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { announce }, viewer) => {
-      const room = assertMayChangeRoom(viewer, await findRoom(db, input.id));
+      const { room } = await openRoom(db, viewer, input.id);
+      assertMayChangeRoom(viewer, room);
       assertVersion(room, input.expectedVersion);
       await deleteRoom(db, room.id);
       announce({ type: 'roomDeleted', roomId: room.id });
@@ -59,18 +71,46 @@ export const roomMutations: MutationResolvers = {
     return { room };
   },
   async joinRoom(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append }, { user }) => {
-      const room = assertRoom(await findRoom(db, input.room));
-      if (await insertMember(db, room.id, user.id)) await append(membershipOf('MemberJoined', room, user));
+    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const { room, isMember } = await openRoom(db, viewer, input.room);
+      assertMayJoin(room, isMember);
+      if (await insertMember(db, room.id, viewer.user.id)) {
+        await append(membershipOf('MemberJoined', room, viewer.user, viewer));
+      }
       return room;
     });
     return { room };
   },
   async leaveRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const room = assertRoom(await findRoom(db, input.room));
-      assertMayLeave(viewer, room);
-      if (await deleteMember(db, room.id, viewer.user.id)) await append(membershipOf('MemberLeft', room, viewer.user));
+      const { room } = await openRoom(db, viewer, input.room);
+      assertMayLeave(viewer.user.id, room);
+      if (await deleteMember(db, room.id, viewer.user.id)) {
+        await append(membershipOf('MemberLeft', room, viewer.user, viewer));
+      }
+      return room;
+    });
+    return { room };
+  },
+  async addRoomMember(_, { input }, context) {
+    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const { room } = await openRoom(db, viewer, input.room);
+      assertMayChangeRoom(viewer, room);
+      const user = assertUser(await findUser(db, input.user));
+      if (await insertMember(db, room.id, user.id)) await append(membershipOf('MemberJoined', room, user, viewer));
+      context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId: viewer.user.id });
+      return room;
+    });
+    return { room };
+  },
+  async removeRoomMember(_, { input }, context) {
+    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
+      const { room } = await openRoom(db, viewer, input.room);
+      assertMayChangeRoom(viewer, room);
+      const user = assertUser(await findUser(db, input.user));
+      assertMayLeave(user.id, room);
+      if (await deleteMember(db, room.id, user.id)) await append(membershipOf('MemberLeft', room, user, viewer));
+      context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId: viewer.user.id });
       return room;
     });
     return { room };
@@ -80,10 +120,11 @@ export const roomMutations: MutationResolvers = {
 async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow }> {
   const room = await refuseDuplicate(context, nameTaken, () =>
     changeAsViewer(context, async (db, { append }, viewer) => {
-      const room = assertMayChangeRoom(viewer, await findRoom(db, input.id));
-      assertName(input);
+      const { room } = await openRoom(db, viewer, input.id);
+      assertMayChangeRoom(viewer, room);
+      assertRoomInput(input);
       assertVersion(room, input.expectedVersion);
-      const changes = { name: input.name ?? undefined };
+      const changes = { name: input.name ?? undefined, visibility: input.visibility ?? undefined };
       if (isEmpty(changes)) return room;
       const changed = assertUpdated(await updateRoom(db, room, changes));
       const actorId = viewer.user.id;
@@ -94,13 +135,18 @@ async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ r
   return { room };
 }
 
-function assertName(input: { name?: string | null | undefined }): void {
+function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
   const check = new InputCheck();
   check.given('name', input.name, name);
+  if (input.visibility === null) check.add('visibility', 'required');
   check.assertValid();
 }
 
-/** One joins and leaves by oneself: the member is the actor. */
-function membershipOf(type: 'MemberJoined' | 'MemberLeft', room: RoomRow, { id, version }: UserRow): NewRoomEvent {
-  return { roomId: room.id, type, subjectId: id, version, actorId: id };
+function membershipOf(
+  type: 'MemberJoined' | 'MemberLeft',
+  room: RoomRow,
+  { id, version }: UserRow,
+  actor: Viewer,
+): NewRoomEvent {
+  return { roomId: room.id, type, subjectId: id, version, actorId: actor.user.id };
 }

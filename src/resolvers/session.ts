@@ -1,10 +1,12 @@
 import type { UserRow } from '../data/tables.ts';
-import { findUser, findUserByEmail, insertUser } from '../data/users.ts';
+import { findUser, findUserByEmail, insertUser, setPassword } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
 import { assertLiving, assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/passwords.ts';
 import type { Session } from '../identity/session.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import { changeAsViewer } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name, password } from './validation.ts';
@@ -20,22 +22,53 @@ export const sessionMutations: MutationResolvers = {
     const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
+    context.services.audit({ event: 'signedUp', userId: user.id });
     return startSession(context, user);
   },
   async signIn(_, { input }, context) {
+    await context.services.signInLimit(input.email, context.address);
     const user = await findUserByEmail(context.db, input.email);
     const isRight = await isPassword(input.password, user?.passwordHash);
-    if (!user || !isRight) throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
+    if (!user || !isRight) {
+      context.services.audit({ event: 'signInRefused', email: input.email });
+      throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
+    }
+    context.services.audit({ event: 'signedIn', userId: user.id });
     return startSession(context, user);
   },
   async renewSession(_, __, context) {
-    const { user } = assertSignedIn(context.viewer);
-    return startSession(context, assertLiving(await findUser(context.db, user.id)));
+    const viewer = assertSignedIn(context.viewer);
+    const sessionId = assertSession(viewer);
+    return startSession(context, assertLiving(await findUser(context.db, viewer.user.id)), sessionId);
+  },
+  async changePassword(_, { input }, context) {
+    const viewer = assertSignedIn(context.viewer);
+    const sessionId = assertSession(viewer);
+    await context.services.signInLimit(viewer.user.email ?? viewer.user.id, context.address);
+    const isRight = await isPassword(input.currentPassword, viewer.user.passwordHash);
+    if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
+    const check = new InputCheck();
+    check.required('newPassword', input.newPassword, password);
+    check.assertValid();
+    const passwordHash = await hashPassword(input.newPassword);
+    const user = await changeAsViewer(context, async (db, { announce }, { user }) => {
+      await setPassword(db, user.id, passwordHash, sessionId);
+      announce({ type: 'credentialsChanged', userId: user.id });
+      return user;
+    });
+    context.services.audit({ event: 'passwordChanged', userId: user.id });
+    return startSession(context, user, sessionId);
   },
 };
 
-async function startSession(context: Context, user: UserRow): Promise<Session> {
-  const session = await context.services.sessions.start(user);
-  context.admit(session);
+/** Keys and an issuer's tokens are renewed where they came from. */
+function assertSession({ credential }: Viewer): string {
+  if (credential.kind !== 'session') throw new ClientError('FORBIDDEN', 'Only a session is renewed or changed here.');
+  return credential.id;
+}
+
+async function startSession(context: Context, user: UserRow, sessionId?: string): Promise<Session> {
+  const { viewer, ...session } = await context.services.sessions.start(user, sessionId);
+  context.admit(viewer);
   return session;
 }

@@ -1,3 +1,4 @@
+import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { forgetActor } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
@@ -7,7 +8,7 @@ import type { UserRow } from '../data/tables.ts';
 import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
 import { invalidInput } from '../errors.ts';
-import { assertMayChangeUser, maySeeDrafts, maySeeEmail } from '../identity/access.ts';
+import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
@@ -15,6 +16,7 @@ import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers 
 import { email, InputCheck, name } from './validation.ts';
 
 const defaultLast = 10;
+const maxApiKeys = 100;
 
 export const User: UserResolvers = {
   email: (user, _, context) => (maySeeEmail(context.observerOf(user), user) ? user.email : null),
@@ -24,7 +26,10 @@ export const User: UserResolvers = {
     return loaders.lastPosts(user.id, length);
   },
   drafts: (user, page, context) =>
-    maySeeDrafts(context.observerOf(user), user) ? findDrafts(context.db, user.id, page) : createPage(null, page),
+    maySeeOwn(context.observerOf(user), user)
+      ? findDrafts(context.db, context.sight, user.id, page)
+      : createPage(null, page),
+  apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 
 export const userQueries: QueryResolvers = {
@@ -38,10 +43,12 @@ export const userMutations: MutationResolvers = {
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
     const user = await changeAsViewer(context, async (db, record, viewer) => {
-      const user = assertMayChangeUser(viewer, await findUser(db, id));
+      const user = assertMayDeleteUser(viewer, await findUser(db, id));
+      await revokeApiKeysOf(db, id);
       await withdrawUser(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
       record.announce({ type: 'userDeleted', userId: id });
+      context.services.audit({ event: 'accountDeleted', userId: id });
       return user;
     });
     await context.services.database.purge();

@@ -46,7 +46,7 @@ export function writeAnswer(exchange: Exchange, answer: Answer, traits: AnswerTr
     if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag))
       return writeNotModified(exchange, headers);
   }
-  if (status >= 400) Object.assign(headers, errorHeaders(exchange, status), traits.headers);
+  if (status >= 400) Object.assign(headers, errorHeaders(exchange, answer), traits.headers);
   write(exchange, status, headers, content);
 }
 
@@ -108,10 +108,16 @@ function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status:
   };
 }
 
-function errorHeaders({ request }: Exchange, status: number): OutgoingHttpHeaders {
+function errorHeaders({ request }: Exchange, { status, body }: Answer): OutgoingHttpHeaders {
   // RFC 6750, 3.1: no error code where no credentials were sent.
   const fault = request.headers.authorization ? ', error="invalid_token"' : '';
   if (status === 401) return { 'www-authenticate': `Bearer realm="postroom"${fault}` };
+  const scope = body.errors?.[0]?.extensions?.['scope'];
+  if (status === 403 && typeof scope === 'string') {
+    return {
+      'www-authenticate': `Bearer realm="postroom", error="insufficient_scope", scope="${scope.toLowerCase()}"`,
+    };
+  }
   if (status === 503) return { 'retry-after': retrySeconds };
   return {};
 }

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { SocketWriter } from './socket-writer.ts';
 
 const closeGraceMs = 5_000;
+/** So long before the credentials end their owner is told. */
+const warningMs = 60_000;
 const maxReasonBytes = 123;
 /** A timer of Node's goes no further. */
 const maxTimeoutMs = 2 ** 31 - 1;
@@ -23,7 +26,8 @@ export class Connection {
   readonly running = new Map<string, AbortController>();
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
-  #expiry: NodeJS.Timeout | undefined;
+  #warning: NodeJS.Timeout | undefined;
+  #unwatch: () => void = () => {};
 
   constructor(request: IncomingMessage, address: string, webSocket: WebSocket, socket: Socket) {
     this.request = request;
@@ -71,20 +75,28 @@ export class Connection {
     this.#finish(code, reason);
   }
 
-  /** Ends it when the viewer's credentials do. */
-  endAt(time: number, code: number, reason: string): void {
+  /** Whose socket it is from now on; `watch` looks after the credentials, and tells them when they are no longer good. */
+  admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => () => void): void {
     if (this.#hasEnded) return;
-    const left = time - Date.now();
-    this.#expiry = setTimeout(
-      () => (left > maxTimeoutMs ? this.endAt(time, code, reason) : this.end(code, reason)),
-      Math.min(left, maxTimeoutMs),
-    );
+    this.#unwatch();
+    clearTimeout(this.#warning);
+    this.viewer = viewer;
+    this.#unwatch = watch(viewer, () => this.end(CloseCode.Forbidden, 'Forbidden'));
+    const left = (viewer?.expiresAt ?? Number.POSITIVE_INFINITY) - Date.now() - warningMs;
+    if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(), Math.max(0, left));
+  }
+
+  /** In time to renew them. */
+  #warn(): void {
+    const expiresAt = new Date(this.viewer?.expiresAt ?? 0).toISOString();
+    void this.send(JSON.stringify({ type: 'ping', payload: { expiresAt } }));
   }
 
   #finish(code: number, reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearTimeout(this.#expiry);
+    clearTimeout(this.#warning);
+    this.#unwatch();
     for (const abort of this.running.values()) abort.abort(clientLeft());
     this.#onEnd(code, reason);
     this.writer.close();

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
+import type { Viewer } from '../identity/viewer.ts';
 import { type Accepted, eventStream, json, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';
 import { type Exchange, writeAnswer } from './answer-writer.ts';
@@ -83,10 +84,11 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   const abort = abortWhenLeft(response);
   const operation = isPost ? await readPost(parts, exchange) : readGetRequest(exchange.query);
-  const viewer = await parts.authenticate(request.headers.authorization);
+  const address = addressOf(request, parts.config.trustProxy);
+  const viewer = await parts.authenticate(request.headers.authorization, address);
   const call: Call = {
     viewer,
-    address: addressOf(request, parts.config.trustProxy),
+    address,
     isResumed: request.headers['last-event-id'] !== undefined,
     requestId: exchange.requestId,
     abort,
@@ -94,7 +96,7 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   const prepared = await parts.engine.prepare(operation, call);
   if (isAnswer(prepared)) return writeAnswer(exchange, prepared);
   if (abort.signal.aborted) return;
-  await run(parts, exchange, prepared, accepted);
+  await run(parts, exchange, prepared, { accepted, viewer });
 }
 
 /** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */
@@ -129,15 +131,21 @@ function readPost({ config }: HttpParts, { request, response }: Exchange) {
   return readPostRequest(request, { maxBytes: config.limits.bodyBytes, proceed });
 }
 
+/** Who asks, and for which kind of answer. */
+interface Wanted {
+  accepted: Accepted;
+  viewer: Viewer | null;
+}
+
 async function run(
   parts: HttpParts,
   exchange: Exchange,
   prepared: PreparedOperation,
-  accepted: Accepted,
+  { accepted, viewer }: Wanted,
 ): Promise<void> {
   const { request, response } = exchange;
   if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
-  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, accepted);
+  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, { accepted, viewer });
   const answer = await prepared.execute();
   if (answer.status === 294) response.statusMessage = 'Partial Success';
   if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
@@ -148,10 +156,10 @@ async function run(
 }
 
 async function stream(
-  { log }: HttpParts,
+  { log, watch }: HttpParts,
   exchange: Exchange,
   prepared: PreparedOperation,
-  accepted: Accepted,
+  { accepted, viewer }: Wanted,
 ): Promise<void> {
   const { request, response, requestId } = exchange;
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
@@ -160,6 +168,10 @@ async function stream(
   const subscriber = await prepared.subscribe(typeof after === 'string' && after !== '' ? after : undefined);
   if (isAnswer(subscriber)) return writeAnswer(exchange, subscriber);
   if (response.closed) return subscriber.leave();
+  response.once(
+    'close',
+    watch(viewer, () => subscriber.end(new ClientError('UNAUTHENTICATED'))),
+  );
   runEventStream(response, subscriber, { requestId, log });
 }
 

@@ -7,7 +7,9 @@ import type { Log } from '../log.ts';
 export interface TransportParts {
   engine: Engine;
   /** @throws ClientError UNAUTHENTICATED for bad credentials. */
-  authenticate: (authorization: string | undefined) => Promise<Viewer | null>;
+  authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
+  /** Calls `end` when the viewer's credentials are no longer good; to the function that stops watching. */
+  watch: (viewer: Viewer | null, end: () => void) => () => void;
   config: Pick<Config, 'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins'>;
   log: Log;
 }

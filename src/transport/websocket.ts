@@ -28,6 +28,7 @@ import type { Answer } from '../engine/answer.ts';
 import { type Engine, isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
+import type { Viewer } from '../identity/viewer.ts';
 import { addressOf } from './address.ts';
 import { Connection, clientLeft } from './connection.ts';
 import { AddressCount, MessageBudget } from './flood.ts';
@@ -59,8 +60,6 @@ export interface WebSocketDoor {
   /** How many sockets are open. */
   readonly size: number;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Ends what streams to a user whose account is gone. */
-  endUser(userId: string): void;
   close(): Promise<void>;
 }
 
@@ -96,11 +95,6 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
         keepAlive.watch(connection, socket);
         open(protocol, connection, parts);
       });
-    },
-    endUser(userId) {
-      for (const connection of connections) {
-        if (connection.viewer?.user.id === userId) connection.end(CloseCode.Forbidden, 'Forbidden');
-      }
     },
     async close() {
       isClosing = true;
@@ -190,6 +184,10 @@ function createProtocol(parts: TransportParts): Server<Connection> {
   const refusals = new WeakMap<readonly GraphQLError[], readonly GraphQLFormattedError[]>();
   return makeServer<Record<string, unknown> | undefined, Connection>({
     onConnect: (context) => connect(context, parts),
+    async onPing(context, payload) {
+      if (context.acknowledged && payload && 'authorization' in payload)
+        await renew(context, payload['authorization'], parts);
+    },
     async onSubscribe(context, id, payload) {
       const { viewer, address, seen } = context.extra;
       const call: Call = {
@@ -216,23 +214,38 @@ function createProtocol(parts: TransportParts): Server<Connection> {
 }
 
 /** Whose socket it is, and from where its subscriptions go on; false closes it with 4403. */
-async function connect(
-  { extra, connectionParams }: ConnectionContext,
-  { authenticate, log }: TransportParts,
-): Promise<boolean> {
+async function connect({ extra, connectionParams }: ConnectionContext, parts: TransportParts): Promise<boolean> {
   const given = connectionParams?.['authorization'] ?? extra.request.headers.authorization;
-  if (given !== undefined && typeof given !== 'string') return false;
-  try {
-    extra.viewer = await authenticate(given);
-  } catch (error) {
-    if (error instanceof ClientError) return false;
-    log.error({ err: error }, 'credentials could not be checked');
-    extra.end(tryAgainLater, 'Try again later');
-    return false;
-  }
-  if (extra.viewer) extra.endAt(extra.viewer.expiresAt, CloseCode.Forbidden, 'Forbidden');
+  const viewer = await authenticate(extra, given, parts);
+  if (viewer === undefined) return false;
+  extra.admit(viewer, parts.watch);
   extra.seen = readSeen(connectionParams?.['live']);
   return true;
+}
+
+/** Fresh credentials on a living socket; bad ones, or another user's, close it with 4403. */
+async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
+  const viewer = await authenticate(extra, authorization, parts);
+  const isSame = viewer != null && viewer.user.id === extra.viewer?.user.id;
+  if (isSame) extra.admit(viewer, parts.watch);
+  else extra.end(CloseCode.Forbidden, 'Forbidden');
+}
+
+/** Undefined where they are bad; where they cannot be checked, the socket is closed for later. */
+async function authenticate(
+  connection: Connection,
+  authorization: unknown,
+  parts: TransportParts,
+): Promise<Viewer | null | undefined> {
+  if (authorization !== undefined && typeof authorization !== 'string') return undefined;
+  try {
+    return await parts.authenticate(authorization, connection.address);
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') return undefined;
+    parts.log.error({ err: error }, 'credentials could not be checked');
+    connection.end(tryAgainLater, 'Try again later');
+    return undefined;
+  }
 }
 
 function readSeen(live: unknown): Map<string, string> {

@@ -143,6 +143,7 @@ export async function launch(settings: Settings = {}, program = [main, 'serve'])
       LOG_LEVEL: 'warn',
       RATE_LIMIT: '0',
       LIMIT_SOCKETS: '20000',
+      SIGN_IN_ATTEMPTS: '10000',
       ...settings,
     },
   });

@@ -1,0 +1,76 @@
+import { createId } from '../ids.ts';
+import type { Db } from './database.ts';
+import { executeInParts } from './parts.ts';
+import type { ApiKeyRow } from './tables.ts';
+import { insertUser } from './users.ts';
+
+export interface NewApiKey {
+  name: string;
+  prefix: string;
+  hash: string;
+  scopes: readonly string[];
+  ownerId: string | null;
+  expiresAt: number | null;
+}
+
+/** The key, and the user of its own that the application acts as. */
+export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promise<ApiKeyRow> {
+  const { id: userId } = await insertUser(db, { name: key.name });
+  const row = { ...key, id: createId('ApiKey'), scopes: scopes.join(' '), userId, createdAt: Date.now() };
+  return db
+    .insertInto('apiKeys')
+    .values({ ...row, lastUsedAt: null, revokedAt: null })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
+  return db.selectFrom('apiKeys').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function findApiKeys(db: Db, ids: readonly string[]): Promise<ApiKeyRow[]> {
+  return executeInParts(db, ids, {
+    build: (part) => db.selectFrom('apiKeys').selectAll().where('id', 'in', part),
+    parametersOf: (id) => [id],
+  });
+}
+
+export async function findApiKeyByHash(db: Db, hash: string): Promise<ApiKeyRow | undefined> {
+  return db.selectFrom('apiKeys').selectAll().where('hash', '=', hash).executeTakeFirst();
+}
+
+/** The keys someone made that are not revoked, oldest first. */
+export async function findApiKeysOf(db: Db, ownerId: string, limit: number): Promise<ApiKeyRow[]> {
+  return db
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('ownerId', '=', ownerId)
+    .where('revokedAt', 'is', null)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+export async function revokeApiKey(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: Date.now() })
+    .where('id', '=', id)
+    .where('revokedAt', 'is', null)
+    .execute();
+}
+
+/** Those of an account that is gone, and the one it acted by. */
+export async function revokeApiKeysOf(db: Db, ownerId: string): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: Date.now() })
+    .where((eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]))
+    .where('revokedAt', 'is', null)
+    .execute();
+}
+
+export async function touchApiKey(db: Db, id: string, lastUsedAt: number): Promise<void> {
+  await db.updateTable('apiKeys').set({ lastUsedAt }).where('id', '=', id).execute();
+}

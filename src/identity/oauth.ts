@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { createRemoteJWKSet, decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { OAuthSettings } from '../config.ts';
+import type { Database } from '../data/database.ts';
+import { findOrCreateSubject, findSubject } from '../data/users.ts';
+import { ClientError } from '../errors.ts';
+import { type Scope, scopes, type Viewer } from './viewer.ts';
+
+/** Asymmetric ones alone (RFC 8725, 3.1 and 3.2). */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const timeoutMs = 5_000;
+const refreshMs = 600_000;
+const introspectedMs = 30_000;
+const maxVerified = 10_000;
+const maxNameLength = 80;
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
+
+/** Access tokens of one issuer: JWTs by its published keys (RFC 9068), opaque ones by asking it (RFC 7662). */
+export class OAuth {
+  readonly issuer: string;
+  readonly #options: OAuthSettings;
+  readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
+  readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
+  #keys: Promise<KeySet> | undefined;
+  #refresh: NodeJS.Timeout | undefined;
+
+  constructor(options: OAuthSettings) {
+    this.#options = options;
+    this.issuer = options.issuer;
+  }
+
+  /**
+   * Whose token it is; a subject's first token makes its User.
+   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE where the issuer fails.
+   */
+  async findViewer({ db, transaction }: Database, token: string): Promise<Viewer> {
+    const { sub, exp = 0, scope, name } = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
+    if (!sub || exp * 1_000 <= Date.now()) throw badToken();
+    const known = { issuer: this.issuer, subject: sub };
+    const make = () => transaction((trx) => findOrCreateSubject(trx, known, displayName(name, sub)));
+    const user = (await findSubject(db, known)) ?? (await make());
+    if (user.deletedAt !== null) throw badToken();
+    return { user, credential: { kind: 'oauth' }, scopes: scopesOf(scope), expiresAt: exp * 1_000 };
+  }
+
+  close(): void {
+    clearInterval(this.#refresh);
+  }
+
+  async #verify(token: string): Promise<JWTPayload> {
+    const hash = hashOf(token);
+    const known = this.#verified.get(hash);
+    if (known) return known;
+    try {
+      // Whose it says it is costs no key: a stranger's token makes no request.
+      if (decodeJwt(token).iss !== this.issuer) throw badToken();
+      const { payload } = await jwtVerify(token, await this.#keySet(), {
+        issuer: this.issuer,
+        audience: this.#options.audience,
+        algorithms,
+        typ: 'at+jwt',
+        requiredClaims: ['sub', 'exp', 'iat'],
+      });
+      this.#verified.set(hash, payload);
+      return payload;
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  async #introspect(token: string): Promise<JWTPayload> {
+    const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
+    if (introspectionUrl === undefined) throw badToken();
+    const hash = hashOf(token);
+    const known = this.#introspected.get(hash);
+    if (known) return known;
+    const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+    const answer = await fetchJson(introspectionUrl, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+    });
+    if (answer['active'] !== true) throw badToken();
+    const claims = answer as JWTPayload;
+    if (claims.iss !== undefined && claims.iss !== this.issuer) throw badToken();
+    if (![claims.aud ?? []].flat().includes(this.#options.audience)) throw badToken();
+    this.#introspected.set(hash, claims);
+    return claims;
+  }
+
+  /** Kept through an outage of the issuer: looked at anew in the background, and for an unknown key id at most twice a minute. */
+  #keySet(): Promise<KeySet> {
+    this.#keys ??= this.#discover().catch((error) => {
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #discover(): Promise<KeySet> {
+    const metadata = await fetchJson(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
+      throw new ClientError('BAD_GATEWAY', 'The issuer does not describe itself.');
+    }
+    const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
+      timeoutDuration: timeoutMs,
+      cooldownDuration: 30_000,
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+    });
+    this.#refresh = setInterval(() => keys.reload().catch(() => {}), refreshMs).unref();
+    return keys;
+  }
+}
+
+async function fetchJson(url: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+    if (!response.ok) throw new Error(`it answered with ${response.status}`);
+    return (await response.json()) as Record<string, unknown>;
+  } catch (error) {
+    throw new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.', {}, { cause: error });
+  }
+}
+
+/** A token's fault is the client's; whatever else failed is the issuer's. */
+function translate(error: unknown): unknown {
+  if (error instanceof ClientError) return error;
+  if (error instanceof joseErrors.JWKSTimeout)
+    return new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.');
+  if (error instanceof joseErrors.JOSEError && error.code !== 'ERR_JOSE_GENERIC') return badToken();
+  return new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.', {}, { cause: error });
+}
+
+/** A token whose `scope` names ours is held to them; one that names none reads and writes as its person, ADMIN by role. */
+function scopesOf(scope: unknown): Set<Scope> {
+  const named = typeof scope === 'string' ? scope.toUpperCase().split(' ') : [];
+  const ours = scopes.filter((known) => named.includes(known));
+  return new Set(ours.length > 0 ? ours : ['READ', 'WRITE']);
+}
+
+/** By the rules of names. */
+function displayName(name: unknown, subject: string): string {
+  const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
+  const clean = text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim();
+  return [...clean].slice(0, maxNameLength).join('') || 'someone';
+}
+
+function isJwt(token: string): boolean {
+  return token.split('.').length === 3;
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+function badToken(): ClientError {
+  return new ClientError('UNAUTHENTICATED', 'The access token is not valid, or has ended.');
+}

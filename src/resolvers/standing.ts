@@ -1,0 +1,57 @@
+import type { Db } from '../data/database.ts';
+import { findPost } from '../data/posts.ts';
+import { findMemberships, findRoom } from '../data/rooms.ts';
+import type { PostRow, RoomRow } from '../data/tables.ts';
+import type { Context } from '../engine/context.ts';
+import { ClientError } from '../errors.ts';
+import { maySeePost, maySeeRoom } from '../identity/access.ts';
+import type { Viewer } from '../identity/viewer.ts';
+
+/** A room, and whether the one who acts is a member. */
+export interface Standing {
+  room: RoomRow;
+  isMember: boolean;
+}
+
+/** Inside a change. @throws ClientError NOT_FOUND where there is no such room, or none in sight. */
+export async function openRoom(db: Db, viewer: Viewer, id: string): Promise<Standing> {
+  const room = await findRoom(db, id);
+  const isMember = (await findMemberships(db, viewer.user.id, [id])).has(id);
+  if (
+    room &&
+    (await maySeeRoom(
+      () => viewer,
+      room,
+      async () => isMember,
+    ))
+  )
+    return { room, isMember };
+  throw new ClientError('NOT_FOUND', 'There is no such room.');
+}
+
+/** Inside a change. @throws ClientError NOT_FOUND where there is no such post, or none in sight. */
+export async function openPost(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
+  const post = await findPost(db, id);
+  if (post && maySeePost(() => viewer, post)) {
+    await openRoom(db, viewer, post.roomId).catch(() => {
+      throw noPost();
+    });
+    return post;
+  }
+  throw noPost();
+}
+
+export async function findVisibleRoom(id: string, context: Context): Promise<RoomRow | undefined> {
+  const room = await context.loaders.room.load(id);
+  return room && (await maySeeRoom(() => context.viewer, room, context.loaders.isMember)) ? room : undefined;
+}
+
+export async function findVisiblePost(id: string, context: Context): Promise<PostRow | undefined> {
+  const post = await context.loaders.post.load(id);
+  if (!post || !maySeePost(() => context.viewer, post)) return undefined;
+  return (await findVisibleRoom(post.roomId, context)) ? post : undefined;
+}
+
+function noPost(): ClientError {
+  return new ClientError('NOT_FOUND', 'There is no such post.');
+}
