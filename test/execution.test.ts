@@ -114,6 +114,33 @@ it.each(executors)('a condition given as null is an error of the place that asks
   ]);
 });
 
+const leaves = createSchema({
+  typeDefs:
+    'type Query { int: Int float: Float string: String boolean: Boolean id: ID intX: Int! mood: Mood } enum Mood { HAPPY }',
+});
+
+it.each([
+  ['numbers', [0, -0, 1, -1, 1.5, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 40, Number.NaN, Infinity, 7n]],
+  ['texts', ['', 'text', '12', '1.5', 'HAPPY', '\u0000', '\ud800']],
+  [
+    'others',
+    [true, false, null, undefined, {}, [], [1], new Date(0), Symbol('symbol'), () => 'called', new Error('error')],
+  ],
+  [
+    'objects',
+    [{ valueOf: () => 3 }, { toJSON: () => 'json' }, Object('boxed'), Promise.resolve(1), { then: 'no function' }],
+  ],
+])('%s become leaves of the answer as in graphql', async (_, values: unknown[]) => {
+  const args = prepare(leaves, '{ int float string boolean id intX mood }');
+  for (const value of values) {
+    const names = ['int', 'float', 'string', 'boolean', 'id', 'intX', 'mood'];
+    const rootValue = Object.fromEntries(names.map((name) => [name, value]));
+    expect(formatResult(await compiled({ ...args, rootValue }))).toEqual(
+      formatResult(await stock({ ...args, rootValue })),
+    );
+  }
+});
+
 it('promises that nobody waits for any more are no unhandled rejections', async () => {
   const reject = () => new Promise<never>((_, refuse) => setImmediate(() => refuse(new Error('Too late.'))));
   const schema = createSchema({

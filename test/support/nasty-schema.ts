@@ -40,7 +40,9 @@ const typeDefs = /* GraphQL */ `
     owner: Named! pack: [Dog]! bones: [[Toy]!]! good: Boolean! odd: Odd!
   }
   type Ghost implements Named { name: String nickname(of: String): String! haunts: [Pet] scares: Pet! odds: [Odd!] }
-  type Toy { id: ID! price: Float odd: Odd moods: [Mood!] owner: Being! parts(first: Int = 2, odd: Odd): [Toy] }
+  type Toy { id: ID! price: Float odd: Odd moods: [Mood!] owner: Being! parts(first: Int = 2, odd: Odd): [Toy]
+    count: Int size: Int! weight: Int label: String! code: ID fine: Boolean!
+  }
   input Filter { text: String = "all" moods: [Mood!] limit: Int! = 3 odd: Odd = "fine" and: [Filter!] }
   type Query {
     being: Being beingX: Being! named: Named namedX: Named! pet: Pet petX: Pet!
@@ -146,7 +148,7 @@ export class World {
 
   #fault(place: string, dice: Dice): unknown {
     const error = createError(place, dice);
-    switch (dice.below(7)) {
+    switch (dice.below(8)) {
       case 0:
       case 1:
         return null;
@@ -155,6 +157,7 @@ export class World {
       case 3:
         return error instanceof Error ? error : null;
       case 4:
+      case 5:
         return dice.oneOf<unknown>([{}, [], 'text', 1.5, Number.NaN, 2 ** 40, true, Symbol.iterator, () => 'called']);
       default:
         throw error;
@@ -246,7 +249,7 @@ export class World {
   }
 
   note(info: GraphQLResolveInfo, args: object): void {
-    this.log.push(`${pathOf(info)} ${JSON.stringify(args)}`);
+    this.log.push(`${pathOf(info)} ${info.fieldNodes.map(({ loc }) => loc?.start)} ${JSON.stringify(args)}`);
   }
 }
 
