@@ -46,7 +46,7 @@ describe('the events of a room', () => {
     await change('updatePost', { id: post, title: 'two' }, other);
     await change('replacePost', { id: post, title: 'three' }, other);
     await change('updateRoom', { id: room, name: scratchName() }, owner);
-    await change('replaceRoom', { id: room, name: scratchName() }, owner);
+    await change('replaceRoom', { id: room, name: scratchName(), visibility: 'PUBLIC' }, owner);
     const kept = await change('createPost', { room, title: 'kept' }, owner);
     await change('deletePost', { id: post }, other);
     await change('leaveRoom', { room }, other);
