@@ -40,16 +40,18 @@ export class FanOut implements SubscriberHub {
    */
   async subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
+    let leave = () => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = new Subscriber(this, feed, request, position);
       const known = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, known.add(subscriber));
+      leave = async () => subscriber.leave();
       // From here on it is looked at with the others; what changed before is looked at now.
       await this.#checkAccess(feed, [subscriber]);
       return subscriber;
     } catch (error) {
-      await this.#feeds.release(request.roomId);
+      await leave();
       throw error;
     }
   }

@@ -35,11 +35,12 @@ export function createMetrics(readCounts: () => Metric[]): Metrics {
 }
 
 function readProcess(delayMs: number): Metric[] {
-  const { rss, heapUsed } = process.memoryUsage();
+  const { rss, heapUsed, external } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
     gauge('process_resident_memory_bytes', 'Memory that the process holds.', rss),
     gauge('nodejs_heap_size_used_bytes', 'Of it, what JavaScript uses.', heapUsed),
+    gauge('nodejs_external_memory_bytes', 'Of it, buffers that JavaScript uses.', external),
     counter('process_cpu_seconds_total', 'Time that it has used on processors.', (user + system) / 1e6),
     gauge(
       'nodejs_eventloop_lag_p99_seconds',
