@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientErrors } from '../src/errors.ts';
 import { scratchName } from './support/names.ts';
-import type { Person } from './support/postroom.ts';
+import { launchForTest, type Person, scratchFolder } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -262,6 +263,20 @@ describe('our own fault', () => {
         { message, path: ['node'], extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } },
       ],
     });
+  });
+
+  it('is not taken for what is not there', async () => {
+    const file = join(scratchFolder(), 'postroom.db');
+    const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
+    const eve = await postroom.signUp('Eve');
+    const id = await postroom.createPost(eve, await postroom.createRoom(eve, 'lobby'), 'title');
+    withDatabase(file, (database) => database.exec('drop table "roomMembers"'));
+    const remove = 'mutation ($id: ID!) { deletePost(input: { id: $id }) { post { id } } }';
+    expect(await postroom.send(remove, { id }, eve.token)).toMatchObject({
+      status: 500,
+      code: 'INTERNAL_SERVER_ERROR',
+    });
+    expect(await postroom.send(remove, { id: 'nothing' }, eve.token)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
   it('in a mutation leaves nothing half done', async () => {

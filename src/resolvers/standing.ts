@@ -15,30 +15,29 @@ export interface Standing {
 
 /** Inside a change. @throws ClientError NOT_FOUND where there is no such room, or none in sight. */
 export async function openRoom(db: Db, viewer: Viewer, id: string): Promise<Standing> {
-  const room = await findRoom(db, id);
-  const isMember = (await findMemberships(db, viewer.user.id, [id])).has(id);
-  if (
-    room &&
-    (await maySeeRoom(
-      () => viewer,
-      room,
-      async () => isMember,
-    ))
-  )
-    return { room, isMember };
-  throw new ClientError('NOT_FOUND', 'There is no such room.');
+  const standing = await findStanding(db, viewer, id);
+  if (!standing) throw new ClientError('NOT_FOUND', 'There is no such room.');
+  return standing;
 }
 
 /** Inside a change. @throws ClientError NOT_FOUND where there is no such post, or none in sight. */
 export async function openPost(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
   const post = await findPost(db, id);
-  if (post && maySeePost(() => viewer, post)) {
-    await openRoom(db, viewer, post.roomId).catch(() => {
-      throw noPost();
-    });
-    return post;
-  }
-  throw noPost();
+  const isSeen = post && maySeePost(() => viewer, post) && (await findStanding(db, viewer, post.roomId));
+  if (!post || !isSeen) throw new ClientError('NOT_FOUND', 'There is no such post.');
+  return post;
+}
+
+async function findStanding(db: Db, viewer: Viewer, id: string): Promise<Standing | undefined> {
+  const room = await findRoom(db, id);
+  if (!room) return undefined;
+  const isMember = (await findMemberships(db, viewer.user.id, [id])).has(id);
+  const isSeen = await maySeeRoom(
+    () => viewer,
+    room,
+    async () => isMember,
+  );
+  return isSeen ? { room, isMember } : undefined;
 }
 
 export async function findVisibleRoom(id: string, context: Context): Promise<RoomRow | undefined> {
@@ -50,8 +49,4 @@ export async function findVisiblePost(id: string, context: Context): Promise<Pos
   const post = await context.loaders.post.load(id);
   if (!post || !maySeePost(() => context.viewer, post)) return undefined;
   return (await findVisibleRoom(post.roomId, context)) ? post : undefined;
-}
-
-function noPost(): ClientError {
-  return new ClientError('NOT_FOUND', 'There is no such post.');
 }
