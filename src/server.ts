@@ -116,7 +116,8 @@ function createAuthentication(parts: CredentialParts, audit: Audit): TransportPa
     try {
       return await findViewer(parts, authorization);
     } catch (error) {
-      if (error instanceof ClientError) audit({ event: 'credentialsRefused', reason: error.message, address });
+      if (error instanceof ClientError && error.code === 'UNAUTHENTICATED')
+        audit({ event: 'credentialsRefused', reason: error.message, address });
       throw error;
     }
   };

@@ -13,9 +13,10 @@ export interface NewApiKey {
   expiresAt: number | null;
 }
 
-/** The key, and the user of its own that the application acts as. */
+/** The key, and the user of its own that the application acts as: an admin, where the key is one's. */
 export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promise<ApiKeyRow> {
-  const { id: userId } = await insertUser(db, { name: key.name });
+  const role = scopes.includes('ADMIN') ? 'ADMIN' : 'MEMBER';
+  const { id: userId } = await insertUser(db, { name: key.name, role });
   const row = { ...key, id: createId('ApiKey'), scopes: scopes.join(' '), userId, createdAt: Date.now() };
   return db
     .insertInto('apiKeys')

@@ -19,6 +19,7 @@ export interface NewUser {
   passwordHash?: string | null;
   /** Now, unless it came with imported history. */
   createdAt?: number;
+  role?: UserRow['role'];
   /** Whom an OAuth issuer knows them as. */
   oauth?: OAuthSubject;
 }
@@ -44,6 +45,7 @@ export function createUserRow({
   email = null,
   passwordHash = null,
   createdAt = Date.now(),
+  role = 'MEMBER',
   oauth,
 }: NewUser): UserRow {
   return {
@@ -52,7 +54,7 @@ export function createUserRow({
     email,
     emailKey: email === null ? null : emailKeyOf(email),
     passwordHash,
-    role: 'MEMBER',
+    role,
     sessionsFrom: 0,
     keptSession: null,
     oauthIssuer: oauth?.issuer ?? null,

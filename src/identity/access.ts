@@ -1,6 +1,7 @@
 import type { Sight } from '../data/sight.ts';
 import type { ApiKeyRow, PostRow, RoomRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
+import { isSessionAlive } from './session.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
 /* Who may do what: each rule a sentence. */
@@ -23,9 +24,10 @@ export function assertScope(viewer: Viewer | null, scope: Scope): void {
   }
 }
 
-/** Whose account is gone is signed in no longer. */
-export function assertLiving(user: UserRow | undefined): UserRow {
+/** Whose account is gone, or whose session a new password has ended, is signed in no longer. */
+export function assertLiving(viewer: Viewer, user: UserRow | undefined): UserRow {
   if (!user || user.deletedAt !== null) throw new ClientError('UNAUTHENTICATED', 'The account is gone.');
+  if (!isSessionAlive(viewer, user)) throw new ClientError('UNAUTHENTICATED', 'The session has ended.');
   return user;
 }
 

@@ -49,7 +49,8 @@ export class OAuth {
    */
   async findViewer({ db, transaction }: Database, token: string): Promise<Viewer> {
     const { sub, exp = 0, scope, name } = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
-    if (!sub || exp * 1_000 <= Date.now()) throw badToken();
+    // What an introspection says is not checked for its types before.
+    if (typeof sub !== 'string' || !sub || !(Number(exp) * 1_000 > Date.now())) throw badToken();
     const known = { issuer: this.issuer, subject: sub };
     const make = () => transaction((trx) => findOrCreateSubject(trx, known, displayName(name, sub)));
     const user = (await findSubject(db, known)) ?? (await make());

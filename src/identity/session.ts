@@ -38,9 +38,11 @@ export class Sessions {
     this.#hours = hours;
   }
 
-  /** A new session, or a fresh token of one that goes on. */
-  async start(user: UserRow, sessionId: string = randomUUID()): Promise<Session & { viewer: Viewer }> {
-    const startedAt = Date.now();
+  /** A new session, or a fresh token of one that goes on. `startedAt`: from when the account was looked at on, so that a password changed since ends it. */
+  async start(
+    user: UserRow,
+    { startedAt, sessionId = randomUUID() }: { startedAt: number; sessionId?: string | undefined },
+  ): Promise<Session & { viewer: Viewer }> {
     const end = Math.floor(startedAt / 1_000) + this.#hours * 3_600;
     const accessToken = await new SignJWT({ sid: sessionId, at: startedAt })
       .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.#keys.id })

@@ -6,6 +6,8 @@ import { isSessionAlive } from './session.ts';
 import type { Viewer } from './viewer.ts';
 
 const everyMs = 1_000;
+/** A timer of Node's goes no further; a later end is found by the looks. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
 interface Watched {
   viewer: Viewer;
@@ -33,7 +35,12 @@ export class CredentialWatch {
     if (!viewer) return () => {};
     const watched: Watched = { viewer, end };
     this.#watched.add(watched);
-    return () => this.#watched.delete(watched);
+    const left = viewer.expiresAt - Date.now();
+    const expiry = left < maxTimeoutMs ? setTimeout(() => this.#end(watched), Math.max(0, left)).unref() : undefined;
+    return () => {
+      clearTimeout(expiry);
+      this.#watched.delete(watched);
+    };
   }
 
   /** Now, where something was changed here. */
@@ -58,8 +65,12 @@ export class CredentialWatch {
         now.role === user.role &&
         isSessionAlive(one.viewer, now) &&
         (credential.kind !== 'apiKey' || (key !== undefined && isKeyAlive(key)));
-      if (!isGood && this.#watched.delete(one)) one.end();
+      if (!isGood) this.#end(one);
     }
+  }
+
+  #end(one: Watched): void {
+    if (this.#watched.delete(one)) one.end();
   }
 
   async #readUsers(watched: readonly Watched[]) {

@@ -6,8 +6,8 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 
 /**
- * One durable transaction of whoever is signed in. The account is read again inside, since it may have been deleted after
- * its credentials were checked: by another request, or earlier in the same one.
+ * One durable transaction of whoever is signed in. The account is read again inside, since it may have been deleted, or its
+ * sessions ended, after its credentials were checked: by another request, or earlier in the same one.
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(
@@ -16,7 +16,7 @@ export function changeAsViewer<T>(
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
-    const user = assertLiving(await findUser(db, signedIn.user.id));
+    const user = assertLiving(signedIn, await findUser(db, signedIn.user.id));
     return work(db, record, { ...signedIn, user });
   });
 }

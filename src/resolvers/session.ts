@@ -23,10 +23,11 @@ export const sessionMutations: MutationResolvers = {
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
-    return startSession(context, user);
+    return startSession(context, user, { startedAt: Date.now() });
   },
   async signIn(_, { input }, context) {
     await context.services.signInLimit(input.email, context.address);
+    const startedAt = Date.now();
     const user = await findUserByEmail(context.db, input.email);
     const isRight = await isPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
@@ -34,18 +35,22 @@ export const sessionMutations: MutationResolvers = {
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
     context.services.audit({ event: 'signedIn', userId: user.id });
-    return startSession(context, user);
+    return startSession(context, user, { startedAt });
   },
   async renewSession(_, __, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    return startSession(context, assertLiving(await findUser(context.db, viewer.user.id)), sessionId);
+    const startedAt = Date.now();
+    const user = assertLiving(viewer, await findUser(context.db, viewer.user.id));
+    return startSession(context, user, { startedAt, sessionId });
   },
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    await context.services.signInLimit(viewer.user.email ?? viewer.user.id, context.address);
-    const isRight = await isPassword(input.currentPassword, viewer.user.passwordHash);
+    // On a socket the viewer is as old as the socket.
+    const { email, passwordHash: present } = assertLiving(viewer, await findUser(context.db, viewer.user.id));
+    await context.services.signInLimit(email ?? viewer.user.id, context.address);
+    const isRight = await isPassword(input.currentPassword, present);
     if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
@@ -57,7 +62,7 @@ export const sessionMutations: MutationResolvers = {
       return user;
     });
     context.services.audit({ event: 'passwordChanged', userId: user.id });
-    return startSession(context, user, sessionId);
+    return startSession(context, user, { startedAt: Date.now(), sessionId });
   },
 };
 
@@ -67,8 +72,12 @@ function assertSession({ credential }: Viewer): string {
   return credential.id;
 }
 
-async function startSession(context: Context, user: UserRow, sessionId?: string): Promise<Session> {
-  const { viewer, ...session } = await context.services.sessions.start(user, sessionId);
+async function startSession(
+  context: Context,
+  user: UserRow,
+  options: { startedAt: number; sessionId?: string },
+): Promise<Session> {
+  const { viewer, ...session } = await context.services.sessions.start(user, options);
   context.admit(viewer);
   return session;
 }

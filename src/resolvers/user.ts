@@ -33,7 +33,8 @@ export const User: UserResolvers = {
 };
 
 export const userQueries: QueryResolvers = {
-  viewer: (_, __, { viewer }) => viewer?.user,
+  // Read anew: on a socket the viewer is as old as the socket.
+  viewer: (_, __, { viewer, loaders }) => viewer && loaders.user.load(viewer.user.id),
   user: (_, { id }, { loaders }) => loaders.user.load(id),
   users: (_, { filter, ...page }, { db }) => findUserPage(db, filter ?? {}, page),
 };

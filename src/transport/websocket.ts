@@ -223,10 +223,10 @@ async function connect({ extra, connectionParams }: ConnectionContext, parts: Tr
   return true;
 }
 
-/** Fresh credentials on a living socket; bad ones, or another user's, close it with 4403. */
+/** Fresh credentials on a living socket, or its first; bad ones, or another user's, close it with 4403. */
 async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
   const viewer = await authenticate(extra, authorization, parts);
-  const isSame = viewer != null && viewer.user.id === extra.viewer?.user.id;
+  const isSame = viewer != null && (extra.viewer === null || viewer.user.id === extra.viewer.user.id);
   if (isSame) extra.admit(viewer, parts.watch);
   else extra.end(CloseCode.Forbidden, 'Forbidden');
 }
