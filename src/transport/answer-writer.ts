@@ -12,6 +12,8 @@ export interface Exchange {
   requestId: string;
   /** The query of the address, still encoded. */
   query: string | undefined;
+  /** Where it is said whose tokens count, where an issuer is configured. */
+  resourceMetadata: string | undefined;
 }
 
 export interface AnswerTraits {
@@ -108,14 +110,15 @@ function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status:
   };
 }
 
-function errorHeaders({ request }: Exchange, { status, body }: Answer): OutgoingHttpHeaders {
+function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }: Answer): OutgoingHttpHeaders {
   // RFC 6750, 3.1: no error code where no credentials were sent.
   const fault = request.headers.authorization ? ', error="invalid_token"' : '';
-  if (status === 401) return { 'www-authenticate': `Bearer realm="postroom"${fault}` };
+  const challenge = `Bearer realm="postroom"${resourceMetadata ? `, resource_metadata="${resourceMetadata}"` : ''}`;
+  if (status === 401) return { 'www-authenticate': challenge + fault };
   const scope = body.errors?.[0]?.extensions?.['scope'];
   if (status === 403 && typeof scope === 'string') {
     return {
-      'www-authenticate': `Bearer realm="postroom", error="insufficient_scope", scope="${scope.toLowerCase()}"`,
+      'www-authenticate': `${challenge}, error="insufficient_scope", scope="${scope.toLowerCase()}"`,
     };
   }
   if (status === 503) return { 'retry-after': retrySeconds };

@@ -13,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
 import { HttpRefusal, methodNotAllowed } from './refusal.ts';
 import { namesDocument, readGetRequest, readPostRequest } from './request.ts';
+import { metadataUrlOf, resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
 import { readTarget } from './target.ts';
 import type { TransportParts } from './transport.ts';
@@ -43,12 +44,14 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/ready', { methods: reading, serve: async ({ isReady }, { response }) => writeState(response, await isReady()) }],
   ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
+  ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
   ['*', { methods: ['OPTIONS'], serve: (_, { response }) => writeOptions(response) }],
 ]);
 
 export function createHttpHandler(parts: HttpParts): HttpHandler {
   return (request, response) => {
-    const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined };
+    const resourceMetadata = metadataUrlOf(parts.config, request);
+    const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined, resourceMetadata };
     route(parts, exchange).catch((error) => refuse(parts, exchange, error));
     return exchange;
   };
@@ -58,10 +61,21 @@ async function route(parts: HttpParts, exchange: Exchange): Promise<void> {
   const { request } = exchange;
   const { path, query } = readTarget(request);
   const found = routes.get(path);
-  if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
+  if (!found) throw nothingHere();
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
   await found.serve(parts, exchange);
+}
+
+function nothingHere(): ClientError {
+  return new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
+}
+
+/** Only where tokens of an issuer count. */
+function describeResource({ config }: HttpParts, exchange: Exchange): void {
+  const resource = resourcePaths.get(readTarget(exchange.request).path);
+  if (!config.oauth || resource === undefined) throw nothingHere();
+  writeResourceMetadata(config, config.oauth, exchange, resource);
 }
 
 /** Nothing of it has run, or it failed on our side. */

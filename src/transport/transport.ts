@@ -10,6 +10,9 @@ export interface TransportParts {
   authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
   /** Calls `end` when the viewer's credentials are no longer good; to the function that stops watching. */
   watch: (viewer: Viewer | null, end: () => void) => () => void;
-  config: Pick<Config, 'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins'>;
+  config: Pick<
+    Config,
+    'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'
+  >;
   log: Log;
 }
