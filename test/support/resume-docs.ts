@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApolloClient } from '@apollo/client';
 import type { Client as UrqlClient } from '@urql/core';
-import type { Client } from 'graphql-ws';
+import type { Client, ClientOptions } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 
 interface DocumentedClients {
   live: Client;
   apollo: ApolloClient;
   urql: UrqlClient;
+  resumable: () => Pick<ClientOptions, 'connectionParams' | 'on'>;
 }
 
 const root = new URL('../../', import.meta.url).pathname;
