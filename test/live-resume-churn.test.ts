@@ -1,0 +1,123 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { EventStream, forgeCursor, type Inbox, LiveSocket, openCursor, type Result } from './support/live-client.ts';
+import type { Person, Postroom } from './support/postroom.ts';
+import { shareServer } from './support/shared-server.ts';
+import { createRandom } from './support/unreliable-bus.ts';
+
+const server = shareServer({ LIMIT_MESSAGES: '100000' });
+const readerCount = 3;
+const streamCount = 300;
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const random = createRandom(seed);
+const below = (limit: number) => Math.floor(random() * limit);
+
+const argument = '($room: ID!, $after: String)';
+const shared = `subscription ${argument} { roomEvents(room: $room, after: $after) { __typename } }`;
+const added = `subscription ${argument} { postAdded(room: $room, after: $after) { title } }`;
+/** A document of its own, found out to be personal by its first event. */
+const createPersonal = (number: number) =>
+  `subscription Number${number} ${argument} { roomEvents(room: $room, after: $after) { __typename actor { email } } }`;
+
+/** What one stream got. */
+interface Taken {
+  query: string;
+  start: number;
+  seqs: number[];
+}
+
+interface Run {
+  postroom: Postroom;
+  ada: Person;
+  room: string;
+  epoch: string;
+  /** Events that were written for certain. */
+  head: number;
+  streams: number;
+  taken: Taken[];
+}
+
+/** One stream after the other, each from somewhere, each for a while. */
+async function read(run: Run, reader: number): Promise<void> {
+  const { postroom, ada, room, epoch } = run;
+  const isAda = reader % 2 === 0;
+  const open = () => LiveSocket.open(postroom.webSocketUrl, isAda ? { authorization: `Bearer ${ada.token}` } : {});
+  let socket = await open();
+  while (run.streams < streamCount) {
+    run.streams += 1;
+    const number = run.streams;
+    const query = [shared, added, createPersonal(number)][below(3)] ?? shared;
+    const variables = { room, after: below(2) === 0 ? forgeCursor(epoch, below(run.head + 1), room) : undefined };
+    const count = below(12);
+    if (below(4) === 0) {
+      const stream = await EventStream.open(postroom.graphqlUrl, {
+        query,
+        variables,
+        ...(isAda && { token: ada.token }),
+      });
+      run.taken.push(await take(query, stream.start, stream.results, count));
+      stream.close();
+      continue;
+    }
+    const { start, results } = socket.subscribe(String(number), query, variables);
+    const taken = take(query, start, results, count);
+    // Now and then a second one of the same kind, which leaves at once.
+    if (below(3) === 0)
+      socket.subscribe(`also ${number}`, query, variables).start.then(() => socket.complete(`also ${number}`));
+    run.taken.push(await taken);
+    for (const { data } of results.all) {
+      if (data.roomEvents?.actor) expect(data.roomEvents.actor.email).toBe(isAda ? ada.email : null);
+    }
+    socket.complete(String(number));
+    if (below(10) > 0) continue;
+    await socket.close();
+    socket = await open();
+  }
+  await socket.close();
+}
+
+async function take(query: string, start: Promise<string>, results: Inbox<Result>, count: number): Promise<Taken> {
+  const from = seqOf(await start);
+  const taken = await results.take(count);
+  return { query, start: from, seqs: taken.map(({ extensions }) => seqOf(extensions.live.cursor)) };
+}
+
+/** Posts, every third of them changed. */
+async function write(run: Run): Promise<void> {
+  const change = 'mutation ($id: ID!) { updatePost(input: { id: $id, title: "again" }) { post { id } } }';
+  for (let number = 1; run.streams < streamCount || number < 100; number += 1) {
+    const id = await run.postroom.createPost(run.ada, run.room, `post ${number}`);
+    if (number % 3 === 0) await run.postroom.ask(change, { id }, run.ada.token);
+    run.head += number % 3 === 0 ? 2 : 1;
+  }
+}
+
+it('streams that come and go at any moment each see an unbroken part of the room', { timeout: 120_000 }, async ({
+  annotate,
+}) => {
+  await annotate(`seed ${seed}`);
+  const { postroom } = server;
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  const { room: found } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
+  const { epoch } = openCursor(found.cursor);
+  const run: Run = { postroom, ada, room, epoch, head: 0, streams: 0, taken: [] };
+  let isRead = false;
+  // Readers wait for events: there are some until the last of them is content.
+  const writing = (async () => {
+    while (!isRead) await write(run);
+  })();
+  await Promise.all(seqsBetween(0, readerCount).map((reader) => read(run, reader)));
+  isRead = true;
+  await writing;
+
+  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  onTestFinished(() => socket.close());
+  const log = await socket.subscribe('log', shared, { room, after: found.cursor }).results.take(run.head);
+  expect(log.map(({ extensions }) => seqOf(extensions.live.cursor))).toEqual(seqsBetween(0, run.head));
+  const created = seqsBetween(0, run.head).filter((seq) => log[seq - 1]?.data.roomEvents.__typename === 'PostCreated');
+  for (const { query, start, seqs } of run.taken) {
+    const all = query === added ? created : seqsBetween(0, run.head);
+    expect(seqs, `seed ${seed}: ${query}`).toEqual(all.filter((seq) => seq > start).slice(0, seqs.length));
+  }
+});
