@@ -229,6 +229,17 @@ it('500 is masked, and its requestId is found in the log', async () => {
   expectRefusal(streamed, 500, 'INTERNAL_SERVER_ERROR');
 });
 
+it('502 is the fault of a server behind this one', async () => {
+  const postroom = await launchForTest({
+    OAUTH_ISSUER: 'http://127.0.0.1:1',
+    OAUTH_AUDIENCE: 'postroom',
+    OAUTH_INTROSPECTION_URL: 'http://127.0.0.1:1/introspect',
+  });
+  for (const accept of [graphqlResponse, 'text/event-stream']) {
+    expectRefusal(await ask(postroom, { query: '{ __typename }', token: 'opaque' }, accept), 502, 'BAD_GATEWAY');
+  }
+});
+
 it('503 says when to try again', async () => {
   const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '1' });
   const input = { name: 'Ada', email: 'ada@example.org', password: 'correct horse' };

@@ -119,6 +119,7 @@ describe('header fields', () => {
   it.each([
     ['one that is too long', `X: ${'x'.repeat(17_000)}\r\n`],
     ['many that are too long together', 'X: xxxxxxxxxxxxxxxx\r\n'.repeat(1_000)],
+    ['more than 2,000', 'X:y\r\n'.repeat(2_001)],
   ])('%s are 431', async (_, lines) => {
     const answer = await answerTo(`GET /graphql HTTP/1.1\r\n${host}${lines}\r\n`);
     expect(answer).toMatchObject({ status: 431, code: 'HEADERS_TOO_LARGE' });
@@ -170,6 +171,11 @@ describe('requests on one connection', () => {
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     connection.send(names.map((name) => postOf(`{"query":"{ ${name}: __typename }"}`)).join(''));
     for (const name of names) expect((await connection.receive()).data).toEqual({ [name]: 'Query' });
+  });
+
+  it('may come for 65 s behind the last one', async () => {
+    const { headers } = await answerTo(postOf(body));
+    expect(headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=65' });
   });
 
   it('go on behind one that was refused before its body was read', async () => {
