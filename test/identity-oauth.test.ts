@@ -1,0 +1,263 @@
+import { createHmac } from 'node:crypto';
+import { CompactSign, exportJWK, exportSPKI, generateKeyPair } from 'jose';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectAs, sendAs } from './support/credentials.ts';
+import { audience, introspector, openIssuer, signToken } from './support/issuer.ts';
+import { launchForTest, type Postroom, type Settings } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+type Issuer = Awaited<ReturnType<typeof openIssuer>>;
+
+async function launchBeside(
+  options: Parameters<typeof openIssuer>[0] = {},
+  settings: Settings = {},
+): Promise<{ issuer: Issuer; postroom: Postroom }> {
+  const issuer = await openIssuer(options);
+  onTestFinished(() => issuer.close());
+  const own = { OAUTH_ISSUER: issuer.issuer, OAUTH_AUDIENCE: audience, ...settings };
+  return { issuer, postroom: await launchForTest(own) };
+}
+
+const now = () => Math.floor(Date.now() / 1_000);
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
+
+describe('one who signs in by the authorization code with PKCE', () => {
+  it('queries, changes and subscribes, is closed at the end of the token, and goes on where it is renewed', async () => {
+    const { issuer, postroom } = await launchBeside();
+    const token = await issuer.signIn('ada');
+    const first = await sendAs(postroom, `Bearer ${token}`);
+    expect(first).toMatchObject({ status: 200, data: { viewer: { name: 'ada' } } });
+    const made = await sendAs(postroom, `Bearer ${token}`, createRoom, { name: 'hall' });
+    expect(made.status).toBe(200);
+    const room: string = made.data.createRoom.room.id;
+    const events = `subscription { roomEvents(room: "${room}") { __typename } }`;
+    const post = `mutation { createPost(input: { room: "${room}", title: "x" }) { post { id } } }`;
+
+    issuer.state.tokenSeconds = 5;
+    const [brief, left] = [await issuer.signIn('ada'), await issuer.signIn('ada')];
+    const renewed = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${brief}` } });
+    const expiring = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${left}` } });
+    await Promise.all([renewed.follow('e', events), expiring.follow('e', events)]);
+    renewed.send({ type: 'ping', payload: { authorization: `Bearer ${token}` } });
+    await renewed.take(({ type }) => type === 'pong');
+    expect((await expiring.closed).code).toBe(4403);
+    expect(await sendAs(postroom, `Bearer ${left}`)).toMatchObject({ status: 401 });
+    await sendAs(postroom, `Bearer ${token}`, post);
+    await renewed.take(({ type }) => type === 'next');
+    expect(renewed.nexts('e')).toEqual([
+      { data: { roomEvents: { __typename: 'PostCreated' } }, extensions: expect.anything() },
+    ]);
+  });
+
+  it('is held to the scopes that were granted', async () => {
+    const { issuer, postroom } = await launchBeside();
+    const token = await issuer.signIn('ada', 'openid read');
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
+    const refused = await sendAs(postroom, `Bearer ${token}`, createRoom, { name: 'x' });
+    expect(refused).toMatchObject({ status: 403, errors: [{ extensions: { code: 'FORBIDDEN', scope: 'WRITE' } }] });
+    expect(refused.challenge).toContain('error="insufficient_scope", scope="write"');
+  });
+});
+
+it('the first sight of a subject makes its user once, however many requests see it first', async () => {
+  const { issuer, postroom } = await launchBeside();
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, () => issuer.sign({ sub: 'newcomer', name: 'New Comer' })),
+  );
+  const replies = await Promise.all(tokens.map((token) => sendAs(postroom, `Bearer ${token}`)));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(replies.map(({ data }) => data.viewer.id)).size).toBe(1);
+  expect(await postroom.ask('{ users { data { name } pagination { total } } }')).toEqual({
+    users: { data: [{ name: 'New Comer' }], pagination: { total: 1 } },
+  });
+});
+
+describe('of all that may be sent as an access token', () => {
+  type Make = (issuer: Issuer) => Promise<string> | string;
+
+  const good: Record<string, Make> = {
+    'a genuine one': ({ sign }) => sign(),
+    'one whose type is application/at+jwt': ({ sign }) => sign({}, { typ: 'application/at+jwt' }),
+    'one for several audiences': ({ sign }) => sign({ aud: ['urn:other', audience] }),
+    'one that has just begun': ({ sign }) => sign({ nbf: now() - 1 }),
+  };
+
+  const bad: Record<string, Make> = {
+    'one that nobody signed': ({ issuer }) => `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(claimsOf(issuer))}.`,
+    'one that nobody signed, in other letters': ({ issuer }) =>
+      `${encode({ alg: 'NoNe', typ: 'at+jwt' })}.${encode(claimsOf(issuer))}.`,
+    'one with the public key for a secret': async ({ issuer, publicKey }) => {
+      const text = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: 'issuer-key' })}.${encode(claimsOf(issuer))}`;
+      return `${text}.${createHmac('sha256', await exportSPKI(publicKey))
+        .update(text)
+        .digest('base64url')}`;
+    },
+    "a stranger's under the issuer's key id": async ({ issuer }) =>
+      signToken({ issuer, changes: {}, header: {}, key: (await generateKeyPair('RS256')).privateKey }),
+    'one that brings its key along': async ({ issuer }) => {
+      const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+      return signToken({ issuer, changes: {}, header: { jwk: await exportJWK(publicKey) }, key: privateKey });
+    },
+    'one that says where its key is': async ({ issuer }) => {
+      const { privateKey } = await generateKeyPair('RS256');
+      return signToken({ issuer, changes: {}, header: { jku: `${issuer}/foreign-jwks` }, key: privateKey });
+    },
+    'one of another type': ({ sign }) => sign({}, { typ: 'JWT' }),
+    'one without a type': ({ sign }) => sign({}, { typ: undefined }),
+    'one for someone else': ({ sign }) => sign({ aud: 'urn:other' }),
+    'one by someone else': ({ sign }) => sign({ iss: 'https://issuer.example' }),
+    'one without an end': ({ sign }) => sign({ exp: undefined }),
+    'one that has ended': ({ sign }) => sign({ exp: now() - 1 }),
+    'one that has not begun': ({ sign }) => sign({ nbf: now() + 60 }),
+    'one of nobody': ({ sign }) => sign({ sub: undefined }),
+    'one with an extension that must be understood': async ({ issuer, privateKey }) =>
+      new CompactSign(Buffer.from(JSON.stringify(claimsOf(issuer))))
+        .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: 'issuer-key', crit: ['x'], x: 1 })
+        .sign(privateKey, { crit: { x: true } }),
+    'one with other claims than were signed': async ({ issuer, sign }) => {
+      const [header, , signature] = (await sign()).split('.');
+      return `${header}.${encode({ ...claimsOf(issuer), sub: 'eve' })}.${signature}`;
+    },
+    'three words': () => 'not.a.token',
+    'one word': () => 'garbage',
+    nothing: () => '',
+    'ten thousand letters': () => 'x'.repeat(10_000),
+  };
+
+  function claimsOf(iss: string) {
+    return { iss, aud: audience, sub: 'ada', client_id: 'x', jti: 'x', iat: now(), exp: now() + 60 };
+  }
+
+  it('exactly the good pass, over HTTP and over WebSocket', async () => {
+    const { issuer, postroom } = await launchBeside();
+    for (const [name, make] of Object.entries({ ...good, ...bad })) {
+      const authorization = `Bearer ${await make(issuer)}`;
+      const isGood = name in good;
+      const { status, challenge, data } = await sendAs(postroom, authorization);
+      expect({ name, status, hasData: data !== undefined && data !== null }).toEqual({
+        name,
+        status: isGood ? 200 : 401,
+        hasData: isGood,
+      });
+      if (!isGood) expect(challenge, name).toContain('error="invalid_token"');
+      expect([name, await connectAs(postroom, authorization)]).toEqual([name, isGood ? 'admitted' : 4403]);
+    }
+    expect(issuer.countRequests('/foreign-jwks')).toBe(0);
+  });
+
+  it('two million letters are too many for a header, and for a frame', async () => {
+    const { postroom } = await launchBeside();
+    const authorization = `Bearer ${'x'.repeat(2_000_000)}`;
+    expect((await sendAs(postroom, authorization)).status).toBe(431);
+    expect(await connectAs(postroom, authorization)).toBe(1009);
+    expect(await sendAs(postroom, undefined)).toMatchObject({ status: 200 });
+  });
+
+  it('a hundred unknown key ids make the issuer publish its keys once', async () => {
+    const { issuer, postroom } = await launchBeside();
+    const tokens = await Promise.all(Array.from({ length: 100 }, (_, index) => issuer.sign({}, { kid: `k${index}` })));
+    const replies = await Promise.all(tokens.map((token) => sendAs(postroom, `Bearer ${token}`)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(issuer.countRequests('/jwks')).toBe(1);
+    expect(issuer.countRequests('/.well-known')).toBe(1);
+  });
+});
+
+describe('where the issuer is down', () => {
+  it('tokens by keys that are known still pass, seen before or not; others are not refused', async () => {
+    const { issuer, postroom } = await launchBeside();
+    const [known, fresh] = [await issuer.sign(), await issuer.sign({ sub: 'bob' })];
+    expect((await sendAs(postroom, `Bearer ${known}`)).status).toBe(200);
+    issuer.state.isDown = true;
+    expect((await sendAs(postroom, `Bearer ${known}`)).status).toBe(200);
+    expect((await sendAs(postroom, `Bearer ${fresh}`)).status).toBe(200);
+    expect(await connectAs(postroom, `Bearer ${fresh}`)).toBe('admitted');
+  });
+
+  it('before its keys are known nobody is told that a token is bad', async () => {
+    const { issuer, postroom } = await launchBeside();
+    const token = await issuer.sign();
+    issuer.state.isDown = true;
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
+    expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
+    issuer.state.isDown = false;
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('opaque tokens', () => {
+  async function launchIntrospecting() {
+    const issuer = await openIssuer({ format: 'opaque' });
+    onTestFinished(() => issuer.close());
+    const postroom = await launchForTest({
+      OAUTH_ISSUER: issuer.issuer,
+      OAUTH_AUDIENCE: audience,
+      OAUTH_INTROSPECTION_URL: `${issuer.issuer}/token/introspection`,
+      OAUTH_CLIENT_ID: introspector.id,
+      OAUTH_CLIENT_SECRET: introspector.secret,
+    });
+    return { issuer, postroom };
+  }
+
+  it('pass where the issuer knows them, and are refused where it does not', async () => {
+    const { issuer, postroom } = await launchIntrospecting();
+    const token = await issuer.signIn('ada');
+    expect(token.split('.')).toHaveLength(1);
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200, data: { viewer: { name: 'ada' } } });
+    expect(await sendAs(postroom, `Bearer ${token}x`)).toMatchObject({ status: 401 });
+    expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
+    expect(await connectAs(postroom, `Bearer ${token}x`)).toBe(4403);
+  });
+
+  it('are not called bad where the issuer fails: 502 over HTTP, 1013 over WebSocket', async () => {
+    const { issuer, postroom } = await launchIntrospecting();
+    const token = await issuer.signIn('ada');
+    issuer.state.isDown = true;
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
+    expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
+    issuer.state.isDown = false;
+    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('whose tokens count', () => {
+  const root = '/.well-known/oauth-protected-resource';
+
+  it('is said at the well-known addresses, and a challenge leads there', async () => {
+    const { issuer, postroom } = await launchBeside();
+    for (const path of ['', '/graphql']) {
+      const response = await fetch(`${postroom.url}${root}${path}`);
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await response.json()).toMatchObject({
+        resource: `${postroom.url}${path}`,
+        authorization_servers: [issuer.issuer],
+        bearer_methods_supported: ['header'],
+        scopes_supported: ['read', 'write', 'admin'],
+      });
+    }
+    const link = `resource_metadata="${postroom.url}${root}/graphql"`;
+    expect((await sendAs(postroom, 'Bearer x')).challenge).toBe(
+      `Bearer realm="postroom", ${link}, error="invalid_token"`,
+    );
+    // RFC 6750, 3.1: one who sent nothing is not told of an error.
+    expect((await sendAs(postroom, undefined, createRoom, { name: 'x' })).challenge).toBe(
+      `Bearer realm="postroom", ${link}`,
+    );
+  });
+
+  it('goes by PUBLIC_URL', async () => {
+    const { postroom } = await launchBeside({}, { PUBLIC_URL: 'https://rooms.example' });
+    const response = await fetch(`${postroom.url}${root}/graphql`);
+    expect(await response.json()).toMatchObject({ resource: 'https://rooms.example/graphql' });
+    expect((await sendAs(postroom, 'Bearer x')).challenge).toContain(
+      `resource_metadata="https://rooms.example${root}/graphql"`,
+    );
+  });
+
+  it('is not said where no issuer is configured', async () => {
+    const postroom = await launchForTest();
+    for (const path of ['', '/graphql']) expect((await fetch(`${postroom.url}${root}${path}`)).status).toBe(404);
+    expect((await sendAs(postroom, 'Bearer x')).challenge).toBe('Bearer realm="postroom", error="invalid_token"');
+  });
+});

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import Provider from 'oidc-provider';
+import * as oauth from 'openid-client';
+
+export const audience = 'urn:postroom';
+const redirectUri = 'http://127.0.0.1:9/callback';
+const keyId = 'issuer-key';
+const client = { id: 'frontend', secret: 'frontend-secret-0123456789' };
+export const introspector = { id: 'postroom', secret: 'introspector-secret-0123456789' };
+const scopes = 'read write admin';
+
+interface IssuerOptions {
+  /** What its access tokens are: JWTs, or words that only the issuer understands. */
+  format?: 'jwt' | 'opaque';
+}
+
+/** oidc-provider on loopback: a real issuer, whose keys a test has at hand, and which can be cut off. */
+export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
+  const requests: string[] = [];
+  const state = { isDown: false, accountId: 'ada', tokenSeconds: 3_600 };
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    if (state.isDown) return void response.destroy();
+    if (request.url?.startsWith('/interaction/')) {
+      const result = { login: { accountId: state.accountId } };
+      return void provider.interactionFinished(request, response, result);
+    }
+    handle(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider: Provider = new Provider(issuer, {
+    jwks: { keys: [jwk] },
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'client_credentials'],
+        scope: `openid ${scopes}`,
+      },
+      {
+        client_id: introspector.id,
+        client_secret: introspector.secret,
+        redirect_uris: [],
+        response_types: [],
+        grant_types: ['client_credentials'],
+      },
+    ],
+    scopes: ['openid', 'read', 'write', 'admin'],
+    cookies: { keys: ['cookie key of a test'] },
+    pkce: { required: () => true },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    // Whoever signed in has consented.
+    async loadExistingGrant({ oidc }: { oidc: { session: { accountId: string }; client: { clientId: string } } }) {
+      const grant = new provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
+      grant.addOIDCScope(`openid ${scopes}`);
+      grant.addResourceScope(audience, scopes);
+      await grant.save();
+      return grant;
+    },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: scopes,
+          audience,
+          accessTokenFormat: format,
+          accessTokenTTL: state.tokenSeconds,
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+  });
+  const handle = provider.callback();
+  return {
+    issuer,
+    state,
+    privateKey,
+    publicKey,
+    /** What was asked of it so far, that fits. */
+    countRequests: (path: string) => requests.filter((url) => url.startsWith(path)).length,
+    /** Signs in by the authorization code with PKCE, as a browser and openid-client do; to the access token. */
+    signIn: async (accountId: string, scope = 'openid read write') => {
+      state.accountId = accountId;
+      const config = await oauth.discovery(new URL(issuer), client.id, client.secret, undefined, {
+        execute: [oauth.allowInsecureRequests],
+      });
+      const verifier = oauth.randomPKCECodeVerifier();
+      const start = oauth.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope,
+        resource: audience,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      const callback = await follow(start);
+      const tokens = await oauth.authorizationCodeGrant(
+        config,
+        callback,
+        { pkceCodeVerifier: verifier },
+        { resource: audience },
+      );
+      return tokens.access_token;
+    },
+    /** A token that the issuer's own key signs: genuine, but for what is asked. */
+    sign: (changes: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
+      signToken({ issuer, changes, header, key: privateKey }),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Signing {
+  issuer: string;
+  changes: Record<string, unknown>;
+  header: Record<string, unknown>;
+  key: CryptoKey;
+}
+
+/** Undefined leaves a claim out. */
+export function signToken({ issuer, changes, header, key }: Signing): Promise<string> {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = {
+    iss: issuer,
+    aud: audience,
+    sub: 'ada',
+    client_id: client.id,
+    jti: crypto.randomUUID(),
+    iat: now,
+    exp: now + 600,
+    ...changes,
+  };
+  return new SignJWT(JSON.parse(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: keyId, ...header })
+    .sign(key);
+}
+
+/** As a browser does: from redirect to redirect, with cookies, until the application's own address comes. */
+async function follow(start: URL): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let url = start;
+  while (!url.href.startsWith(redirectUri)) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(`the issuer answered ${response.status}: ${await response.text()}`);
+    url = new URL(location, url);
+  }
+  return url;
+}

@@ -1,0 +1,17 @@
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  export default class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+    Grant: new (properties: {
+      accountId: string;
+      clientId: string;
+    }) => {
+      addOIDCScope(scope: string): void;
+      addResourceScope(resource: string, scope: string): void;
+      save(): Promise<string>;
+    };
+  }
+}
