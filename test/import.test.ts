@@ -303,10 +303,13 @@ describe('a line is refused by number and reason, and the others are taken', () 
     expect(archive.count('posts')).toBe(3_000);
   });
 
-  it('with --strict it ends though its input goes on', async () => {
+  it.each([
+    ['plain', (text: string) => text],
+    ['packed', gzipSync],
+  ])('with --strict it ends though its input goes on, %s', async (_, pack) => {
     const archive = new Archive();
     const { child, ended } = startImport(archive.settings, '--strict');
-    child.stdin.write(toText([...history(2_000), 'no JSON', ...history(2_000)]));
+    child.stdin.write(pack(toText([...history(2_000), 'no JSON', ...history(2_000)])));
     const [status] = await ended;
     expect(status).toBe(2);
     expect(archive.count('posts')).toBe(2_000);
