@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Postroom } from './postroom.ts';
 
@@ -17,16 +16,7 @@ export async function readMetrics(postroom: Pick<Postroom, 'url'>): Promise<Reco
 /** Where nobody follows anything; the one listener is the process itself. */
 export const nothingLeft = { feeds: 0, groups: 0, subscribers: 0, websockets: 0, bus_listeners: 1 };
 
-/** Asks until the counts are as given; ends with the test's own time. */
+/** Asks until the counts are as given. */
 export async function untilCounts(postroom: Pick<Postroom, 'url'>, counts: Record<string, number>): Promise<void> {
-  for (;;) {
-    const metrics = await readMetrics(postroom);
-    if (Object.entries(counts).every(([name, value]) => metrics[name] === value)) return;
-    await pause(20);
-  }
-}
-
-/** The counts are as given by now. */
-export async function expectCounts(postroom: Pick<Postroom, 'url'>, counts: Record<string, number>): Promise<void> {
-  expect(await readMetrics(postroom)).toMatchObject(counts);
+  await expect.poll(() => readMetrics(postroom), { timeout: 20_000, interval: 20 }).toMatchObject(counts);
 }
