@@ -24,8 +24,11 @@ export type ArgumentsPlan =
   | { kind: 'variable' }
   | { kind: 'fresh' };
 
+const none: Arguments = {};
+
 export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): ArgumentsPlan {
   const given = node.arguments ?? [];
+  if (field.args.length === 0) return { kind: 'constant', values: none };
   if (!given.every((argument) => isShareable(field.args, argument))) return { kind: 'fresh' };
   if (given.some(({ value }) => value.kind === Kind.VARIABLE)) return { kind: 'variable' };
   try {
@@ -69,5 +72,6 @@ export class ArgumentReader {
 }
 
 function copy(values: Arguments): Arguments {
-  return Object.assign(Object.create(null), values);
+  const own: Arguments = Object.create(null);
+  return values === none ? own : Object.assign(own, values);
 }

@@ -89,7 +89,7 @@ export class Execution {
   }
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
-    const values: ObjectValue = plan.hasProtoName ? Object.create(null) : {};
+    const values: ObjectValue = { ...plan.template };
     let pending: string[] | undefined;
     try {
       for (const field of plan.fields) {
@@ -108,7 +108,7 @@ export class Execution {
   }
 
   async #selectSerially(plan: SelectionPlan, source: unknown): Promise<ObjectValue> {
-    const values: ObjectValue = plan.hasProtoName ? Object.create(null) : {};
+    const values: ObjectValue = { ...plan.template };
     for (const field of plan.fields) {
       this.#assertRunning();
       values[field.responseName] = await this.#executeField(field, source, undefined);
@@ -207,7 +207,7 @@ export class Execution {
       case 'list':
         return this.#completeList(completion.item, value, path, info);
       case 'object':
-        return this.#completeObject(completion.selection, value, path, info);
+        return this.#completeObject(completion.selection(), value, path, info);
       case 'abstract':
         return this.#completeAbstract(completion, value, path, info);
     }
@@ -327,10 +327,18 @@ const asyncHelpers: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
 };
 const getAsyncHelpers = () => asyncHelpers;
 
-async function settleProperties(values: ObjectValue, pending: readonly string[]): Promise<ObjectValue> {
-  const settled = await Promise.all(pending.map((name) => values[name]));
-  for (const [index, name] of pending.entries()) values[name] = settled[index];
-  return values;
+function settleProperties(values: ObjectValue, pending: readonly string[]): Promise<ObjectValue> {
+  const [only = ''] = pending;
+  if (pending.length === 1) {
+    return (values[only] as Promise<unknown>).then((settled) => {
+      values[only] = settled;
+      return values;
+    });
+  }
+  return Promise.all(pending.map((name) => values[name])).then((settled) => {
+    for (let index = 0; index < pending.length; index += 1) values[pending[index] ?? ''] = settled[index];
+    return values;
+  });
 }
 
 function completeLeaf(type: GraphQLLeafType, value: unknown): unknown {

@@ -30,7 +30,7 @@ import { type ArgumentsPlan, planArguments } from './arguments.ts';
 export type Completion =
   | { kind: 'leaf'; isNonNull: boolean; type: GraphQLLeafType }
   | { kind: 'list'; isNonNull: boolean; item: Completion }
-  | { kind: 'object'; isNonNull: boolean; selection: SelectionPlan }
+  | { kind: 'object'; isNonNull: boolean; selection: () => SelectionPlan }
   | {
       kind: 'abstract';
       isNonNull: boolean;
@@ -55,8 +55,8 @@ export interface FieldPlan {
 export interface SelectionPlan {
   type: GraphQLObjectType;
   fields: readonly FieldPlan[];
-  /** Whether a response name would change the prototype of a plain object. */
-  hasProtoName: boolean;
+  /** The answer's object before its values are there: its keys in their order, to be copied. */
+  template: Readonly<Record<string, unknown>>;
 }
 
 const isString = (value: unknown) => typeof value === 'string';
@@ -94,7 +94,8 @@ export class Planner {
     for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
     this.#parts.onPlanned(fields.length);
-    return { type, fields, hasProtoName: nodes.has('__proto__') };
+    const template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
+    return { type, fields, template };
   }
 
   /** https://spec.graphql.org/draft/#CollectFields() */
@@ -173,21 +174,19 @@ export class Planner {
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const selectionOf = remember((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
-    return {
-      kind: 'object',
-      isNonNull,
-      get selection() {
-        return selectionOf(type);
-      },
-    };
+    let selection: SelectionPlan | undefined;
+    return { kind: 'object', isNonNull, selection: () => (selection ??= selectionOf(type)) };
   }
 }
 
 function remember<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {
-    const value = known.get(key) ?? make(key);
-    known.set(key, value);
+    let value = known.get(key);
+    if (value === undefined) {
+      value = make(key);
+      known.set(key, value);
+    }
     return value;
   };
 }
