@@ -48,9 +48,11 @@ export interface OwnParts {
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
-  const sessions = new Sessions(findSessionKey(config), config.sessionHours);
+  const givenKey = findGivenKey(config);
   const database = await openDatabase(config.databaseUrl, { onStatement: (sql) => log.debug({ sql }, 'statement') });
   try {
+    // Behind the database: one that cannot be used leaves no key beside it.
+    const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const epoch = await readEpoch(database.db);
     const audit = (event: AuditEvent) => log.info({ audit: event }, event.event);
@@ -127,12 +129,14 @@ function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): Doc
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
-function findSessionKey({ sessionKey, databaseUrl }: Config): SessionKeys {
-  if (sessionKey === undefined) {
-    const path = databaseUrl.slice('sqlite:'.length);
-    if (path === ':memory:') return createSessionKeys();
-    return loadSessionKeys(join(dirname(resolve(path)), 'session-key.pem'));
-  }
+function findKeptKey({ databaseUrl }: Config): SessionKeys {
+  const path = databaseUrl.slice('sqlite:'.length);
+  if (path === ':memory:') return createSessionKeys();
+  return loadSessionKeys(join(dirname(resolve(path)), 'session-key.pem'));
+}
+
+function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
+  if (sessionKey === undefined) return undefined;
   try {
     return parseSessionKeys(sessionKey);
   } catch {

@@ -44,7 +44,7 @@ interface Refusal {
 /** The start ends with one line and status 1, and leaves the folder as it was. */
 async function expectRefused(folder: string, { file, settings = {}, says }: Refusal): Promise<void> {
   const before = snapshot(folder);
-  const all = { PORT: '0', SESSION_KEY: sessionKey, DATABASE_URL: `sqlite:${file}`, ...settings };
+  const all = { PORT: '0', DATABASE_URL: `sqlite:${file}`, ...settings };
   const { status, stdout, stderr } = await run(['serve'], all);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
@@ -79,7 +79,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
     const file = join(folder, 'data', 'postroom.db');
     await expectRefused(folder, {
       file,
-      settings: { PORT: String(port), SESSION_KEY: '' },
+      settings: { PORT: String(port) },
       says: new RegExp(`in use.*${port}`),
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -176,7 +176,6 @@ describe('the start is refused with one line, and nothing is changed, where', ()
       writeFileSync(join(folder, 'session-key.pem'), content);
       await expectRefused(folder, {
         file,
-        settings: { SESSION_KEY: '' },
         says: /SESSION_KEY=".*session-key\.pem" is not allowed: /,
       });
     }

@@ -13,7 +13,7 @@ import { executeCompiled } from './execution/compiled.ts';
 import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
-import { createRateLimit, type Rate } from './limits/rate.ts';
+import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
@@ -53,6 +53,14 @@ export function createEngine(parts: EngineParts): Engine {
       useValidatedExecution(),
     ],
   });
+  /** What only said that it goes on is charged when it turns out to be refused. */
+  const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
+    if (!call.isResumed || refusal instanceof RateLimited) return refusal;
+    return chargeRate(callerOf(call)).then(
+      () => refusal,
+      (limited) => limited,
+    );
+  };
   return {
     async prepare(request, call) {
       const enveloped = pipeline.getEnveloped();
@@ -66,7 +74,10 @@ export function createEngine(parts: EngineParts): Engine {
         if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));
         return new Operation(parts, enveloped, validated, request, call, rate);
       } catch (error) {
-        return toAnswer({ errors: errorsOf(error) }, { requestId: call.requestId, log, rate });
+        return toAnswer(
+          { errors: errorsOf(await chargeRefused(call, error)) },
+          { requestId: call.requestId, log, rate },
+        );
       }
     },
     refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),

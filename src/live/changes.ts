@@ -8,6 +8,8 @@ export interface ChangeRecord {
   append: (event: NewRoomEvent) => Promise<void>;
   /** Tells something else behind the commit. */
   announce: (message: BusMessage) => void;
+  /** Does something behind the commit, and not at all where it fails. */
+  behind: (effect: () => void) => void;
 }
 
 /** The result of a change, with the events it wrote. */
@@ -24,6 +26,7 @@ export async function commitChange<T>(
 ): Promise<Change<T>> {
   const messages: BusMessage[] = [];
   const events: RoomEvent[] = [];
+  const effects: (() => void)[] = [];
   const result = await database.transaction((db) =>
     work(db, {
       async append(event) {
@@ -32,10 +35,12 @@ export async function commitChange<T>(
         messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
       },
       announce: (message) => messages.push(message),
+      behind: (effect) => effects.push(effect),
     }),
   );
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
   for (const message of messages) bus.publish(message);
+  for (const effect of effects) effect();
   return { result, events };
 }
 

@@ -93,24 +93,26 @@ export const roomMutations: MutationResolvers = {
     return { room };
   },
   async addRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
+    const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
       const { room } = await openRoom(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       if (await insertMember(db, room.id, user.id)) await append(membershipOf('MemberJoined', room, user, viewer));
-      context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId: viewer.user.id });
+      const byUserId = viewer.user.id;
+      behind(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
       return room;
     });
     return { room };
   },
   async removeRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
+    const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
       const { room } = await openRoom(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       assertMayLeave(user.id, room);
       if (await deleteMember(db, room.id, user.id)) await append(membershipOf('MemberLeft', room, user, viewer));
-      context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId: viewer.user.id });
+      const byUserId = viewer.user.id;
+      behind(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return room;
     });
     return { room };

@@ -49,7 +49,7 @@ export const userMutations: MutationResolvers = {
       await withdrawUser(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
       record.announce({ type: 'userDeleted', userId: id });
-      context.services.audit({ event: 'accountDeleted', userId: id });
+      record.behind(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;
     });
     await context.services.database.purge();

@@ -9,5 +9,5 @@ export function createEntityTag(mediaType: string, content: string): string {
 export function namesEntityTag(ifNoneMatch: string | undefined, entityTag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(entityTag);
+  return tags.includes('*') || tags.includes(entityTag.replace(/^W\//, ''));
 }

@@ -3,13 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
+import { namesEntityTag } from './entity-tag.ts';
 import type { RenderedPage } from './graphiql/render.ts';
 
 /** The explorer, as one page that asks for nothing but itself and its operations. */
 export async function writeGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const page = await findPage();
   const shared = headersOf(page);
-  if (namesTag(request.headers['if-none-match'], page.etag)) {
+  if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
     response.writeHead(304, shared).end();
     return;
   }
@@ -56,11 +57,6 @@ function headersOf({ etag, contentSecurityPolicy }: RenderedPage): Record<string
 }
 
 /** Whether `If-None-Match` names it; the comparison is weak (RFC 9110, 13.1.2). */
-function namesTag(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim()) ?? [];
-  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag.replace(/^W\//, ''));
-}
-
 function takesGzip(acceptEncoding = ''): boolean {
   const codings = acceptEncoding.split(',').map((coding) => coding.replaceAll(/\s/g, '').toLowerCase());
   const coding = codings.find((one) => /^gzip(;|$)/.test(one)) ?? codings.find((one) => /^\*(;|$)/.test(one));
