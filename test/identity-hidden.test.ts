@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { sendAs } from './support/credentials.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
+
+/** What a stranger knows of the hidden rooms. */
+interface Known {
+  room: string;
+  post: string;
+  draft: string;
+  name: string;
+  title: string;
+  /** Of the room's live feed. */
+  cursor: string;
+  /** Of a post's and a member's edge. */
+  edges: string[];
+}
+
+/** One of two databases that are equal but for the hidden rooms. */
+interface World {
+  postroom: Postroom;
+  stranger: Person;
+  owner: Person;
+  member: Person;
+  hall: string;
+}
+
+async function launchWorld(): Promise<World> {
+  const postroom = await launchForTest();
+  const owner = await postroom.signUp('owner');
+  const member = await postroom.signUp('member');
+  const stranger = await postroom.signUp('stranger');
+  const hall = await postroom.createRoom(owner, 'hall');
+  await postroom.createPost(owner, hall, 'public words');
+  await postroom.createPost(stranger, hall, 'words of a stranger');
+  return { postroom, owner, member, stranger, hall };
+}
+
+async function hide({ postroom, owner, member }: World, name: string): Promise<Known> {
+  const { createRoom } = await postroom.ask(
+    `mutation { createRoom(input: { name: "${name}", visibility: PRIVATE }) { room { id } } }`,
+    {},
+    owner.token,
+  );
+  const room: string = createRoom.room.id;
+  await postroom.ask(
+    `mutation { addRoomMember(input: { room: "${room}", user: "${member.id}" }) { room { id } } }`,
+    {},
+    owner.token,
+  );
+  const title = `secret words of ${name}`;
+  const post = await postroom.createPost(owner, room, title);
+  await postroom.createPost(member, room, title);
+  const { createPost } = await postroom.ask(
+    `mutation { createPost(input: { room: "${room}", title: "${title}", publish: false }) { post { id } } }`,
+    {},
+    member.token,
+  );
+  const read = await postroom.ask(
+    `{ room(id: "${room}") { cursor posts { edges { cursor } } members { edges { cursor } } } }`,
+    {},
+    owner.token,
+  );
+  const edges = [read.room.posts.edges[0].cursor, read.room.members.edges[0].cursor];
+  return { room, post, draft: createPost.post.id, name, title, cursor: read.room.cursor, edges };
+}
+
+const page = 'pagination { page limit total pages }';
+const roomFields = `id name viewerRole owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
+
+/** Whatever one may ask about what one knows, by the root field asked. */
+function questionsOf({ stranger, owner, member, hall }: World, known: Known): [field: string, document: string][] {
+  const { room, post, draft, name, title, cursor, edges } = known;
+  const people = [stranger.id, owner.id, member.id];
+  const query = (text: string): [string, string] => [/^\w+/.exec(text)?.[0] ?? '', `{ ${text} }`];
+  const mutation = (text: string): [string, string] => [/^\w+/.exec(text)?.[0] ?? '', `mutation { ${text} }`];
+  return [
+    query('viewer { name drafts { data { title } } posts { title } apiKeys { name } }'),
+    ...[room, post, draft].map((id) => query(`node(id: "${id}") { id __typename }`)),
+    query(`room(id: "${room}") { ${roomFields} }`),
+    ...[post, draft].map((id) => query(`post(id: "${id}") { title room { name } author { name } }`)),
+    query(`roomByName(name: "${name}") { ${roomFields} }`),
+    ...people.map((id) =>
+      query(
+        `user(id: "${id}") { name version email posts(last: 100) { title room { name } } drafts { data { title } ${page} } }`,
+      ),
+    ),
+    query(`users { data { name version role posts { title } } ${page} }`),
+    query(`users(filter: { name: "${name}" }) { ${page} }`),
+    query(`posts { data { title room { name } } ${page} }`),
+    query(`posts(page: 2, limit: 1) { data { title } ${page} }`),
+    query(`posts(filter: { room: "${room}" }) { data { title } ${page} }`),
+    query(`posts(filter: { title: "${title}" }) { data { title } ${page} }`),
+    query(`posts(filter: { title: "words" }) { data { title } ${page} }`),
+    query(
+      `posts(filter: { room: "${room}", author: "${owner.id}", publishedAfter: "2020-01-01T00:00:00.000Z" }) { ${page} }`,
+    ),
+    ...people.map((id) => query(`posts(filter: { author: "${id}" }) { data { title } ${page} }`)),
+    query(`rooms { data { name members { nodes { name } } posts { nodes { title } } } ${page} }`),
+    query(`rooms(page: 2, limit: 1) { data { name } ${page} }`),
+    query(`rooms(filter: { name: "${name}" }) { data { name } ${page} }`),
+    query(`rooms(filter: { visibility: PRIVATE }) { data { name } ${page} }`),
+    ...people.map((id) => query(`rooms(filter: { member: "${id}" }) { data { name } ${page} }`)),
+    ...edges.flatMap((edge) => [
+      query(
+        `room(id: "${hall}") { posts(first: 5, after: "${edge}") { nodes { title } pageInfo { hasPreviousPage hasNextPage } } }`,
+      ),
+      query(
+        `room(id: "${hall}") { posts(last: 5, before: "${edge}") { nodes { title } pageInfo { hasPreviousPage hasNextPage } } }`,
+      ),
+      query(`room(id: "${hall}") { members(first: 5, after: "${edge}") { nodes { name } } }`),
+    ]),
+    mutation(`updateRoom(input: { id: "${room}", name: "mine", expectedVersion: 7 }) { room { id } }`),
+    mutation(`updateRoom(input: { id: "${room}", name: "" }) { room { id } }`),
+    mutation(`replaceRoom(input: { id: "${room}", name: "mine", visibility: PUBLIC }) { room { id } }`),
+    mutation(`deleteRoom(input: { id: "${room}", expectedVersion: 7 }) { room { id } }`),
+    mutation(`joinRoom(input: { room: "${room}" }) { room { id } }`),
+    mutation(`leaveRoom(input: { room: "${room}" }) { room { id } }`),
+    ...people.flatMap((id) => [
+      mutation(`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
+      mutation(`removeRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
+    ]),
+    mutation(`createPost(input: { room: "${room}", title: "" }) { post { id } }`),
+    mutation(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`),
+    ...[post, draft].flatMap((id) => [
+      mutation(`updatePost(input: { id: "${id}", title: "", expectedVersion: 7 }) { post { id } }`),
+      mutation(`replacePost(input: { id: "${id}", title: "t" }) { post { id } }`),
+      mutation(`publishPost(input: { id: "${id}" }) { post { id } }`),
+      mutation(`deletePost(input: { id: "${id}", expectedVersion: 7 }) { post { id } }`),
+    ]),
+    mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
+    // The names of what is hidden are free.
+    mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),
+    mutation(`createRoom(input: { name: "${name} too", visibility: PRIVATE }) { room { name } }`),
+    ...['roomEvents', 'postAdded'].flatMap((field): [string, string][] => [
+      [field, `subscription { ${field}(room: "${room}") { __typename } }`],
+      [field, `subscription { ${field}(room: "${room}", after: "${cursor}") { __typename } }`],
+      [field, `subscription { ${field}(room: "${hall}", after: "${cursor}") { __typename } }`],
+    ]),
+  ];
+}
+
+/** What is about the asker's own account or about other people's, whatever rooms there are. */
+const aboutAccounts = new Set([
+  ...['signUp', 'signIn', 'renewSession', 'changePassword', 'createApiKey', 'updateUser', 'replaceUser', 'deleteUser'],
+]);
+
+/** Told of the ids that the other world has elsewhere. */
+function neutral(world: World, value: unknown): unknown {
+  const names = { owner: world.owner.id, member: world.member.id, stranger: world.stranger.id, hall: world.hall };
+  let text = JSON.stringify(value ?? null);
+  for (const [name, id] of Object.entries(names)) text = text.replaceAll(id, name);
+  // Fresh ids and the request's own are nobody's secret.
+  return JSON.parse(text.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""').replaceAll(/person\d+@/g, 'person@'));
+}
+
+async function ask(world: World, document: string, person: Person | undefined): Promise<unknown> {
+  const authorization = person && `Bearer ${person.token}`;
+  if (!document.startsWith('subscription')) {
+    const { status, data, errors } = await sendAs(world.postroom, authorization, document);
+    return neutral(world, { status, data, errors });
+  }
+  const socket = await ProtocolSocket.open(world.postroom.webSocketUrl, { init: { authorization } });
+  socket.subscribe('s', document);
+  const { type, payload } = await socket.take(({ id, payload }) => id === 's' || payload?.live !== undefined);
+  socket.webSocket.terminate();
+  return neutral(world, { type, payload: type === 'error' ? payload : null });
+}
+
+it('every root field is among the questions', () => {
+  const world = { stranger: { id: '' }, owner: { id: '' }, member: { id: '' }, hall: '' } as World;
+  const known = { room: '', post: '', draft: '', name: '', title: '', cursor: '', edges: [''] };
+  const asked = new Set(questionsOf(world, known).map(([field]) => field));
+  const fields = ['Query', 'Mutation', 'Subscription'].flatMap((name) => {
+    const type = schema.getType(name);
+    return isObjectType(type) ? Object.keys(type.getFields()) : [];
+  });
+  expect(fields.filter((field) => !asked.has(field) && !aboutAccounts.has(field))).toEqual([]);
+});
+
+it.each([
+  'stranger',
+  undefined,
+] as const)('whoever knows all of a hidden room is answered as where it does not exist: %s', async (who) => {
+  const [full, empty] = [await launchWorld(), await launchWorld()];
+  const known = [await hide(full, 'den'), await hide(full, 'cave')];
+  let answered = 0;
+  for (const one of known) {
+    const questions = questionsOf(full, one);
+    const others = questionsOf(empty, one);
+    for (const [index, [, document]] of questions.entries()) {
+      const there = await ask(full, document, who && full[who]);
+      const nowhere = await ask(empty, others[index]?.[1] ?? '', who && empty[who]);
+      expect({ document, answer: there }).toEqual({ document, answer: nowhere });
+      answered += 1;
+    }
+  }
+  expect(answered).toBeGreaterThan(100);
+  // Nothing that was asked has done anything.
+  const rooms = await full.postroom.ask(
+    '{ rooms(filter: { visibility: PRIVATE }) { data { name version } } }',
+    {},
+    full.member.token,
+  );
+  expect(rooms.rooms.data).toEqual([
+    { name: 'den', version: 1 },
+    { name: 'cave', version: 1 },
+  ]);
+}, 60_000);
+
+it('a follower of public rooms hears nothing of what goes on in hidden ones', async () => {
+  const world = await launchWorld();
+  const { postroom, owner, stranger, hall } = world;
+  const { room, post } = await hide(world, 'den');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, {
+    init: { authorization: `Bearer ${stranger.token}` },
+  });
+  await socket.follow('s', `subscription { roomEvents(room: "${hall}") { __typename } }`);
+  await postroom.createPost(owner, room, 'hidden');
+  await postroom.ask(`mutation { deletePost(input: { id: "${post}" }) { post { id } } }`, {}, owner.token);
+  await postroom.createPost(owner, hall, 'public');
+  await socket.take(({ type }) => type === 'next');
+  await socket.settle();
+  expect(socket.nexts('s').map(({ data }) => data)).toEqual([{ roomEvents: { __typename: 'PostCreated' } }]);
+});
