@@ -1,0 +1,444 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSchema, isObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { sendAs } from './support/credentials.ts';
+import { launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
+
+/** In the order of the columns below. */
+const roles = ['anonymous', 'stranger', 'member', 'owner', 'admin', 'key READ', 'key READ WRITE'] as const;
+type Role = (typeof roles)[number];
+
+/**
+ * What a role gets: ✓ it is done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409).
+ * The keys' applications are members of the private room.
+ */
+type Outcomes = string;
+const statuses: Record<string, number> = { '✓': 200, s: 401, f: 403, n: 404, c: 409 };
+
+/** What an operation is done to, made anew for each cell; the private room is the owner's, its post the member's. */
+interface Ids {
+  room: string;
+  publicRoom: string;
+  post: string;
+  draft: string;
+  /** A user who is a member of neither room. */
+  other: string;
+  /** The owner's account. */
+  owner: string;
+  /** Of the owner. */
+  apiKey: string;
+  unique: string;
+}
+
+interface Row {
+  call: (ids: Ids) => string;
+  outcomes: Outcomes;
+}
+
+const mutations: Record<string, Row[]> = {
+  signUp: [
+    {
+      call: ({ unique }) =>
+        `signUp(input: { name: "x", email: "${unique}@x.org", password: "long enough" }) { expiresAt }`,
+      outcomes: '✓✓✓✓✓f✓',
+    },
+  ],
+  signIn: [
+    {
+      call: () => 'signIn(input: { email: "fixture@example.org", password: "correct horse" }) { expiresAt }',
+      outcomes: '✓✓✓✓✓f✓',
+    },
+  ],
+  renewSession: [{ call: () => 'renewSession { expiresAt }', outcomes: 's✓✓✓✓ff' }],
+  changePassword: [
+    {
+      call: () => 'changePassword(input: { currentPassword: "not this", newPassword: "long enough" }) { expiresAt }',
+      // Only whose password it is may, and this is not the password.
+      outcomes: 'sffffff',
+    },
+  ],
+  createApiKey: [
+    { call: () => 'createApiKey(input: { name: "k", scopes: [READ] }) { key }', outcomes: 's✓✓✓✓f✓' },
+    { call: () => 'createApiKey(input: { name: "k", scopes: [ADMIN] }) { key }', outcomes: 'sfff✓ff' },
+  ],
+  revokeApiKey: [
+    { call: ({ apiKey }) => `revokeApiKey(input: { id: "${apiKey}" }) { apiKey { id } }`, outcomes: 'snn✓✓fn' },
+  ],
+  updateUser: [
+    { call: ({ owner }) => `updateUser(input: { id: "${owner}", name: "y" }) { user { id } }`, outcomes: 'sff✓fff' },
+  ],
+  replaceUser: [
+    {
+      call: ({ owner }) =>
+        `replaceUser(input: { id: "${owner}", name: "y", email: "owner@example.org" }) { user { id } }`,
+      outcomes: 'sff✓fff',
+    },
+  ],
+  deleteUser: [{ call: ({ other }) => `deleteUser(input: { id: "${other}" }) { user { id } }`, outcomes: 'sfff✓ff' }],
+  createRoom: [
+    { call: ({ unique }) => `createRoom(input: { name: "${unique}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓' },
+  ],
+  updateRoom: [
+    {
+      call: ({ room }) => `updateRoom(input: { id: "${room}", visibility: PRIVATE }) { room { id } }`,
+      outcomes: 'snf✓✓ff',
+    },
+    { call: ({ publicRoom }) => `updateRoom(input: { id: "${publicRoom}" }) { room { id } }`, outcomes: 'sff✓✓ff' },
+  ],
+  replaceRoom: [
+    {
+      call: ({ room, unique }) =>
+        `replaceRoom(input: { id: "${room}", name: "${unique}", visibility: PRIVATE }) { room { id } }`,
+      outcomes: 'snf✓✓ff',
+    },
+  ],
+  deleteRoom: [{ call: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`, outcomes: 'snf✓✓ff' }],
+  joinRoom: [
+    // An admin sees the room, yet its owner adds members.
+    { call: ({ room }) => `joinRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓' },
+    { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓' },
+  ],
+  leaveRoom: [{ call: ({ room }) => `leaveRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓c✓f✓' }],
+  addRoomMember: [
+    {
+      call: ({ room, other }) => `addRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`,
+      outcomes: 'snf✓✓ff',
+    },
+  ],
+  removeRoomMember: [
+    {
+      call: ({ room, other }) => `removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`,
+      outcomes: 'snf✓✓ff',
+    },
+    {
+      call: ({ room, owner }) => `removeRoomMember(input: { room: "${room}", user: "${owner}" }) { room { id } }`,
+      outcomes: 'snfccff',
+    },
+  ],
+  createPost: [
+    // An admin sees the room, yet only members post.
+    { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓' },
+    {
+      call: ({ publicRoom }) => `createPost(input: { room: "${publicRoom}", title: "t" }) { post { id } }`,
+      outcomes: 's✓✓✓✓f✓',
+    },
+  ],
+  updatePost: [
+    { call: ({ post }) => `updatePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffff' },
+  ],
+  replacePost: [
+    { call: ({ post }) => `replacePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffff' },
+  ],
+  publishPost: [
+    { call: ({ post }) => `publishPost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓ffff' },
+    { call: ({ draft }) => `publishPost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfn' },
+  ],
+  deletePost: [
+    { call: ({ post }) => `deletePost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓f✓ff' },
+    { call: ({ draft }) => `deletePost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfn' },
+  ],
+};
+
+interface ReadRow {
+  call: (ids: Ids) => string;
+  /** ✓ where the answer holds what stands here, for each role. */
+  sees: string;
+}
+
+/** ✓ something, - nothing: null, an empty list, a count of zero. */
+const queries: Record<string, ReadRow[]> = {
+  viewer: [{ call: () => 'viewer { id }', sees: '-✓✓✓✓✓✓' }],
+  node: [
+    { call: ({ room }) => `node(id: "${room}") { id }`, sees: '--✓✓✓✓✓' },
+    { call: ({ post }) => `node(id: "${post}") { id }`, sees: '--✓✓✓✓✓' },
+    { call: ({ draft }) => `node(id: "${draft}") { id }`, sees: '--✓----' },
+    { call: ({ owner }) => `node(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓✓' },
+    { call: ({ apiKey }) => `node(id: "${apiKey}") { id }`, sees: '-------' },
+  ],
+  user: [
+    { call: ({ owner }) => `user(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓✓' },
+    { call: ({ owner }) => `user(id: "${owner}") { email }`, sees: '---✓✓--' },
+    { call: ({ owner }) => `user(id: "${owner}") { apiKeys { id } }`, sees: '---✓---' },
+  ],
+  post: [
+    { call: ({ post }) => `post(id: "${post}") { id }`, sees: '--✓✓✓✓✓' },
+    { call: ({ draft }) => `post(id: "${draft}") { id }`, sees: '--✓----' },
+    { call: ({ post }) => `post(id: "${post}") { author { posts { id } } }`, sees: '--✓✓✓✓✓' },
+    { call: ({ post }) => `post(id: "${post}") { author { drafts { data { id } } } }`, sees: '--✓----' },
+  ],
+  room: [
+    {
+      call: ({ room }) => `room(id: "${room}") { id members { nodes { id } } posts { nodes { id } } cursor }`,
+      sees: '--✓✓✓✓✓',
+    },
+    { call: ({ room }) => `room(id: "${room}") { viewerRole }`, sees: '--✓✓-✓✓' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓✓' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓---' },
+  ],
+  roomByName: [{ call: ({ unique }) => `roomByName(name: "den ${unique}") { id }`, sees: '--✓✓✓✓✓' }],
+  users: [
+    { call: () => 'users { data { id } }', sees: '✓✓✓✓✓✓✓' },
+    { call: ({ unique }) => `users(filter: { name: "owner ${unique}" }) { data { email } }`, sees: '---✓✓--' },
+  ],
+  posts: [
+    { call: ({ room }) => `posts(filter: { room: "${room}" }) { data { id } }`, sees: '--✓✓✓✓✓' },
+    { call: ({ room }) => `posts(filter: { room: "${room}" }) { pagination { total } }`, sees: '--✓✓✓✓✓' },
+  ],
+  rooms: [
+    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { data { id } }`, sees: '--✓✓✓✓✓' },
+    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { pagination { total } }`, sees: '--✓✓✓✓✓' },
+  ],
+};
+
+const subscriptions: Record<string, ReadRow[]> = {
+  roomEvents: [
+    { call: ({ room }) => `roomEvents(room: "${room}") { __typename }`, sees: '--✓✓✓✓✓' },
+    { call: ({ publicRoom }) => `roomEvents(room: "${publicRoom}") { __typename }`, sees: '✓✓✓✓✓✓✓' },
+  ],
+  postAdded: [
+    { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓✓' },
+    { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓✓' },
+  ],
+};
+
+it.each([
+  ['Mutation', mutations],
+  ['Query', queries],
+  ['Subscription', subscriptions],
+])('each field of %s has a row', (type, rows) => {
+  const found = schema.getType(type);
+  expect(Object.keys(rows).sort()).toEqual(isObjectType(found) ? Object.keys(found.getFields()).sort() : []);
+});
+
+it('each field that is marked as private has a row', () => {
+  const marked = Object.values(schema.getTypeMap()).flatMap((type) =>
+    isObjectType(type)
+      ? Object.values(type.getFields())
+          .filter(({ astNode }) =>
+            astNode?.directives?.some(({ arguments: given }) =>
+              given?.some(({ value }) => value.kind === 'EnumValue' && value.value === 'PRIVATE'),
+            ),
+          )
+          .map(({ name }) => name)
+      : [],
+  );
+  const ids = { room: '', publicRoom: '', post: '', draft: '', other: '', owner: '', apiKey: '', unique: '' };
+  const text = Object.values(queries)
+    .flatMap((rows) => rows.map(({ call }) => call(ids)))
+    .join(' ');
+  expect(marked.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+});
+
+interface Cast {
+  postroom: Postroom;
+  owner: Person;
+  member: Person;
+  stranger: Person;
+  admin: Person;
+  /** Of the applications: who they are, and their keys. */
+  applications: Record<'key READ' | 'key READ WRITE', { id: string; key: string }>;
+}
+
+async function launchCast(): Promise<Cast> {
+  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const postroom = await launchForTest(settings);
+  const [owner, member, stranger, admin] = [
+    await postroom.signUp('owner cast'),
+    await postroom.signUp('member'),
+    await postroom.signUp('stranger'),
+    await postroom.signUp('admin'),
+  ];
+  await postroom.ask(
+    'mutation { signUp(input: { name: "f", email: "fixture@example.org", password: "correct horse" }) { expiresAt } }',
+  );
+  expect((await run(['grant-admin', admin.email], settings)).status).toBe(0);
+  const makeKey = async (scopes: string) => {
+    const { createApiKey } = await postroom.ask(
+      `mutation { createApiKey(input: { name: "app", scopes: [${scopes}] }) { key apiKey { user { id } } } }`,
+      {},
+      stranger.token,
+    );
+    return { id: createApiKey.apiKey.user.id, key: createApiKey.key };
+  };
+  const applications = { 'key READ': await makeKey('READ'), 'key READ WRITE': await makeKey('READ WRITE') };
+  return { postroom, owner, member, stranger, admin, applications };
+}
+
+function authorizationOf({ applications, ...people }: Cast, role: Role): string | undefined {
+  if (role === 'anonymous') return undefined;
+  if (role === 'key READ' || role === 'key READ WRITE') return `ApiKey ${applications[role].key}`;
+  return `Bearer ${people[role].token}`;
+}
+
+let count = 0;
+
+/** Two rooms with what stands in them. */
+async function furnish({ postroom, owner, member, applications }: Cast): Promise<Ids> {
+  count += 1;
+  const unique = `n${count}`;
+  const made = await postroom.ask(
+    `mutation {
+      den: createRoom(input: { name: "den ${unique}", visibility: PRIVATE }) { room { id } }
+      hall: createRoom(input: { name: "hall ${unique}" }) { room { id } }
+      key: createApiKey(input: { name: "k", scopes: [READ] }) { apiKey { id user { id } } }
+      updateUser(input: { id: "${owner.id}", name: "owner ${unique}" }) { user { id } }
+    }`,
+    {},
+    owner.token,
+  );
+  const room: string = made.den.room.id;
+  const members = [member.id, applications['key READ'].id, applications['key READ WRITE'].id];
+  await postroom.ask(
+    `mutation { ${members.map((id, index) => `m${index}: addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`).join(' ')} }`,
+    {},
+    owner.token,
+  );
+  const written = await postroom.ask(
+    `mutation {
+      post: createPost(input: { room: "${room}", title: "t" }) { post { id } }
+      draft: createPost(input: { room: "${room}", title: "d", publish: false }) { post { id } }
+    }`,
+    {},
+    member.token,
+  );
+  return {
+    room,
+    publicRoom: made.hall.room.id,
+    post: written.post.post.id,
+    draft: written.draft.post.id,
+    other: made.key.apiKey.user.id,
+    owner: owner.id,
+    apiKey: made.key.apiKey.id,
+    unique,
+  };
+}
+
+it('each mutation does for each role what the table says', async () => {
+  const cast = await launchCast();
+  for (const { call, outcomes } of Object.values(mutations).flat()) {
+    const found: Record<string, number> = {};
+    const told: Record<string, number | undefined> = {};
+    for (const [index, role] of roles.entries()) {
+      const ids = await furnish(cast);
+      found[role] = (await sendAs(cast.postroom, authorizationOf(cast, role), `mutation { ${call(ids)} }`)).status;
+      told[role] = statuses[[...outcomes][index] ?? ''];
+    }
+    expect({ call: call.toString(), ...found }).toEqual({ call: call.toString(), ...told });
+  }
+}, 120_000);
+
+/** Whether anything is in it. */
+function holds(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holds);
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);
+  return value !== null && value !== 0;
+}
+
+it('each role reads what the table says, and nothing beside', async () => {
+  const cast = await launchCast();
+  const ids = await furnish(cast);
+  for (const { call, sees } of Object.values(queries).flat()) {
+    let seen = '';
+    for (const role of roles) {
+      const { data, errors } = await sendAs(cast.postroom, authorizationOf(cast, role), `{ ${call(ids)} }`);
+      expect([call(ids), role, errors]).toEqual([call(ids), role, undefined]);
+      seen += holds(data) ? '✓' : '-';
+    }
+    expect([call(ids), seen]).toEqual([call(ids), sees]);
+  }
+});
+
+it('each role follows the rooms that the table says; the others do not exist for it', async () => {
+  const cast = await launchCast();
+  const ids = await furnish(cast);
+  for (const role of roles) {
+    const authorization = authorizationOf(cast, role);
+    const socket = await ProtocolSocket.open(cast.postroom.webSocketUrl, { init: { authorization } });
+    for (const { call, sees } of Object.values(subscriptions).flat()) {
+      const id = call(ids);
+      socket.subscribe(id, `subscription { ${id} }`);
+      const answer = await socket.take((message) => message.id === id || message.payload?.live?.[id] !== undefined);
+      const outcome = answer.type === 'ping' ? '✓' : '-';
+      expect([role, id, outcome]).toEqual([role, id, [...sees][roles.indexOf(role)]]);
+      if (answer.type === 'error') expect(answer.payload[0].extensions.code).toBe('NOT_FOUND');
+    }
+  }
+});
+
+it('credentials without READ read nothing, and those without WRITE change nothing', async () => {
+  const { postroom, owner } = await launchCast();
+  const { createApiKey } = await postroom.ask(
+    'mutation { createApiKey(input: { name: "w", scopes: [WRITE] }) { key } }',
+    {},
+    owner.token,
+  );
+  const authorization = `ApiKey ${createApiKey.key}`;
+  expect(await sendAs(postroom, authorization)).toMatchObject({
+    status: 403,
+    errors: [{ extensions: { scope: 'READ' } }],
+  });
+  const room = 'mutation { createRoom(input: { name: "by a key" }) { room { id } } }';
+  expect(await sendAs(postroom, authorization, room)).toMatchObject({ status: 200 });
+  const grant = 'mutation { createApiKey(input: { name: "r", scopes: [READ] }) { key } }';
+  expect(await sendAs(postroom, authorization, grant)).toMatchObject({ status: 403 });
+});
+
+it("an admin's key with ADMIN is an admin's, one without is not", async () => {
+  const { postroom, admin, owner } = await launchCast();
+  const query = `{ user(id: "${owner.id}") { email } }`;
+  for (const [scopes, email] of [
+    ['READ ADMIN', owner.email],
+    ['READ', null],
+  ]) {
+    const make = `mutation { createApiKey(input: { name: "a", scopes: [${scopes}] }) { key } }`;
+    const { createApiKey } = await postroom.ask(make, {}, admin.token);
+    expect((await sendAs(postroom, `ApiKey ${createApiKey.key}`, query)).data).toEqual({ user: { email } });
+  }
+});
+
+it('with AUTH_REQUIRED one without credentials signs up and in, and nothing else; the socket stays to be signed in on', async () => {
+  const postroom = await launchForTest({ AUTH_REQUIRED: 'true' });
+  expect(await sendAs(postroom, undefined, '{ rooms { data { id } } }')).toMatchObject({ status: 401 });
+  const ada = await postroom.signUp('Ada');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('a', '{ rooms { data { id } } }');
+  expect(await socket.take(({ id }) => id === 'a')).toMatchObject({
+    type: 'error',
+    payload: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+  });
+  socket.send({ type: 'ping', payload: { authorization: `Bearer ${ada.token}` } });
+  await socket.take(({ type }) => type === 'pong');
+  socket.subscribe('b', '{ viewer { name } }');
+  expect(await socket.take(({ id }) => id === 'b')).toMatchObject({ payload: { data: { viewer: { name: 'Ada' } } } });
+});
+
+it('what a socket says of its viewer is what is true now, not when it was opened', async () => {
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ada.token}` } });
+  await postroom.ask(
+    `mutation { updateUser(input: { id: "${ada.id}", name: "Countess" }) { user { id } } }`,
+    {},
+    ada.token,
+  );
+  socket.subscribe('a', '{ viewer { name } }');
+  expect(await socket.take(({ id }) => id === 'a')).toMatchObject({
+    payload: { data: { viewer: { name: 'Countess' } } },
+  });
+  const change = (from: string, to: string) =>
+    `mutation { changePassword(input: { currentPassword: "${from}", newPassword: "${to}" }) { user { id } } }`;
+  for (const [from, to] of [
+    [ada.password, 'second horse'],
+    ['second horse', 'third horse'],
+  ] as const) {
+    socket.subscribe(to, change(from, to));
+    expect(await socket.take(({ id }) => id === to)).toMatchObject({
+      type: 'next',
+      payload: { data: { changePassword: {} } },
+    });
+  }
+});

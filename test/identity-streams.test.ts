@@ -1,0 +1,345 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sendAs } from './support/credentials.ts';
+import { EventStream } from './support/event-stream.ts';
+import { launch, launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+import { TokenMaker } from './support/tokens.ts';
+
+const events = (room: string) => `subscription { roomEvents(room: "${room}") { __typename at } }`;
+
+async function createPrivate(postroom: Postroom, owner: Person, name: string, members: Person[] = []): Promise<string> {
+  const { createRoom } = await postroom.ask(
+    'mutation ($name: String!) { createRoom(input: { name: $name, visibility: PRIVATE }) { room { id } } }',
+    { name },
+    owner.token,
+  );
+  const room: string = createRoom.room.id;
+  for (const member of members) await changeMember(postroom, owner, 'addRoomMember', room, member);
+  return room;
+}
+
+async function changeMember(
+  postroom: Postroom,
+  owner: Person,
+  mutation: 'addRoomMember' | 'removeRoomMember',
+  room: string,
+  { id }: Person,
+): Promise<void> {
+  await postroom.ask(
+    `mutation { ${mutation}(input: { room: "${room}", user: "${id}" }) { room { id } } }`,
+    {},
+    owner.token,
+  );
+}
+
+/** Someone who follows a room both ways. */
+async function follow({ webSocketUrl, graphqlUrl }: Postroom, authorization: string | undefined, room: string) {
+  const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization } });
+  await socket.follow('e', events(room));
+  const stream = await EventStream.open(graphqlUrl, events(room), { ...(authorization && { authorization }) });
+  return { socket, stream };
+}
+
+/** How an event stream ended: the code of its last word. */
+async function endOf(stream: EventStream): Promise<string | undefined> {
+  await stream.closed;
+  return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;
+}
+
+interface Ending {
+  settings: Record<string, string>;
+  postroom: Postroom;
+  ada: Person;
+}
+
+/** What ends credentials, to the Authorization that dies of it. */
+const endings: Record<string, (ending: Ending) => Promise<{ authorization: string; end: () => Promise<unknown> }>> = {
+  'a key that is revoked': async ({ postroom, ada }) => {
+    const { createApiKey } = await postroom.ask(
+      'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key apiKey { id } } }',
+      {},
+      ada.token,
+    );
+    const revoke = `mutation { revokeApiKey(input: { id: "${createApiKey.apiKey.id}" }) { apiKey { id } } }`;
+    return { authorization: `ApiKey ${createApiKey.key}`, end: () => postroom.ask(revoke, {}, ada.token) };
+  },
+  'a session that another one ends by a new password': async ({ postroom, ada }) => {
+    const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
+    const other = await postroom.ask(signIn);
+    const change = `mutation { changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { user { id } } }`;
+    return { authorization: `Bearer ${ada.token}`, end: () => postroom.ask(change, {}, other.signIn.accessToken) };
+  },
+  'an account that is deleted': async ({ postroom, ada }) => ({
+    authorization: `Bearer ${ada.token}`,
+    end: () => postroom.ask(`mutation { deleteUser(input: { id: "${ada.id}" }) { user { id } } }`, {}, ada.token),
+  }),
+  'a role that the operator grants': async ({ settings, ada }) => ({
+    authorization: `Bearer ${ada.token}`,
+    end: () => run(['grant-admin', ada.email], settings),
+  }),
+};
+
+describe('whose credentials end', () => {
+  it.each(
+    Object.entries(endings),
+  )('loses the socket with 4403 and the event stream with UNAUTHENTICATED: %s', async (_, prepare) => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const postroom = await launchForTest(settings);
+    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+    const room = await postroom.createRoom(bob, 'hall');
+    const { authorization, end } = await prepare({ settings, postroom, ada });
+    const [theirs, others] = [
+      await follow(postroom, authorization, room),
+      await follow(postroom, `Bearer ${bob.token}`, room),
+    ];
+    await end();
+    expect((await theirs.socket.closed).code).toBe(4403);
+    expect(await endOf(theirs.stream)).toBe('UNAUTHENTICATED');
+    await postroom.createPost(bob, room, 'behind it');
+    await Promise.all([others.socket.take(({ type }) => type === 'next'), others.stream.take()]);
+    expect(theirs.socket.nexts('e')).toEqual([]);
+  });
+
+  it('loses them at the moment that the token names, and is told of it a minute before', async () => {
+    const maker = new TokenMaker();
+    const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    const token = await maker.sign(ada.id, 4);
+    const { socket, stream } = await follow(postroom, `Bearer ${token}`, room);
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const told = socket.received.find(({ payload }) => payload?.expiresAt !== undefined);
+    expect(told).toEqual({ type: 'ping', payload: { expiresAt: new Date(exp * 1_000).toISOString() } });
+    expect((await socket.closed).code).toBe(4403);
+    expect(await endOf(stream)).toBe('UNAUTHENTICATED');
+    expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
+    expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
+  });
+
+  it('keeps the socket where it is renewed in time, over and over', async () => {
+    const maker = new TokenMaker();
+    const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    const sign = (seconds: number) => maker.sign(ada.id, seconds).then((token) => `Bearer ${token}`);
+    const [kept, witness] = [
+      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(4) } }),
+      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(4) } }),
+    ];
+    await kept.follow('e', events(room));
+    for (const seconds of [4, 5, 600]) {
+      kept.send({ type: 'ping', payload: { authorization: await sign(seconds) } });
+      await kept.take(({ type }) => type === 'pong');
+    }
+    expect((await witness.closed).code).toBe(4403);
+    await postroom.createPost(ada, room, 'x');
+    await kept.take(({ type }) => type === 'next');
+  });
+
+  it.each([
+    'bad ones',
+    "another user's",
+    'no text',
+    'null',
+  ] as const)('a ping that would renew them by %s closes with 4403', async (what) => {
+    const postroom = await launchForTest();
+    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+    const given = { 'bad ones': 'Bearer x', "another user's": `Bearer ${bob.token}`, 'no text': 1, null: null };
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ada.token}` } });
+    socket.send({ type: 'ping', payload: { authorization: given[what] } });
+    expect((await socket.closed).code).toBe(4403);
+  });
+});
+
+describe('where a room is made private', () => {
+  it('strangers and those without credentials lose its streams, members keep them, and the socket stays', async () => {
+    const postroom = await launchForTest();
+    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+    const [room, other] = [await postroom.createRoom(ada, 'hall'), await postroom.createRoom(ada, 'other')];
+    const outside = [await follow(postroom, `Bearer ${bob.token}`, room), await follow(postroom, undefined, room)];
+    const inside = await follow(postroom, `Bearer ${ada.token}`, room);
+    await outside[0]?.socket.follow('other', events(other));
+    await postroom.ask(
+      `mutation { updateRoom(input: { id: "${room}", visibility: PRIVATE }) { room { id } } }`,
+      {},
+      ada.token,
+    );
+    await postroom.createPost(ada, room, 'secret');
+    for (const { socket, stream } of outside) {
+      const { payload } = await socket.take(({ type }) => type === 'error');
+      expect(payload[0].extensions.code).toBe('MEMBERSHIP_REVOKED');
+      expect(await endOf(stream)).toBe('MEMBERSHIP_REVOKED');
+      expect(socket.nexts('e')).toEqual([]);
+      expect(stream.received.filter(({ data }) => data?.data)).toEqual([]);
+    }
+    await inside.socket.take(({ payload }) => payload?.data?.roomEvents.__typename === 'PostCreated');
+    await postroom.createPost(ada, other, 'public');
+    await outside[0]?.socket.take(({ id, type }) => id === 'other' && type === 'next');
+  });
+});
+
+describe('memberships that are revoked under load', () => {
+  const roomCount = 5;
+  const followersEach = 12;
+  const rounds = 60;
+  const batch = 20;
+
+  it('end with MEMBERSHIP_REVOKED, and no event behind the revocation is delivered', async () => {
+    const postroom = await launchForTest();
+    const owner = await postroom.signUp('owner');
+    const members = await Promise.all(Array.from({ length: 6 }, (_, index) => postroom.signUp(`m${index}`)));
+    const rooms: string[] = [];
+    for (let index = 0; index < roomCount; index += 1)
+      rooms.push(await createPrivate(postroom, owner, `den ${index}`, members));
+    const query = (room: string) =>
+      `subscription { roomEvents(room: "${room}") { __typename ... on MemberLeft { user { id } } } }`;
+    const followers = await Promise.all(
+      rooms.flatMap((room) =>
+        Array.from({ length: followersEach }, async (_, index) => {
+          const member = members[index % members.length] ?? owner;
+          const headers = { authorization: `Bearer ${member.token}` };
+          if (index >= members.length) {
+            const stream = await EventStream.open(postroom.graphqlUrl, query(room), headers);
+            return { room, member, stream, socket: undefined };
+          }
+          const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: headers });
+          await socket.follow('e', query(room));
+          return { room, member, socket, stream: undefined };
+        }),
+      ),
+    );
+    const seqOf = (cursor: string) => Number(Buffer.from(cursor, 'base64url').toString().split('.')[1]);
+    const witnesses = new Map<string, ProtocolSocket>();
+    for (const room of rooms) {
+      const socket = await ProtocolSocket.open(postroom.webSocketUrl, {
+        init: { authorization: `Bearer ${owner.token}` },
+      });
+      await socket.follow('e', query(room));
+      witnesses.set(room, socket);
+    }
+    // All but the last member are taken out, in every room, while the rooms talk.
+    const removed = members.slice(0, -1);
+    const posting = (async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        const room = rooms[round % rooms.length] ?? '';
+        const posts = Array.from(
+          { length: batch },
+          (_, n) => `p${n}: createPost(input: { room: "${room}", title: "t" }) { post { id } }`,
+        );
+        await postroom.ask(`mutation { ${posts.join(' ')} }`, {}, owner.token);
+      }
+    })();
+    const revoking = (async () => {
+      for (const member of removed) {
+        for (const room of rooms) await changeMember(postroom, owner, 'removeRoomMember', room, member);
+      }
+    })();
+    await Promise.all([posting, revoking]);
+    for (const room of rooms) await postroom.createPost(owner, room, 'last');
+
+    // The log, as the owner heard it, says where each was taken out.
+    const leftAt = new Map<string, number>();
+    const perRoom = (rounds / roomCount) * batch + removed.length + 1;
+    for (const [room, socket] of witnesses) {
+      while (socket.nexts('e').length < perRoom) await socket.take(({ type }) => type === 'next');
+      for (const { data, extensions } of socket.nexts('e')) {
+        if (data.roomEvents.__typename !== 'MemberLeft') continue;
+        leftAt.set(`${room} ${data.roomEvents.user.id}`, seqOf(extensions.live.cursor));
+      }
+    }
+    let late = 0;
+    let delivered = 0;
+    const ends: (string | undefined)[] = [];
+    for (const { room, member, socket, stream } of followers) {
+      const end = leftAt.get(`${room} ${member.id}`);
+      if (end === undefined) continue;
+      if (socket) {
+        const last = await socket.take(({ type }) => type === 'error');
+        await socket.settle();
+        ends.push(last.payload[0].extensions.code);
+      } else ends.push(await endOf(stream));
+      const results = socket ? socket.nexts('e') : stream.received.flatMap(({ data }) => (data?.data ? [data] : []));
+      delivered += results.length;
+      late += results.filter(({ extensions }) => seqOf(extensions.live.cursor) >= end).length;
+    }
+    expect(leftAt.size).toBe(removed.length * roomCount);
+    expect(ends).toEqual(Array.from({ length: 2 * removed.length * roomCount }, () => 'MEMBERSHIP_REVOKED'));
+    expect(delivered).toBeGreaterThan(0);
+    expect(late).toBe(0);
+  }, 60_000);
+});
+
+it('no secret stands in the log, in an error, or in the database', async () => {
+  const folder = scratchFolder();
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
+  const postroom = await launch({ ...settings, LOG_LEVEL: 'debug' });
+  let raw = '';
+  postroom.process.stderr.on('data', (chunk) => {
+    raw += chunk;
+  });
+  postroom.process.stdout.on('data', (chunk) => {
+    raw += chunk;
+  });
+  const password = 'a horse nobody knows';
+  const wrong = 'a horse that is wrong';
+  const next = 'the next horse nobody knows';
+  const errors: unknown[] = [];
+  const send = async (query: string, authorization?: string) => {
+    const reply = await sendAs(postroom, authorization, query);
+    if (reply.errors) errors.push(reply.errors);
+    return reply;
+  };
+  const up = await send(
+    `mutation { signUp(input: { name: "Ada", email: "ada@x.org", password: "${password}" }) { accessToken } }`,
+  );
+  const token: string = up.data.signUp.accessToken;
+  const as = `Bearer ${token}`;
+  const made = await send('mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }', as);
+  const key: string = made.data.createApiKey.key;
+  const typo = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  await send('{ viewer { id } }', `ApiKey ${key}`);
+  await send('{ viewer { id } }', `ApiKey ${typo}`);
+  await send('{ viewer { id } }', `Bearer ${token}x`);
+  await send(`mutation { signIn(input: { email: "ada@x.org", password: "${wrong}" }) { accessToken } }`);
+  await send(`mutation { signUp(input: { name: "", email: "ada@x.org", password: "${wrong}" }) { accessToken } }`);
+  const changed = await send(
+    `mutation { changePassword(input: { currentPassword: "${password}", newPassword: "${next}" }) { accessToken } }`,
+    as,
+  );
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${key}` } });
+  socket.send({ type: 'ping', payload: { authorization: `ApiKey ${typo}` } });
+  await socket.closed;
+  const command = await run(['key', 'create', '--name', 'operator', '--scopes', 'read'], settings);
+  const stderrEnded = once(postroom.process.stderr, 'close');
+  expect(await postroom.stop()).toBe(0);
+  await stderrEnded;
+
+  const secrets = [
+    password,
+    wrong,
+    next,
+    token,
+    changed.data.changePassword.accessToken,
+    key,
+    typo,
+    command.stdout.trim(),
+  ];
+  expect(secrets.every((secret) => secret.length > 15)).toBe(true);
+  const signatures = secrets.map((secret) => secret.split('.').at(-1) ?? secret);
+  const files = readdirSync(folder).filter((file) => !file.endsWith('.pem'));
+  const stored = files.map((file) => readFileSync(join(folder, file), 'latin1')).join();
+  const places = { log: raw, errors: JSON.stringify(errors), database: stored };
+  expect(raw).toContain('signInRefused');
+  expect(raw).toContain('credentialsRefused');
+  expect(stored).toContain('ada@x.org');
+  expect(errors.length).toBeGreaterThan(3);
+  for (const [place, text] of Object.entries(places)) {
+    expect({ place, found: [...secrets, ...signatures].filter((secret) => text.includes(secret)) }).toEqual({
+      place,
+      found: [],
+    });
+  }
+});
