@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { audience, introspector, openIssuer, signToken } from './support/issuer.ts';
-import { launchForTest, type Postroom, type Settings } from './support/postroom.ts';
+import { launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 type Issuer = Awaited<ReturnType<typeof openIssuer>>;
@@ -60,16 +61,26 @@ describe('one who signs in by the authorization code with PKCE', () => {
   });
 });
 
-it('the first sight of a subject makes its user once, however many requests see it first', async () => {
-  const { issuer, postroom } = await launchBeside();
-  const tokens = await Promise.all(
-    Array.from({ length: 20 }, () => issuer.sign({ sub: 'newcomer', name: 'New Comer' })),
-  );
-  const replies = await Promise.all(tokens.map((token) => sendAs(postroom, `Bearer ${token}`)));
-  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(new Set(replies.map(({ data }) => data.viewer.id)).size).toBe(1);
-  expect(await postroom.ask('{ users { data { name } pagination { total } } }')).toEqual({
-    users: { data: [{ name: 'New Comer' }], pagination: { total: 1 } },
+it('the first sight of a subject makes its user once, however many requests see it first, in two processes', async () => {
+  const issuer = await openIssuer();
+  onTestFinished(() => issuer.close());
+  const settings = {
+    OAUTH_ISSUER: issuer.issuer,
+    OAUTH_AUDIENCE: audience,
+    DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`,
+  };
+  const processes = [await launchForTest(settings), await launchForTest(settings)];
+  const subjects = Array.from({ length: 10 }, (_, index) => `newcomer ${index}`);
+  for (const sub of subjects) {
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.sign({ sub, name: 'New Comer' })));
+    const replies = await Promise.all(
+      processes.flatMap((postroom) => tokens.map((token) => sendAs(postroom, `Bearer ${token}`))),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(replies.map(({ data }) => data.viewer.id)).size).toBe(1);
+  }
+  expect(await processes[0]?.ask('{ users { pagination { total } } }')).toEqual({
+    users: { pagination: { total: subjects.length } },
   });
 });
 
