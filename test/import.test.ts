@@ -6,6 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Archive, ada, bob, Ear, history, main, post, room, startImport, toText } from './support/history.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
+import { writeUsers } from './support/rows.ts';
+import { withDatabase } from './support/shared-server.ts';
 
 const postsOfRoom = `query ($name: String!, $last: Int = 100) {
   roomByName(name: $name) {
@@ -171,10 +173,19 @@ describe('run again', () => {
     const archive = new Archive();
     const postroom = await launchForTest(archive.settings);
     const person = await postroom.signUp('ada');
+    const key = 'mutation { createApiKey(input: { name: "ada", scopes: [WRITE] }) { key } }';
+    await postroom.ask(key, {}, person.token);
+    const [subject] = writeUsers(archive.databaseFile, [1]);
+    const asAda = `update users set name = 'ada', "oauthIssuer" = 'https://id.example', "oauthSubject" = 'ada' where id = ?`;
+    withDatabase(archive.databaseFile, (database) => database.prepare(asAda).run(subject ?? ''));
+    const { users } = await postroom.ask('{ users(filter: { name: "ada" }) { data { id } } }');
+    expect(users.data).toHaveLength(3);
     expect(await archive.take([...history(1), { ...ada, name: 'Ada' }])).toMatchObject({ users: [2, 0] });
     expect(await archive.take([{ ...ada, createdAt: '2020-01-01T00:00:00Z' }])).toMatchObject({ users: [0, 1] });
-    const { user } = await postroom.ask('query ($id: ID!) { user(id: $id) { posts { title } } }', { id: person.id });
-    expect(user.posts).toEqual([]);
+    for (const { id } of users.data) {
+      const { user } = await postroom.ask('query ($id: ID!) { user(id: $id) { name posts { title } } }', { id });
+      expect(user).toEqual({ name: 'ada', posts: [] });
+    }
   });
 
   it('a room that people made is known by its name', async () => {

@@ -91,7 +91,10 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserRow | 
   return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
 }
 
-/** Those without credentials, by exact name: authors that came with imported history. Of equal names the oldest counts. */
+/**
+ * Those without credentials of any kind, by exact name: authors that came with imported history. Of equal names the
+ * oldest counts.
+ */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
     build: (part) =>
@@ -101,7 +104,11 @@ export async function findImportedUsers(db: Db, names: readonly string[]): Promi
         .where('name', 'in', part)
         .where('passwordHash', 'is', null)
         .where('email', 'is', null)
+        .where('oauthSubject', 'is', null)
         .where('deletedAt', 'is', null)
+        .where(({ eb, not, exists, selectFrom }) =>
+          not(exists(selectFrom('apiKeys').select('apiKeys.id').where('userId', '=', eb.ref('users.id')))),
+        )
         .groupBy('name'),
     parametersOf: (name) => [name],
   });

@@ -21,6 +21,7 @@ export const initial: Migration = async (db, { bigint, tableOptions }) => {
     ) ${options}`,
     sql`create index "roomsByAge" on rooms ("createdAt", "id")`,
     sql`create index "roomsByOwner" on rooms ("ownerId")`,
+    sql`create index "roomsByName" on rooms ("name")`,
     sql`create unique index "publicRoomsByName" on rooms ("name") where "visibility" = 'PUBLIC'`,
     sql`create unique index "privateRoomsByName" on rooms ("name", "ownerId") where "visibility" = 'PRIVATE'`,
     sql`create table "roomMembers" (
@@ -34,7 +35,7 @@ export const initial: Migration = async (db, { bigint, tableOptions }) => {
       "authorId" text not null references users ("id"), "title" text not null, "body" text, "publishedAt" ${big},
       "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null
     ) ${options}`,
-    sql`create index "postsByAge" on posts ("publishedAt", "id") where "publishedAt" is not null`,
+    sql`create index "postsByAge" on posts ("publishedAt", "id", "roomId") where "publishedAt" is not null`,
     sql`create index "postsByRoom" on posts ("roomId", "publishedAt", "id")`,
     sql`create index "postsByAuthor" on posts ("authorId", "publishedAt", "id")`,
     sql`create table "roomEvents" (
