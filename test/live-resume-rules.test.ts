@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
+import { readMetrics } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -134,6 +135,45 @@ describe('where a subscription goes live', () => {
     const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: '' });
     onTestFinished(() => stream.close());
     expect(await stream.start).toBe(cursors[1]);
+  });
+});
+
+describe('who resumes from different places', () => {
+  const fragment = 'fragment Titles on PostCreated { post { title } }';
+  const queries = {
+    'by a variable': query,
+    'by a variable, with fragments': `subscription Resumed($room: ID!, $from: String) {
+      roomEvents(room: $room, after: $from) { cursor ...Titles }
+    } ${fragment}`,
+  };
+
+  for (const [how, query] of Object.entries(queries)) {
+    it(`${how}, shares one group`, async () => {
+      const { room, cursors } = await createRoomWithPosts(3);
+      const socket = await open();
+      const before = await readMetrics(postroom);
+      for (const [index, cursor] of cursors.entries()) {
+        const { results } = socket.subscribe(String(index), query, { room, after: cursor, from: cursor });
+        expect((await results.take(3 - index)).length).toBe(3 - index);
+      }
+      const { groups = 0, subscribers = 0 } = await readMetrics(postroom);
+      expect(subscribers - (before['subscribers'] ?? 0)).toBe(cursors.length);
+      expect(groups - (before['groups'] ?? 0)).toBe(1);
+    });
+  }
+
+  it('shares none where the selection itself speaks of the place', async () => {
+    const { room, cursors } = await createRoomWithPosts(2);
+    const socket = await open();
+    const before = await readMetrics(postroom);
+    const query = `subscription ($room: ID!, $after: String) {
+      roomEvents(room: $room, after: $after) { ...Members }
+    } fragment Members on RoomEvent { room { members(after: $after) { nodes { id } } } }`;
+    for (const [index, after] of cursors.entries()) {
+      await socket.subscribe(String(index), query, { room, after }).start;
+    }
+    const { groups = 0 } = await readMetrics(postroom);
+    expect(groups - (before['groups'] ?? 0)).toBe(cursors.length);
   });
 });
 

@@ -1,11 +1,4 @@
-import {
-  BREAK,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-  type ValidatedSubscriptionArgs,
-  visit,
-} from 'graphql';
+import { type DocumentNode, Kind, type OperationDefinitionNode, type ValidatedSubscriptionArgs, visit } from 'graphql';
 import type { RoomEvent } from '../data/events.ts';
 import { sightOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
@@ -36,7 +29,7 @@ let operationCount = 0;
 /** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
 export function createSubscribeRequest(operation: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
   const { validated, services, viewer } = operation;
-  const traits = traitsOf.get(validated.operation) ?? findTraits(validated.operation);
+  const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
   const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
   return {
@@ -85,34 +78,28 @@ async function render(
   return new Rendered(event.seq, cursor, JSON.stringify(body));
 }
 
-function findTraits(operation: OperationDefinitionNode): Traits {
+function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {
   operationCount += 1;
-  return { id: operationCount, isPersonal: false, resumeVariable: findResumeVariable(operation) };
+  return { id: operationCount, isPersonal: false, resumeVariable: findResumeVariable(operation, document) };
 }
 
-function findResumeVariable({ selectionSet }: OperationDefinitionNode): string | undefined {
-  const [root] = selectionSet.selections;
+function findResumeVariable(operation: OperationDefinitionNode, document: DocumentNode): string | undefined {
+  const [root] = operation.selectionSet.selections;
   const after =
     root?.kind === Kind.FIELD ? root.arguments?.find(({ name }) => name.value === 'after')?.value : undefined;
   if (after?.kind !== Kind.VARIABLE) return undefined;
-  const name = after.name.value;
+  return countUses(after.name.value, operation, document) === 1 ? after.name.value : undefined;
+}
+
+/** How often the operation and all fragments of its document speak of a variable, beside defining it. */
+function countUses(name: string, operation: OperationDefinitionNode, document: DocumentNode): number {
   let uses = 0;
-  visit(selectionSet, {
+  visit(document, {
+    OperationDefinition: (node) => (node === operation ? undefined : false),
+    VariableDefinition: () => false,
     Variable(node) {
       if (node.name.value === name) uses += 1;
     },
   });
-  // Used once, here; in a fragment it could not be told apart, so that documents with fragments do not qualify.
-  return uses === 1 && !hasFragments(selectionSet) ? name : undefined;
-}
-
-function hasFragments(selectionSet: SelectionSetNode): boolean {
-  let found = false;
-  visit(selectionSet, {
-    FragmentSpread: () => {
-      found = true;
-      return BREAK;
-    },
-  });
-  return found;
+  return uses;
 }

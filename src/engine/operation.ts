@@ -58,8 +58,11 @@ export interface PreparedOperation {
   execute(): Promise<Answer>;
   /** How long its answer may be kept, and whether for everyone; known once it has run. */
   readonly cachePolicy: CachePolicy;
-  /** A subscription's stream, or why there is none; `after` wins over the operation's own argument. */
-  subscribe(after?: string): Promise<Subscriber | Answer>;
+  /**
+   * A subscription's stream, or why there is none; `after` wins over the operation's own argument. `onFound` is called
+   * as soon as the stream's place is known: whatever is written from then on stands behind it.
+   */
+  subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer>;
 }
 
 /** One operation that passed every check. */
@@ -107,7 +110,7 @@ export class Operation implements PreparedOperation {
     return this.#context?.hasAskedForViewer ? { ...policy, isPublic: false } : policy;
   }
 
-  async subscribe(after?: string): Promise<Subscriber | Answer> {
+  async subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer> {
     const { services, fanOut } = this.#parts;
     const { viewer } = this.#call;
     const contextValue = new OperationContext(services, viewer, { address: this.#call.address });
@@ -116,6 +119,7 @@ export class Operation implements PreparedOperation {
     const answer = await this.#answer(async () => {
       const source: unknown = await this.#enveloped.subscribe({ ...validated, contextValue });
       if (!(source instanceof RoomStream)) return source as ExecutionResult;
+      onFound?.();
       const live = { validated, services, viewer, answerOptions: this.#answerOptions };
       subscriber = await fanOut.subscribe(createSubscribeRequest(live, source, after));
       return {};

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { SocketWriter } from './socket-writer.ts';
+import { Starting } from './starting.ts';
 
 const closeGraceMs = 5_000;
 /** So long before the credentials end their owner is told. */
@@ -22,6 +23,7 @@ export class Connection {
   viewer: Viewer | null = null;
   /** Where operations of these ids went on to before the client came back; each is used once. */
   seen = new Map<string, string>();
+  readonly starting = new Starting();
   /** Queries and mutations by id; aborted when the client leaves, or wants no more of them. */
   readonly running = new Map<string, AbortController>();
   #onEnd: (code: number, reason: string) => void = () => {};

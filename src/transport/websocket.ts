@@ -7,6 +7,7 @@ import {
   type FormattedExecutionResult,
   GraphQLError,
   type GraphQLFormattedError,
+  OperationTypeNode,
 } from 'graphql';
 import {
   CloseCode,
@@ -37,6 +38,7 @@ import { LiveIterator } from './live-iterator.ts';
 import { OperationOrder } from './operation-order.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
 import { toGraphQLRequest } from './request.ts';
+import type { Start } from './starting.ts';
 import type { TransportParts } from './transport.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
@@ -198,8 +200,10 @@ function createProtocol(parts: TransportParts): Server<Connection> {
         abort: new AbortController(),
       };
       context.extra.running.set(id, call.abort);
+      const start = context.extra.starting.begin();
       const prepared = await prepare(parts, context, payload, call);
-      if (!isAnswer(prepared)) return toExecutionArgs({ id, call, prepared, connection: context.extra });
+      if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
+      start.stand();
       const { errors = [] } = prepared.body;
       const carriers = errors.map(({ message }) => new GraphQLError(message));
       refusals.set(carriers, errors);
@@ -273,6 +277,7 @@ async function prepare(
 interface SocketOperation {
   id: string;
   call: Call;
+  start: Start;
   prepared: PreparedOperation;
   connection: Connection;
 }
@@ -287,18 +292,20 @@ function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
   return contextValue as SocketOperation;
 }
 
-async function execute({ prepared }: SocketOperation): Promise<ExecutionResult> {
+async function execute({ prepared, start }: SocketOperation): Promise<ExecutionResult> {
+  start.stand();
+  if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
   const { body } = await prepared.execute();
   return body as ExecutionResult;
 }
 
 async function subscribe(
-  { id, call, prepared, connection }: SocketOperation,
+  { id, call, start, prepared, connection }: SocketOperation,
   engine: Engine,
 ): Promise<AsyncGenerator<never>> {
   const after = connection.seen.get(id);
   connection.seen.delete(id);
-  const subscriber = await prepared.subscribe(after);
+  const subscriber = await prepared.subscribe(after, start.stand).finally(start.stand);
   if (isAnswer(subscriber)) return refusedIterator(subscriber);
   return new LiveIterator({
     id,
