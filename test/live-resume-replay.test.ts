@@ -33,11 +33,13 @@ beforeAll(async () => {
   ada = await postroom.signUp('Ada');
 });
 
+/** A room that someone watches: the server has its latest events at hand as they were written. */
 async function createRoom(): Promise<{ room: string; start: string }> {
   roomCount += 1;
   const room = await postroom.createRoom(ada, `room ${roomCount}`);
-  const data = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  return { room, start: data.room.cursor };
+  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  onTestFinished(() => socket.close());
+  return { room, start: await socket.subscribe('watch', roomEvents, { room }).start };
 }
 
 function deletePost(id: string): Promise<unknown> {
@@ -167,4 +169,18 @@ describe('a replay', () => {
     const [added] = await replay(postAdded, room, start).results.take(1);
     expect(added?.data.postAdded).toMatchObject({ title: 'stays', author: { name: 'deleted user' } });
   });
+});
+
+it('a live event shows the post as it was written, however soon it changed', async () => {
+  const { room } = await createRoom();
+  const socket = await LiveSocket.open(postroom.webSocketUrl, { authorization: `Bearer ${ada.token}` });
+  onTestFinished(() => socket.close());
+  const { start, results } = socket.subscribe('live', roomEvents, { room });
+  await start;
+  const id = await postroom.createPost(ada, room, 'first');
+  const change = (title: string) => `updatePost(input: { id: "${id}", title: "${title}" }) { post { id } }`;
+  await postroom.ask(`mutation { a: ${change('second')} b: ${change('third')} }`, {}, ada.token);
+  await deletePost(id);
+  const events = await results.take(4);
+  expect(events.map(({ data }) => data.roomEvents.post?.title)).toEqual(['first', 'second', 'third', undefined]);
 });
