@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { shareServer, withDatabase } from './support/shared-server.ts';
+
+const server = shareServer({ LOG_LEVEL: 'debug' });
+
+const post = '{ id title author { name } room { name } }';
+const pageInfo = 'pageInfo { hasNextPage hasPreviousPage }';
+const some = 'u00000000000000000000000000';
+const cursor = Buffer.from(`1:${some}`).toString('base64url');
+
+/** What is asked, and the index it is found by. */
+const queries: Record<string, [query: string, index: string]> = {
+  'pages of posts': [`{ posts(page: 9000) { data ${post} pagination { total } } }`, 'postsByAge'],
+  'posts of a room': [`{ posts(filter: { room: "${some}" }) { data ${post} pagination { total } } }`, 'postsByRoom'],
+  'posts of an author': [
+    `{ posts(filter: { author: "${some}" }) { data ${post} pagination { total } } }`,
+    'postsByAuthor',
+  ],
+  'posts of a room and author': [
+    `{ posts(filter: { room: "${some}", author: "${some}" }) { data ${post} pagination { total } } }`,
+    'postsByAuthor',
+  ],
+  'posts of a time': [
+    `{ posts(filter: { publishedAfter: "2005-01-01T00:00:00Z", publishedBefore: "2006-01-01T00:00:00Z" }) { data ${post} pagination { total } } }`,
+    'postsByAge',
+  ],
+  'posts by part of the title': [`{ posts(filter: { title: "a" }) { data ${post} } }`, 'postsByAge'],
+  'pages of users': ['{ users(page: 700) { data { name } } }', 'usersByAge'],
+  'users of a time': [
+    '{ users(filter: { createdAfter: "2005-01-01T00:00:00Z" }) { data { name } pagination { total } } }',
+    'usersByAge',
+  ],
+  'users with their last posts': ['{ users { data { posts(last: 10) { title } } } }', 'postsByAuthor'],
+  'rooms of a member': [
+    `{ rooms(filter: { member: "${some}" }) { data { name } pagination { total } } }`,
+    'membersByUser',
+  ],
+  'a room by name': ['{ roomByName(name: "lobby") { name owner { name } } }', 'roomsByName'],
+  'things by id': [
+    `{ node(id: "${some}") { id } user(id: "${some}") { name } post(id: "p${some.slice(1)}") { title } }`,
+    'sqlite_autoindex_posts_1',
+  ],
+  'posts of a room from either end': [
+    `{ roomByName(name: "lobby") { first: posts(first: 20) { nodes ${post} ${pageInfo} } last: posts(last: 20) { nodes ${post} ${pageInfo} } } }`,
+    'postsByRoom',
+  ],
+  'posts of a room behind a cursor': [
+    `{ roomByName(name: "lobby") { after: posts(after: "${cursor}") { nodes ${post} } before: posts(last: 20, before: "${cursor}") { nodes ${post} } } }`,
+    'postsByRoom',
+  ],
+  'members of a room': [
+    `{ roomByName(name: "lobby") { members(after: "${cursor}") { nodes { name } ${pageInfo} } last: members(last: 20) { nodes { name } } } }`,
+    'membersByAge',
+  ],
+};
+
+beforeAll(async () => {
+  const ada = await server.postroom.signUp('Ada');
+  await server.postroom.createPost(ada, await server.postroom.createRoom(ada, 'lobby'), 'hello');
+});
+
+interface Plan {
+  sql: string;
+  steps: string[];
+}
+
+/** How the database goes about what an operation asks of it. */
+async function plansOf(query: string): Promise<Plan[]> {
+  const { log } = server.postroom;
+  const before = log.length;
+  const { errors } = await server.postroom.send(query);
+  expect(errors).toBeUndefined();
+  // The log is written behind the answer: the statement of a second operation ends it.
+  await server.postroom.send('{ rooms(filter: { name: "the end" }) { data { id } } }');
+  const statements = () => log.slice(before).flatMap(({ sql }) => (typeof sql === 'string' ? [sql] : []));
+  await expect.poll(() => statements().some((sql) => sql.includes('lower("name")'))).toBe(true);
+  const asked = statements().filter((sql) => sql.startsWith('select') && !sql.includes('lower("name")'));
+  return withDatabase(server.databaseFile, (database) =>
+    asked.map((sql) => {
+      const steps = database.prepare(`explain query plan ${sql}`).all();
+      return { sql, steps: steps.map(({ detail }) => String(detail)) };
+    }),
+  );
+}
+
+describe('the database seeks, and reads no table from end to end', () => {
+  it.each(Object.entries(queries))('for %s', async (_, [query, index]) => {
+    const plans = await plansOf(query);
+    expect(plans.flatMap(({ steps }) => steps).join('\n')).toMatch(new RegExp(`INDEX ${index}\\b`));
+    expect(plans.filter(({ steps }) => steps.some((step) => /^SCAN (?!.* USING )/.test(step)))).toEqual([]);
+  });
+
+  it('and counts posts in an index alone', async () => {
+    const plans = await plansOf('{ posts { pagination { total } } }');
+    expect(plans.flatMap(({ steps }) => steps)).toContain(
+      'SEARCH posts USING COVERING INDEX postsByAge (publishedAt>?)',
+    );
+  });
+
+  it('and sorts no posts of a page: they come in the order of an index', async () => {
+    const names = ['pages of posts', 'posts of a room', 'posts of an author', 'posts of a room from either end'];
+    for (const name of names) {
+      const plans = await plansOf(queries[name]?.[0] ?? '');
+      const pages = plans.filter(({ sql }) => sql.includes('from "posts"'));
+      expect(pages).not.toEqual([]);
+      expect(pages.filter(({ steps }) => steps.some((step) => step.includes('TEMP B-TREE')))).toEqual([]);
+    }
+  });
+});
