@@ -445,3 +445,63 @@ it('what a socket says of its viewer is what is true now, not when it was opened
     });
   }
 });
+
+it('nothing is done to a user who is not there, or not any more', async () => {
+  const { postroom, owner, member, admin } = await launchCast();
+  const room = await postroom.createRoom(owner, 'hall');
+  await postroom.ask(`mutation { deleteUser(input: { id: "${member.id}" }) { user { id } } }`, {}, member.token);
+  for (const id of [member.id, room, 'nothing']) {
+    for (const [call, { token }] of [
+      [`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`, owner],
+      [`removeRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`, owner],
+      [`updateUser(input: { id: "${id}", name: "x" }) { user { id } }`, owner],
+      [`deleteUser(input: { id: "${id}" }) { user { id } }`, admin],
+    ] as const) {
+      expect([call, (await postroom.send(`mutation { ${call} }`, {}, token)).code]).toEqual([call, 'NOT_FOUND']);
+    }
+  }
+});
+
+it('who deletes their account does nothing more, even in the same request', async () => {
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const reply = await postroom.send(
+    `mutation {
+      deleteUser(input: { id: "${ada.id}" }) { user { id } }
+      createRoom(input: { name: "left behind" }) { room { id } }
+    }`,
+    {},
+    ada.token,
+  );
+  expect(reply.code).toBe('UNAUTHENTICATED');
+  expect(await postroom.ask('{ rooms { data { id } } }')).toEqual({ rooms: { data: [] } });
+});
+
+it('of two sessions that set a new password at once, one does, and the other has ended', async () => {
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
+  const other: string = (await postroom.ask(signIn)).signIn.accessToken;
+  const change = (password: string) =>
+    `mutation { changePassword(input: { currentPassword: "${ada.password}", newPassword: "${password}" }) { user { id } } }`;
+  const replies = await Promise.all([
+    postroom.send(change('the first horse'), {}, ada.token),
+    postroom.send(change('the second horse'), {}, other),
+  ]);
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 401]);
+});
+
+it('whoever signs in by the old password while it is changed is signed in no longer', async () => {
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
+  const change = `mutation { changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { user { id } } }`;
+  const changing = postroom.ask(change, {}, ada.token);
+  const replies = await Promise.all(Array.from({ length: 8 }, () => postroom.send(signIn)));
+  await changing;
+  for (const { data } of replies) {
+    if (data)
+      expect(await postroom.send('{ viewer { id } }', {}, data.signIn.accessToken)).toMatchObject({ status: 401 });
+  }
+  expect((await postroom.send('{ viewer { id } }', {}, ada.token)).status).toBe(200);
+});
