@@ -19,6 +19,7 @@ export class FrameReader {
   /** Whether each was the one behind the one before. */
   isInOrder = true;
   last = 0;
+  readonly #acknowledged = Promise.withResolvers<void>();
   readonly #live = Promise.withResolvers<void>();
   #pending = Buffer.alloc(0);
   /** What is left of a frame whose head was looked at. */
@@ -59,6 +60,7 @@ export class FrameReader {
     await opened.promise;
     reader = new FrameReader(socket);
     reader.#send(textFrame, '{"type":"connection_init"}');
+    await reader.#acknowledged.promise;
     reader.#send(textFrame, JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
     await reader.#live.promise;
     return reader;
@@ -105,6 +107,7 @@ export class FrameReader {
 
   #take(opcode: number, head: string): void {
     if (opcode === pingFrame) return this.#send(pongFrame, '');
+    if (head.includes('"type":"connection_ack"')) return this.#acknowledged.resolve();
     if (head.includes('"type":"ping"')) return this.#live.resolve();
     const [, cursor] = /"cursor":"([^"]+)"/.exec(head) ?? [];
     if (cursor === undefined) return;
