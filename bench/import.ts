@@ -1,3 +1,4 @@
+import { measureBeside } from './data/beside.ts';
 import { printHead } from './data/head.ts';
 import { importHistory, scratchFolder } from './data/history.ts';
 import { spread } from './fan-out/statistics.ts';
@@ -31,3 +32,4 @@ const rows = Object.entries({ 'into an empty database': first, 'run again': seco
 }));
 const about = `${first[0]?.records.toLocaleString('en-US')} records, packed, ${rounds} rounds, the start of the program included. Wanted: ≤ 10 s, ≤ 250 MB.`;
 console.log(formatTable({ title: 'postroom import', about, rows }));
+console.log(formatTable(await measureBeside()));

@@ -30,10 +30,10 @@ export class Server {
 
   /** The data of a query. */
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
-  async ask(query: string): Promise<any> {
+  async ask(query: string, token?: string): Promise<any> {
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
       body: JSON.stringify({ query }),
     });
     const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown };
