@@ -19,6 +19,8 @@ import type { Viewer } from '../src/identity/viewer.ts';
 import type { Choices } from './support/choices.ts';
 import { type GeneratedRequest, requests } from './support/documents.ts';
 import { compiled, type Executor, formatResult, stock } from './support/executors.ts';
+import { launchForTest } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
 const unhandled = collectUnhandledRejections();
@@ -112,6 +114,20 @@ it.each(executors)('a condition given as null is an error of the place that asks
   expect(errors?.map(({ path, message }) => [path, message])).toEqual([
     [['inner'], expect.stringContaining('"@include(if:)" has invalid value')],
   ]);
+});
+
+it('a variable given as null at a place that takes none is the fault of the client, over HTTP and WebSocket', async () => {
+  const postroom = await launchForTest();
+  const variables = { id: null };
+  const query = await postroom.send('query ($id: ID = "x") { node(id: $id) { id } }', variables);
+  expect([query.status, query.code, query.data]).toEqual([294, 'VARIABLES_INVALID', { node: null }]);
+  const condition = await postroom.send('query ($id: Boolean = true) { viewer @include(if: $id) { id } }', variables);
+  expect([condition.status, condition.code]).toEqual([422, 'VARIABLES_INVALID']);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('1', 'subscription ($id: ID = "x") { postAdded(room: $id) { id } }', variables);
+  const { type, payload } = await socket.take();
+  expect([type, payload[0].extensions.code]).toEqual(['error', 'VARIABLES_INVALID']);
+  expect(postroom.log).toEqual([]);
 });
 
 const leaves = createSchema({

@@ -1,5 +1,4 @@
 import {
-  createSourceEventStream,
   type GraphQLSchema,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -9,7 +8,7 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import { useDocuments } from './documents.ts';
-import { executeCompiled } from './execution/compiled.ts';
+import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
@@ -93,6 +92,6 @@ function useValidatedExecution(): Plugin {
   return {
     onExecute: ({ setExecuteFn }) => setExecuteFn((args) => executeCompiled(args as unknown as ValidatedExecutionArgs)),
     onSubscribe: ({ setSubscribeFn }) =>
-      setSubscribeFn((args) => createSourceEventStream(args as unknown as ValidatedSubscriptionArgs)),
+      setSubscribeFn((args) => subscribeCompiled(args as unknown as ValidatedSubscriptionArgs)),
   };
 }

@@ -31,6 +31,7 @@ export class Choices {
   }
 }
 
-export const choices: fc.Arbitrary<Choices> = fc
-  .array(fc.nat(0xffff), { minLength: 20, maxLength: 400, size: 'max' })
-  .map((tape) => new Choices(tape));
+/** Tapes of so many numbers. */
+export function choices(minLength = 20, maxLength = 400): fc.Arbitrary<Choices> {
+  return fc.array(fc.nat(0xffff), { minLength, maxLength, size: 'max' }).map((tape) => new Choices(tape));
+}

@@ -47,7 +47,7 @@ export interface DocumentOptions {
 
 /** Requests that pass every standard rule: nothing is made that would have to be thrown away. */
 export function requests(schema: GraphQLSchema, options: DocumentOptions = {}): fc.Arbitrary<GeneratedRequest> {
-  return choices.map((made) => generateRequest(schema, made, options));
+  return choices().map((made) => generateRequest(schema, made, options));
 }
 
 export function generateRequest(schema: GraphQLSchema, made: Choices, options: DocumentOptions = {}): GeneratedRequest {

@@ -2,6 +2,7 @@ import {
   type ArgumentNode,
   type FieldNode,
   type GraphQLArgument,
+  GraphQLError,
   type GraphQLField,
   getArgumentValues,
   getNullableType,
@@ -11,6 +12,7 @@ import {
   Kind,
   type VariableValues,
 } from 'graphql';
+import { requestError } from '../answer.ts';
 
 export type Arguments = Record<string, unknown>;
 
@@ -55,19 +57,35 @@ export class ArgumentReader {
     this.#variables = variables;
   }
 
-  /** @throws GraphQLError where a variable does not fit the place. */
+  /** @throws GraphQLError VARIABLES_INVALID where a variable does not fit the place. */
   read(plan: ArgumentsPlan, field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
     switch (plan.kind) {
       case 'constant':
         return copy(plan.values);
       case 'variable': {
-        const known = this.#known.get(plan) ?? getArgumentValues(field, node, this.#variables);
+        const known = this.#known.get(plan) ?? this.#coerce(field, node);
         this.#known.set(plan, known);
         return copy(known);
       }
       case 'fresh':
-        return getArgumentValues(field, node, this.#variables);
+        return this.#coerce(field, node);
     }
+  }
+
+  #coerce(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
+    return orVariablesInvalid(() => getArgumentValues(field, node, this.#variables));
+  }
+}
+
+/**
+ * A variable may be null where its place has none of it: it has a default, and was given as null all the same. graphql
+ * finds that out while it runs, as an error of the field; it is the client's.
+ */
+export function orVariablesInvalid<T>(coerce: () => T): T {
+  try {
+    return coerce();
+  } catch (error) {
+    throw error instanceof GraphQLError ? requestError('VARIABLES_INVALID', undefined, error) : error;
   }
 }
 

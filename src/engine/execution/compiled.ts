@@ -2,9 +2,11 @@ import {
   defaultFieldResolver,
   type ExecutionResult,
   executeRootSelectionSet,
+  GraphQLError,
   Kind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
+  type ValidatedSubscriptionArgs,
   visit,
 } from 'graphql';
 import { Execution } from './execution.ts';
@@ -25,8 +27,17 @@ let plannedFields = 0;
 
 /** Executes a validated operation by a plan that is made once for its document. */
 export function executeCompiled(args: ValidatedExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
-  const plan = isPlain(args) ? findPlan(args) : undefined;
-  return plan ? new Execution(args).run(plan) : executeRootSelectionSet(args);
+  return isPlain(args) ? new Execution(args).run(() => findPlan(args)) : executeRootSelectionSet(args);
+}
+
+/** What a subscription's root field streams, or why it does not. */
+export async function subscribeCompiled(args: ValidatedSubscriptionArgs): Promise<unknown> {
+  try {
+    return await new Execution(args).subscribe(findPlan(args));
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return { errors: [error] };
+  }
 }
 
 /** What the engine never asks for is not compiled. */
@@ -35,37 +46,14 @@ function isPlain({ schema, errorPropagation, fieldResolver, hooks }: ValidatedEx
   return errorPropagation && fieldResolver === defaultFieldResolver && !hooks && !isIncremental;
 }
 
-function findPlan(args: ValidatedExecutionArgs): SelectionPlan | undefined {
+/** @throws GraphQLError where a condition at the root is null. */
+function findPlan(args: ValidatedExecutionArgs): SelectionPlan {
   if (plannedFields > maxPlannedFields) {
     compiled = new WeakMap();
     plannedFields = 0;
   }
-  const operation = compiled.get(args.operation) ?? compile(args);
-  compiled.set(args.operation, operation);
-  return operation.conditions.length === 0
-    ? findPlanFor('', new Map(), operation, args)
-    : findConditionalPlan(operation, args);
-}
-
-function findConditionalPlan(operation: CompiledOperation, args: ValidatedExecutionArgs): SelectionPlan | undefined {
-  const conditions = new Map<string, boolean>();
-  let key = '';
-  for (const name of operation.conditions) {
-    const value = args.variableValues.coerced[name];
-    // A nullable variable with a default, given as null: an error of the field that asks for it.
-    if (typeof value !== 'boolean') return undefined;
-    conditions.set(name, value);
-    key += value ? '1' : '0';
-  }
-  return findPlanFor(key, conditions, operation, args);
-}
-
-function findPlanFor(
-  key: string,
-  conditions: ReadonlyMap<string, boolean>,
-  { plans }: CompiledOperation,
-  args: ValidatedExecutionArgs,
-): SelectionPlan {
+  const { conditions, plans } = compiled.get(args.operation) ?? compile(args);
+  const key = conditions.map((name) => args.variableValues.coerced[name]).join();
   const known = plans.get(key);
   if (known) return known;
   if (plans.size >= maxPlans) plans.clear();
@@ -74,19 +62,20 @@ function findPlanFor(
   return plan;
 }
 
-function createPlan(
-  { schema, operation, fragmentDefinitions: fragments }: ValidatedExecutionArgs,
-  conditions: ReadonlyMap<string, boolean>,
-): SelectionPlan {
+function createPlan(args: ValidatedExecutionArgs, names: readonly string[]): SelectionPlan {
+  const { schema, operation, fragmentDefinitions: fragments, variableValues } = args;
   const type = schema.getRootType(operation.operation);
   if (!type) throw new Error(`The schema has no ${operation.operation}.`);
+  // The other variables belong to the request, which the plan outlives.
+  const conditions = Object.create(null);
+  for (const name of names) if (name in variableValues.coerced) conditions[name] = variableValues.coerced[name];
   const onPlanned = (fieldCount: number) => {
     plannedFields += fieldCount;
   };
   return new Planner({ schema, fragments, conditions, onPlanned }).planSelection(type, [operation.selectionSet]);
 }
 
-function compile({ document }: ValidatedExecutionArgs): CompiledOperation {
+function compile({ document, operation }: ValidatedExecutionArgs): CompiledOperation {
   const conditions = new Set<string>();
   visit(document, {
     Directive({ name, arguments: given = [] }) {
@@ -94,5 +83,7 @@ function compile({ document }: ValidatedExecutionArgs): CompiledOperation {
       for (const { value } of given) if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
     },
   });
-  return { conditions: [...conditions], plans: new Map() };
+  const made: CompiledOperation = { conditions: [...conditions], plans: new Map() };
+  compiled.set(operation, made);
+  return made;
 }

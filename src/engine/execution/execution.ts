@@ -9,7 +9,7 @@ import {
   OperationTypeNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { ArgumentReader } from './arguments.ts';
+import { ArgumentReader, type Arguments } from './arguments.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 
 /** Where a value stands in the answer; each place has one object, so that a place that became null is known again. */
@@ -36,10 +36,11 @@ export class Execution {
   }
 
   /** @throws the reason of the abort, where it was aborted. */
-  run(root: SelectionPlan): MaybePromise<ExecutionResult> {
+  run(findPlan: () => SelectionPlan): MaybePromise<ExecutionResult> {
     const { externalAbortSignal: signal, operation, rootValue } = this.#args;
     signal?.throwIfAborted();
     try {
+      const root = findPlan();
       const isSerial = operation.operation === OperationTypeNode.MUTATION;
       const data = isSerial ? this.#selectSerially(root, rootValue) : this.#select(root, rootValue, undefined);
       if (!isPromise(data)) return this.#respond(data);
@@ -53,8 +54,21 @@ export class Execution {
     }
   }
 
+  /** What the root field of a subscription streams. @throws GraphQLError why it does not. */
+  async subscribe({ fields: [field] }: SelectionPlan): Promise<unknown> {
+    if (!field?.field.subscribe) throw new Error('The subscription has no source.');
+    const path = { prev: undefined, key: field.responseName, typename: field.parentType.name };
+    try {
+      const { rootValue, contextValue } = this.#args;
+      const args = this.#readArguments(field);
+      return await field.field.subscribe(rootValue, args, contextValue, this.#createInfo(field, path));
+    } catch (error) {
+      throw locatedError(error, field.nodes, toKeys(path));
+    }
+  }
+
   #fail(error: unknown): ExecutionResult {
-    // Whatever comes up to here belonged to a field.
+    // Whatever comes up to here belonged to a field, or to a condition.
     this.#collect(error as GraphQLError, undefined);
     return this.#respond(null);
   }
@@ -133,11 +147,15 @@ export class Execution {
   }
 
   #resolve(plan: FieldPlan, source: unknown, own: unknown, info: GraphQLResolveInfo): unknown {
-    const { resolve, field, nodes } = plan;
+    const { resolve } = plan;
     if (!resolve && typeof own !== 'function') return own;
-    const args = this.#arguments.read(plan.arguments, field, nodes[0] as (typeof nodes)[number]);
+    const args = this.#readArguments(plan);
     const { contextValue } = this.#args;
     return resolve ? resolve(source, args, contextValue, info) : (own as Method).call(source, args, contextValue, info);
+  }
+
+  #readArguments({ arguments: plan, field, nodes: [node] }: FieldPlan): Arguments {
+    return node ? this.#arguments.read(plan, field, node) : {};
   }
 
   #createInfo({ field, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {

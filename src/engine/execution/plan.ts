@@ -4,15 +4,19 @@ import {
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
   GraphQLBoolean,
+  type GraphQLDirective,
   type GraphQLField,
   type GraphQLFieldResolver,
   GraphQLID,
+  GraphQLIncludeDirective,
   GraphQLInt,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLSkipDirective,
   GraphQLString,
+  getDirectiveValues,
   getNullableType,
   type InlineFragmentNode,
   isAbstractType,
@@ -22,9 +26,8 @@ import {
   Kind,
   type SelectionSetNode,
   typeFromAST,
-  type ValueNode,
 } from 'graphql';
-import { type ArgumentsPlan, planArguments } from './arguments.ts';
+import { type ArgumentsPlan, orVariablesInvalid, planArguments } from './arguments.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -72,8 +75,8 @@ const asIs = new Map<GraphQLOutputType, (value: unknown) => boolean>([
 export interface PlannerParts {
   schema: GraphQLSchema;
   fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The outcome of each variable that `@skip` and `@include` look at. */
-  conditions: ReadonlyMap<string, boolean>;
+  /** The variables that `@skip` and `@include` look at. */
+  conditions: Readonly<Record<string, unknown>>;
   /** Hears how many fields were planned. */
   onPlanned: (fieldCount: number) => void;
 }
@@ -131,17 +134,13 @@ export class Planner {
     return this.#parts.fragments[name];
   }
 
-  #isIncluded({ directives = [] }: Selection): boolean {
-    return directives.every(({ name, arguments: given = [] }) => {
-      if (name.value !== 'skip' && name.value !== 'include') return true;
-      const condition = this.#evaluate(given.find((argument) => argument.name.value === 'if')?.value);
-      return name.value === 'include' ? condition : !condition;
-    });
-  }
-
-  #evaluate(value: ValueNode | undefined): boolean {
-    if (value?.kind === Kind.VARIABLE) return this.#parts.conditions.get(value.name.value) === true;
-    return value?.kind === Kind.BOOLEAN && value.value;
+  /** @throws GraphQLError VARIABLES_INVALID where a condition is null. */
+  #isIncluded(selection: Selection): boolean {
+    if (!selection.directives?.length) return true;
+    const variables = { sources: {}, coerced: this.#parts.conditions };
+    const read = (directive: GraphQLDirective) =>
+      orVariablesInvalid(() => getDirectiveValues(directive, selection, variables))?.['if'];
+    return read(GraphQLSkipDirective) !== true && read(GraphQLIncludeDirective) !== false;
   }
 
   #applies(condition: FragmentDefinitionNode['typeCondition'] | undefined, type: GraphQLObjectType): boolean {

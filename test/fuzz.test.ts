@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { fuzzHttp, fuzzWebSocket } from './support/fuzz/run.ts';
+import { createTarget, fuzzSettings } from './support/fuzz/target.ts';
+import { launchForTest } from './support/postroom.ts';
+
+/* A short run of `npm run fuzz`; `--seed` with the number in the title runs it again. */
+
+const runs = 600;
+
+it.each([
+  1,
+  Math.floor(Math.random() * 2 ** 31),
+])('valid and hostile input gets an answer that is its own fault, seed %i', async (seed) => {
+  const postroom = await launchForTest(fuzzSettings);
+  const target = await createTarget(postroom);
+  const http = await fuzzHttp(target, { seed, runs });
+  expect(http.faults).toEqual([]);
+  const webSocket = await fuzzWebSocket(target, { seed, runs });
+  expect(webSocket.faults).toEqual([]);
+  // It did something, right and wrong.
+  expect(http.counts.get('HTTP 200')).toBeGreaterThan(runs / 20);
+  expect(http.counts.get('GRAPHQL_PARSE_FAILED')).toBeGreaterThan(0);
+  expect(webSocket.counts.get('message next')).toBeGreaterThan(runs / 20);
+  expect(webSocket.counts.get('message error')).toBeGreaterThan(0);
+  expect(await postroom.stop()).toBe(0);
+  expect(postroom.log).toEqual([]);
+}, 120_000);
