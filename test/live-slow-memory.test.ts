@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { EventStream } from './support/event-stream.ts';
+import { FrameReader } from './support/frame-reader.ts';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { inMemory, makePosts, memoryOf, peakMemoryOf } from './support/load.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+const bytes = 10_000;
+const settings = { ...inMemory, STALL_SECONDS: '600', LIMIT_MESSAGES: '100000' };
+
+interface Hall {
+  postroom: Postroom;
+  ada: Person;
+  room: string;
+  query: string;
+}
+
+async function openHall(): Promise<Hall> {
+  const postroom = await launchForTest(settings);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hall');
+  const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { body } } } }`;
+  return { postroom, ada, room, query };
+}
+
+function openReaders({ postroom, query }: Hall, count: number): Promise<FrameReader[]> {
+  return Promise.all(Array.from({ length: count }, () => FrameReader.open(postroom.webSocketUrl, query)));
+}
+
+async function expectAllInOrder(readers: readonly FrameReader[], count: number): Promise<void> {
+  await Promise.all(readers.map((reader) => reader.reached(count)));
+  for (const reader of readers) expect(reader).toMatchObject({ count, last: count, isInOrder: true });
+}
+
+it('readers who pause cost no memory, their neighbours nothing, and themselves no event', {
+  timeout: 240_000,
+}, async () => {
+  const count = 5_000;
+  const peaks: number[] = [];
+  for (const pausedCount of [0, 2]) {
+    const hall = await openHall();
+    const neighbours = await openReaders(hall, 50);
+    const paused = await openReaders(hall, pausedCount);
+    const streams = await Promise.all(paused.map(() => EventStream.open(hall.postroom.graphqlUrl, hall.query)));
+    for (const reader of paused) reader.pause();
+    for (const { response } of streams) response.socket.pause();
+    await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count, bytes });
+    await expectAllInOrder(neighbours, count);
+    peaks.push(peakMemoryOf(hall.postroom));
+    // They were left behind, not dropped: what the kernel holds is not all of it.
+    for (const reader of paused) expect(reader.count).toBe(0);
+    for (const reader of paused) reader.resume();
+    for (const { response } of streams) response.socket.resume();
+    await expectAllInOrder(paused, count);
+    for (const stream of streams) {
+      await stream.take(({ id }) => seqOf(id ?? '') === count);
+      expect(stream.received.slice(1).map(({ id }) => seqOf(id ?? ''))).toEqual(seqsBetween(0, count));
+    }
+    expect(hall.postroom.log).toEqual([]);
+    await hall.postroom.stop();
+  }
+  const [without = 0, withPaused = 0] = peaks;
+  expect(withPaused - without).toBeLessThan(64);
+});
+
+it('a hundred readers who pause cost what waits on their sockets and no more', { timeout: 120_000 }, async () => {
+  const [count, pausedCount] = [1_200, 100];
+  const hall = await openHall();
+  const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
+  if (!neighbour) throw new Error('There is no neighbour.');
+  // The process is warm, so that what grows from here on is theirs.
+  await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count: 400, bytes });
+  await expectAllInOrder([neighbour, ...paused], 400);
+  for (const reader of paused) reader.pause();
+  const before = peakMemoryOf(hall.postroom);
+  await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count: count - 400, bytes });
+  await expectAllInOrder([neighbour], count);
+  // 800 events for each of them would be 800 MB.
+  expect(peakMemoryOf(hall.postroom) - before).toBeLessThan(128);
+  for (const reader of paused) reader.resume();
+  await expectAllInOrder(paused, count);
+  expect(hall.postroom.log).toEqual([]);
+});
+
+it('who asks without reading the answers is not read either, and gets them all in the end', {
+  timeout: 60_000,
+}, async () => {
+  const { postroom, room } = await openHall();
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const neighbour = await ProtocolSocket.open(postroom.webSocketUrl);
+  const before = memoryOf(postroom);
+  socket.rawSocket.pause();
+  const count = 1_500;
+  const filling = 'x'.repeat(200_000);
+  for (let index = 0; index < count; index += 1) socket.send({ type: 'ping', payload: { index, filling } });
+  socket.subscribe('query', '{ __typename }');
+  await neighbour.follow('1', `subscription { roomEvents(room: "${room}") { cursor } }`);
+  await neighbour.settle();
+  // 300 MB were sent, or wait in this process to be.
+  expect(socket.webSocket.bufferedAmount).toBeGreaterThan(200_000_000);
+  expect(memoryOf(postroom) - before).toBeLessThan(64);
+  socket.rawSocket.resume();
+  for (let index = 0; index < count; index += 1) {
+    const { type, payload } = await socket.take();
+    expect([type, payload.index]).toEqual(['pong', index]);
+  }
+  expect(await socket.take()).toMatchObject({ type: 'next', id: 'query' });
+});
