@@ -252,3 +252,19 @@ describe('a cursor that is too old', () => {
     expect(openCursor(await cursorOf(postroom, room)).epoch).toBe('deadbeef');
   });
 });
+
+it('a cursor of an event that the process has not heard of is looked up in the log', async () => {
+  const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
+  const postroom = await launchForTest({}, [program, 'deaf']);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  await socket.subscribe('watch', query, { room }).start;
+  await createPosts(postroom, ada, room, 3);
+  const { epoch } = openCursor(await cursorOf(postroom, room));
+  const { start, results } = socket.subscribe('behind', query, { room, after: forgeCursor(epoch, 2, room) });
+  expect(await start).toBe(forgeCursor(epoch, 2, room));
+  expect((await results.next()).data.roomEvents.post.title).toBe('post 3');
+  expect(await outcomeOf(socket, 'ahead', { room, after: forgeCursor(epoch, 4, room) })).toBe('CURSOR_INVALID');
+  await socket.close();
+});
