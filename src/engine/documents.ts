@@ -12,7 +12,8 @@ import { LRUCache } from 'lru-cache';
 import { requestError } from './answer.ts';
 
 const maxDocuments = 1_000;
-const maxSourceLength = 4_000_000;
+/** A syntax tree takes up to 220 times its source, which makes 110 MB of them at the most. */
+const maxSourceLength = 500_000;
 const maxErrors = 10;
 
 export interface DocumentOptions {
@@ -25,10 +26,7 @@ export interface DocumentOptions {
 
 export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 
-/**
- * Parses, validates and checks each document once. The cache is bounded by the length of the sources it holds, since a
- * syntax tree is many times its source.
- */
+/** Parses, validates and checks each document once. The cache is bounded by the length of the sources it holds. */
 export function useDocuments({ introspection, checkSource, checks }: DocumentOptions): Plugin {
   const parsed = new LRUCache<string, DocumentNode>({
     max: maxDocuments,

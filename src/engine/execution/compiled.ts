@@ -20,7 +20,7 @@ interface CompiledOperation {
 
 const maxPlans = 16;
 /** A small document can spread its fragments out to many fields: what is kept is bounded by what was planned. */
-const maxPlannedFields = 200_000;
+const maxPlannedFields = 100_000;
 
 let compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>();
 let plannedFields = 0;

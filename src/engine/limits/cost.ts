@@ -61,6 +61,7 @@ export function compileCost(schema: GraphQLSchema, document: DocumentNode, opera
 class CostCompiler {
   readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #compiled = new Map<FieldNode, { parent: GraphQLObjectType; sizes: Sizes; cost: Cost }[]>();
 
   constructor(schema: GraphQLSchema, document: DocumentNode) {
     this.#schema = schema;
@@ -88,7 +89,17 @@ class CostCompiler {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
+  /** Once, however often its fragment is spread: what is kept grows with the document, not with what it spreads out to. */
   #compileField(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
+    const known = this.#compiled.get(node) ?? [];
+    const same = known.find((one) => one.parent === parent && one.sizes === sizes);
+    if (same) return same.cost;
+    const cost = this.#compileFieldAnew(node, parent, sizes);
+    this.#compiled.set(node, [...known, { parent, sizes, cost }]);
+    return cost;
+  }
+
+  #compileFieldAnew(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
     const field = parent.getFields()[node.name.value];
     // Introspection is bounded by a rule of its own.
     if (!field) return constant(1);
@@ -106,7 +117,8 @@ class CostCompiler {
     const type = getNamedType(field.type);
     const selectionSet = node.selectionSet;
     if (!selectionSet || !isCompositeType(type)) return constant(0);
-    const sizes: Sizes = new Map(listSizeOf(field)?.sizedFields?.map((name) => [name, size]));
+    const sized = listSizeOf(field)?.sizedFields;
+    const sizes: Sizes = sized ? new Map(sized.map((name) => [name, size])) : noSizes;
     const members = isObjectType(type) ? [type] : this.#schema.getPossibleTypes(type);
     return maximum(members.map((member) => this.compileSelection(selectionSet, member, sizes)));
   }
