@@ -35,7 +35,7 @@ export class Connection {
     this.request = request;
     this.address = address;
     this.webSocket = webSocket;
-    this.writer = new SocketWriter(socket, () => this.isOpen);
+    this.writer = new SocketWriter(socket, webSocket);
     // A frame fault: ws closes the socket by itself, with the code that fits.
     webSocket.on('error', () => this.#finish(1006, ''));
     webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));

@@ -21,12 +21,15 @@ export interface LiveIteratorParts {
  */
 export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   readonly #parts: LiveIteratorParts;
+  /** Beside the rest, since each event looks for it: what is one step nearer is one cache miss less. */
+  readonly #writer: SocketWriter;
   readonly #prefix: Buffer;
   readonly #ended = Promise.withResolvers<IteratorReturnResult<void>>();
   #hasStarted = false;
 
   constructor(parts: LiveIteratorParts) {
     this.#parts = parts;
+    this.#writer = parts.writer;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(parts.id)}`);
     // Whoever leaves before the first `next()` does not wait for the end.
     this.#ended.promise.catch(() => {});
@@ -60,15 +63,15 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   }
 
   write(rendered: Rendered): void {
-    this.#parts.writer.write(this.#prefix, rendered.encode(encodeNext));
+    this.#writer.write(this.#prefix, rendered.encode(encodeNext));
   }
 
   isFull(): boolean {
-    return this.#parts.writer.isFull();
+    return this.#writer.isFull();
   }
 
   onceDrained(resume: () => void): void {
-    this.#parts.writer.onceDrained(resume);
+    this.#writer.onceDrained(resume);
   }
 
   end(error: ClientError): void {

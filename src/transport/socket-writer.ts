@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
 
 /** So many bytes may wait on a live reader's socket; above, it leaves the live path. */
 export const maxBufferedBytes = 256 * 1024;
@@ -18,15 +19,14 @@ interface Frame {
  */
 export class SocketWriter {
   readonly #socket: Socket;
-  readonly #isOpen: () => boolean;
+  readonly #webSocket: WebSocket;
   #pending: Frame[] | undefined;
   #pendingBytes = 0;
-  #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] | undefined;
 
-  /** `isOpen`: behind a close frame no other may follow. */
-  constructor(socket: Socket, isOpen: () => boolean) {
+  constructor(socket: Socket, webSocket: WebSocket) {
     this.#socket = socket;
-    this.#isOpen = isOpen;
+    this.#webSocket = webSocket;
     socket.on('drain', () => this.#resume());
   }
 
@@ -43,6 +43,7 @@ export class SocketWriter {
   }
 
   onceDrained(resume: () => void): void {
+    this.#waiting ??= [];
     this.#waiting.push(resume);
   }
 
@@ -52,7 +53,8 @@ export class SocketWriter {
     const length = this.#pendingBytes;
     this.#pending = undefined;
     this.#pendingBytes = 0;
-    if (!this.#isOpen()) return;
+    // Behind a close frame no other may follow.
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
     else this.#writeEach(pending);
     if (!this.#socket.writableNeedDrain) this.#resume();
@@ -93,9 +95,9 @@ export class SocketWriter {
   }
 
   #resume(): void {
-    if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
-    this.#waiting = [];
+    if (!waiting) return;
+    this.#waiting = undefined;
     for (const resume of waiting) resume();
   }
 }
