@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { printHead } from './data/head.ts';
+import { formatTable } from './fan-out/table.ts';
+import { assertWrk } from './http/load.ts';
+import { measureRow, rows } from './http/rows.ts';
+
+/* npm run bench -- http [row …] [--rounds n] [--seconds n] [--profile folder] */
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '2' },
+    profile: { type: 'string' },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
+if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);
+
+assertWrk();
+if (!existsSync(`${folder}node_modules`)) {
+  execFileSync('npm', ['ci', '--no-fund', '--no-audit', '--prefix', folder], { stdio: 'inherit' });
+}
+const run = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  nodeOptions: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
+};
+printHead('http');
+for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
+  const row = rows[name];
+  if (row) console.log(formatTable(await measureRow(row, run)));
+}

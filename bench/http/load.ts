@@ -1,0 +1,70 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const runFile = promisify(execFile);
+
+export interface Load {
+  requests: number;
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+export interface LoadOptions {
+  port: number;
+  body: string;
+  connections: number;
+  seconds: number;
+}
+
+/** One POST over and over, by wrk in a process of its own. @throws Error where an answer was no success. */
+export async function load({ port, body, connections, seconds }: LoadOptions): Promise<Load> {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-bench-'));
+  try {
+    const script = join(folder, 'post.lua');
+    writeFileSync(script, scriptOf(body));
+    const url = `http://127.0.0.1:${port}/graphql`;
+    const args = ['-t', '1', '-c', String(connections), '-d', String(seconds), '--latency', '-s', script, url];
+    const { stdout } = await runFile('wrk', args);
+    return read(stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export function assertWrk(): void {
+  try {
+    execFileSync('which', ['wrk']);
+  } catch {
+    throw new Error('This bench puts load by wrk, which is not installed (apt install wrk).');
+  }
+}
+
+function scriptOf(body: string): string {
+  return [
+    'wrk.method = "POST"',
+    'wrk.headers["content-type"] = "application/json"',
+    'wrk.headers["accept"] = "application/graphql-response+json, application/json"',
+    `wrk.body = [==[${body}]==]`,
+  ].join('\n');
+}
+
+function read(report: string): Load {
+  const failures = /^ {2}(Non-2xx.*|Socket errors.*)$/m.exec(report)?.[1];
+  if (failures) throw new Error(failures);
+  const number = (pattern: RegExp) => Number(pattern.exec(report)?.[1]);
+  return {
+    requests: number(/(\d+) requests in/),
+    requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
+    p50Ms: milliseconds(/50%\s+([\d.]+)(us|ms|s)/.exec(report)),
+    p99Ms: milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(report)),
+  };
+}
+
+function milliseconds(match: RegExpExecArray | null): number {
+  const [, value, unit] = match ?? [];
+  return Number(value) * ({ us: 0.001, ms: 1, s: 1_000 }[unit ?? ''] ?? Number.NaN);
+}

@@ -1,0 +1,45 @@
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { readConfig } from '../../../src/config.ts';
+import { openDatabase } from '../../../src/data/database.ts';
+import type { Services } from '../../../src/engine/context.ts';
+import { createEngine } from '../../../src/engine/engine.ts';
+import { createAutomaticDocuments } from '../../../src/engine/persisted.ts';
+import type { FanOut } from '../../../src/live/fan-out.ts';
+import { createLog } from '../../../src/log.ts';
+import { createHttpServer } from '../../../src/transport/http-server.ts';
+import { createMetrics } from '../../../src/transport/metrics.ts';
+import { resolvers, typeDefs } from '../memory.ts';
+import { announce } from '../subject.ts';
+
+/* Postroom's engine and HTTP with another schema: no rooms, no accounts, and data in memory. */
+
+// The one that the engine is built on, not the peers' own.
+const { createSchema }: typeof import('graphql-yoga') = createRequire(
+  new URL('../../../package.json', import.meta.url),
+)('graphql-yoga');
+
+const config = readConfig();
+const log = createLog(config.logLevel);
+const services = { database: await openDatabase('sqlite::memory:') } as unknown as Services;
+const engine = createEngine({
+  schema: createSchema({ typeDefs, resolvers }) as never,
+  documents: createAutomaticDocuments(),
+  services,
+  fanOut: undefined as unknown as FanOut,
+  config,
+  log,
+});
+const server = createHttpServer(
+  {
+    engine,
+    authenticate: async () => null,
+    watch: () => () => {},
+    config,
+    log,
+    isReady: async () => true,
+    metrics: createMetrics(() => []),
+  },
+  (_, socket) => socket.destroy(),
+);
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => announce((server.address() as AddressInfo).port));
