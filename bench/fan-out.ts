@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Audience } from './fan-out/audience.ts';
 import type { Run } from './fan-out/rounds.ts';
-import { rows } from './fan-out/rows.ts';
-import { formatTable } from './fan-out/table.ts';
+import { rows } from './fan-out/rows/rows.ts';
+import { formatTable, formatTargets, type Target } from './fan-out/table.ts';
 
 /* npm run bench -- fan-out [row …] [--rounds n] [--profile folder] */
 
@@ -14,10 +14,9 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '5' }, profile: { type: 'string' } },
+  options: { rounds: { type: 'string', default: '9' }, profile: { type: 'string' } },
 });
-const chosen = positionals.filter((name) => name !== 'fan-out');
-const unknown = chosen.filter((name) => !Object.hasOwn(rows, name));
+const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);
 
 if (!existsSync(`${folder}node_modules`)) {
@@ -26,11 +25,15 @@ if (!existsSync(`${folder}node_modules`)) {
 const nodeOptions = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
 const run: Run = { rounds: Number(values.rounds), start: { frameBytes: 0, nodeOptions } };
 run.start.frameBytes = await measureFrame();
-console.log(`fan-out, ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${machine()}\n`);
-for (const name of chosen.length > 0 ? chosen : Object.keys(rows)) {
-  const table = await rows[name]?.(run);
-  if (table) console.log(formatTable(table));
+console.log(`${new Date().toISOString().slice(0, 16)}Z, Node ${process.version}, ${machine()}, ${run.rounds} rounds\n`);
+const targets: Target[] = [];
+for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
+  const found = await rows[name]?.(run);
+  if (!found) continue;
+  targets.push(...found.targets);
+  console.log(formatTable(found));
 }
+console.log(formatTargets(targets));
 
 /** How long Postroom's event is: so long is the floor's. */
 async function measureFrame(): Promise<number> {
@@ -44,5 +47,5 @@ async function measureFrame(): Promise<number> {
 
 function machine(): string {
   const all = cpus();
-  return `${all.length} × ${all[0]?.model.trim()}`;
+  return `${all.length} × ${all[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}`;
 }

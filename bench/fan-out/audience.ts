@@ -7,7 +7,7 @@ export interface AudienceOptions {
   /** Subscribers of each room. */
   size: number;
   rooms?: number;
-  /** The subscribers take them in turn. */
+  /** As many subscribers for each; those of one come one after the other. */
   queries?: string[];
 }
 
@@ -77,7 +77,7 @@ export class Audience {
     const { queries = [eventQuery] } = this.#options;
     const seats = this.#rooms.flatMap((room) =>
       Array.from({ length: size }, (_, index): Seat => {
-        return { room, query: isGraphQL ? queries[index % queries.length] : undefined };
+        return { room, query: isGraphQL ? queries[Math.floor((index * queries.length) / size)] : undefined };
       }),
     );
     await this.#load.connect(server.port, seats);

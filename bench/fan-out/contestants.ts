@@ -23,6 +23,8 @@ export const peers = ['yoga', 'apollo', 'mercurius'] as const;
 export type Peer = (typeof peers)[number];
 export type ContestantName = 'raw-ws' | 'graphql-ws' | Peer | 'postroom';
 
+export const everyone: ContestantName[] = ['raw-ws', ...peers, 'postroom'];
+
 export const titles: Record<ContestantName, string> = {
   'raw-ws': 'raw ws, constant bytes',
   'graphql-ws': 'ws + graphql-ws alone',

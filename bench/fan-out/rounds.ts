@@ -7,7 +7,7 @@ export interface Run {
   start: StartOptions;
 }
 
-const deliveriesPerRound = 50_000;
+const deliveriesPerRound = 20_000;
 
 /** All of them at the same time, while `work` lasts. */
 export async function withAudiences<T>(
@@ -41,4 +41,12 @@ export function measureCosts(audiences: readonly Audience[], { rounds }: Run): P
   return alternate(audiences, rounds, (audience) =>
     audience.measureCost(Math.max(1, Math.round(deliveriesPerRound / audience.size))),
   );
+}
+
+export function perDelivery(costs: readonly Cost[]): number[] {
+  return costs.map(({ microsPerDelivery }) => microsPerDelivery);
+}
+
+export function perEvent(costs: readonly Cost[]): number[] {
+  return costs.map(({ microsPerEvent }) => microsPerEvent);
 }

@@ -1,4 +1,6 @@
-/** A row of the bench, as it is printed. */
+import { median, spread } from './statistics.ts';
+
+/** Figures, as they are printed. */
 export interface Table {
   title: string;
   /** What the figures are. */
@@ -6,8 +8,36 @@ export interface Table {
   rows: Record<string, string>[];
 }
 
-/** As Markdown, its columns in line. */
+/** What a row of the bench found. */
+export interface Found extends Table {
+  targets: Target[];
+}
+
+export interface Target {
+  what: string;
+  /** Of each round. */
+  ratios: number[];
+  atMost?: number;
+  atLeast?: number;
+}
+
 export function formatTable({ title, about, rows }: Table): string {
+  return `### ${title}\n\n${about}\n\n${formatRows(rows)}`;
+}
+
+export function formatTargets(targets: readonly Target[]): string {
+  return formatRows(
+    targets.map(({ what, ratios, atMost, atLeast }) => {
+      const value = median(ratios);
+      const isMet = value <= (atMost ?? value) && value >= (atLeast ?? value);
+      const wanted = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
+      return { target: what, wanted, measured: spread(ratios), met: isMet ? 'yes' : 'no' };
+    }),
+  );
+}
+
+/** As Markdown, its columns in line. */
+function formatRows(rows: readonly Record<string, string>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -15,5 +45,5 @@ export function formatTable({ title, about, rows }: Table): string {
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = lines;
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
-  return [`### ${title}`, '', about, '', format(head), rule, ...body.map(format), ''].join('\n');
+  return [format(head), rule, ...body.map(format), ''].join('\n');
 }
