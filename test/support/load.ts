@@ -13,16 +13,18 @@ export interface Load {
   /** A multiple of 25. */
   count: number;
   bytes: number;
+  /** What the bodies are made of; by default a letter of one byte. */
+  letter?: string;
 }
 
 /** Posts as fast as they are committed: several to a request, and one request behind the other. */
-export async function makePosts(postroom: Postroom, { author, room, count, bytes }: Load): Promise<void> {
+export async function makePosts(postroom: Postroom, { author, room, count, bytes, letter = 'x' }: Load): Promise<void> {
   const fields = Array.from(
     { length: batchLength },
     (_, index) => `p${index}: createPost(input: $input) { post { id } }`,
   );
   const mutation = `mutation ($input: CreatePostInput!) { ${fields.join(' ')} }`;
-  const input = { room, title: 'one of many', body: 'x'.repeat(bytes) };
+  const input = { room, title: 'one of many', body: letter.repeat(bytes / Buffer.byteLength(letter)) };
   for (let made = 0; made < count; made += batchLength) await postroom.ask(mutation, { input }, author.token);
 }
 

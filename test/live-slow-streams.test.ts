@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { EventStream } from './support/event-stream.ts';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { inMemory, makePosts } from './support/load.ts';
+import { untilCounts } from './support/metrics.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+
+interface Hall {
+  postroom: Postroom;
+  ada: Person;
+  room: string;
+  query: string;
+}
+
+async function openHall(settings: Record<string, string>): Promise<Hall> {
+  const postroom = await launchForTest({ ...inMemory, ...settings });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hall');
+  return { postroom, ada, room, query: follow(room) };
+}
+
+function follow(room: string): string {
+  return `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title body } } } }`;
+}
+
+/** So many events of 10 kB, more than the kernel holds for one who does not read. */
+function fill({ postroom, ada, room }: Hall, count = 1_000): Promise<void> {
+  return makePosts(postroom, { author: ada, room, count, bytes: 10_000 });
+}
+
+it('a stream that nobody reads is let go, and its neighbour hears everything', async () => {
+  const hall = await openHall({ STALL_SECONDS: '1' });
+  const { postroom, query } = hall;
+  const stalled = await EventStream.open(postroom.graphqlUrl, query);
+  const neighbour = await EventStream.open(postroom.graphqlUrl, query);
+  stalled.response.socket.pause();
+  await fill(hall);
+  await untilCounts(postroom, { subscribers: 1 });
+  await neighbour.take(({ id }) => seqOf(id ?? '') === 1_000);
+  expect(neighbour.received.slice(1).map(({ id }) => seqOf(id ?? ''))).toEqual(seqsBetween(0, 1_000));
+});
+
+it('a stream keeps its heartbeat while nothing happens, and has none behind its end', { timeout: 60_000 }, async () => {
+  const hall = await openHall({});
+  const { postroom, ada, query, room } = hall;
+  const unread = await EventStream.open(postroom.graphqlUrl, query);
+  unread.response.socket.pause();
+  await fill(hall);
+  await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
+  // What ended it waits to be read; by the heartbeat of a later stream its own would have come.
+  const later = await EventStream.open(postroom.graphqlUrl, follow(await postroom.createRoom(ada, 'quiet')));
+  await expect.poll(() => later.heartbeatCount, { timeout: 40_000 }).toBe(1);
+  unread.response.socket.resume();
+  await unread.closed;
+  expect(unread.received.slice(-2)).toMatchObject([
+    { event: 'next', data: { errors: [{ extensions: { code: 'ROOM_DELETED' } }] } },
+    { event: 'complete' },
+  ]);
+  expect(unread.heartbeatCount).toBe(0);
+  expect(postroom.log).toEqual([]);
+});

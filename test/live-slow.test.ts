@@ -1,0 +1,165 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { EventStream } from './support/event-stream.ts';
+import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
+import { FrameReader } from './support/frame-reader.ts';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { inMemory, makePosts } from './support/load.ts';
+import { untilCounts } from './support/metrics.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+interface Hall {
+  postroom: Postroom;
+  ada: Person;
+  room: string;
+  query: string;
+}
+
+async function openHall(settings: Record<string, string>): Promise<Hall> {
+  const postroom = await launchForTest({ ...inMemory, ...settings });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hall');
+  return { postroom, ada, room, query: follow(room) };
+}
+
+function follow(room: string, after?: string): string {
+  const argument = after === undefined ? '' : `, after: "${after}"`;
+  return `subscription { roomEvents(room: "${room}"${argument}) { cursor ... on PostCreated { post { title body } } } }`;
+}
+
+async function proxyTo({ postroom }: Hall): Promise<FaultProxy> {
+  const proxy = await createFaultProxy(postroom.url);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** So many events of 10 kB, more than the kernel holds for one who does not read. */
+function fill({ postroom, ada, room }: Hall, count = 1_000): Promise<void> {
+  return makePosts(postroom, { author: ada, room, count, bytes: 10_000 });
+}
+
+async function cursorOf({ postroom, room }: Hall): Promise<string> {
+  const found = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
+  return found.room.cursor;
+}
+
+const seqsIn = (socket: ProtocolSocket, id: string) =>
+  socket.nexts(id).map(({ data }) => seqOf(data.roomEvents.cursor));
+
+it('one who stops reading is closed with 1013, whatever it writes, and the neighbour hears everything', async () => {
+  const hall = await openHall({ STALL_SECONDS: '1' });
+  const { postroom, query } = hall;
+  const neighbour = await FrameReader.open(postroom.webSocketUrl, query);
+  const stalled = await ProtocolSocket.open(postroom.webSocketUrl);
+  await stalled.follow('1', query);
+  stalled.rawSocket.pause();
+  const writing = setInterval(() => stalled.send({ type: 'complete', id: 'none' }), 100);
+  onTestFinished(() => clearInterval(writing));
+  await fill(hall);
+  await neighbour.reached(1_000);
+  // It has ended for the server, though its close frame stands behind what was not read.
+  await untilCounts(postroom, { subscribers: 1 });
+  stalled.rawSocket.resume();
+  expect(await stalled.closed).toEqual({ code: 1013, reason: 'Stalled' });
+  expect(seqsIn(stalled, '1')).toEqual(seqsBetween(0, seqsIn(stalled, '1').length));
+  await fill(hall, 25);
+  await neighbour.reached(1_025);
+  expect(neighbour).toMatchObject({ count: 1_025, isInOrder: true });
+  await untilCounts(postroom, { subscribers: 1, websockets: 1 });
+});
+
+it('one who neither reads nor answers is terminated, with and without anything to read', async () => {
+  const hall = await openHall({ STALL_SECONDS: '1' });
+  const { postroom, query } = hall;
+  const proxy = await proxyTo(hall);
+  const throughProxy = proxy.url.replace('http', 'ws').replace(/\/?$/, '/graphql');
+  const neighbour = await FrameReader.open(postroom.webSocketUrl, query);
+  const idle = await ProtocolSocket.open(throughProxy);
+  const busy = await FrameReader.open(throughProxy, query);
+  proxy.freeze();
+  await fill(hall);
+  await untilCounts(postroom, { subscribers: 1, websockets: 1 });
+  expect([idle.webSocket.readyState, busy.socket.destroyed]).toEqual([1, false]);
+  await neighbour.reached(1_000);
+  expect(neighbour).toMatchObject({ count: 1_000, isInOrder: true });
+});
+
+it('one who asks and asks but reads no answer is let go all the same', async () => {
+  const { postroom } = await openHall({ STALL_SECONDS: '1', LIMIT_MESSAGES: '100000' });
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.rawSocket.pause();
+  const filling = 'x'.repeat(200_000);
+  for (let index = 0; index < 500; index += 1) socket.send({ type: 'ping', payload: { filling } });
+  await untilCounts(postroom, { websockets: 0 });
+});
+
+it('one who reads slowly, but reads, is not closed', { timeout: 90_000 }, async () => {
+  const hall = await openHall({ STALL_SECONDS: '2' });
+  const proxy = await proxyTo(hall);
+  const slow = await FrameReader.open(proxy.url.replace('http', 'ws').replace(/\/?$/, '/graphql'), hall.query);
+  proxy.throttle(1_500_000);
+  await fill(hall);
+  await slow.reached(1_000);
+  expect(slow).toMatchObject({ count: 1_000, isInOrder: true, socket: { destroyed: false } });
+});
+
+it('a socket is pinged, and one that answers stays', async () => {
+  const { postroom } = await openHall({ STALL_SECONDS: '1' });
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  // Four times within the limit, for three times the limit.
+  for (let count = 0; count < 12; count += 1) await new Promise((ping) => socket.webSocket.once('ping', ping));
+  await socket.settle();
+});
+
+it('who falls behind what is kept is told, with the position of that moment, and the socket stays', async () => {
+  const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
+  const { postroom, ada, room, query } = hall;
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const stream = await EventStream.open(postroom.graphqlUrl, query);
+  const neighbour = await FrameReader.open(postroom.webSocketUrl, query);
+  await socket.follow('1', query);
+  socket.rawSocket.pause();
+  stream.response.socket.pause();
+  await fill(hall, 1_500);
+  await neighbour.reached(1_500);
+  expect(neighbour.isInOrder).toBe(true);
+  const now = await cursorOf(hall);
+  socket.rawSocket.resume();
+  stream.response.socket.resume();
+  const slow = { extensions: { code: 'SLOW_CONSUMER', live: { cursor: now } } };
+  const told = await socket.take(({ type }) => type !== 'next');
+  expect(told).toMatchObject({ type: 'error', id: '1', payload: [slow] });
+  // Up to where it was left behind nothing is missing.
+  const seqs = seqsIn(socket, '1');
+  expect(seqs).toEqual(seqsBetween(0, seqs.length));
+  expect(seqs.length).toBeLessThan(1_400);
+  const last = await stream.take(({ data }) => data?.errors);
+  expect(last).toMatchObject({ event: 'next', data: { errors: [slow] } });
+  expect(await stream.take()).toMatchObject({ event: 'complete' });
+  // From there it goes on, on the same socket.
+  await socket.follow('2', follow(room, told.payload[0].extensions.live.cursor));
+  await postroom.createPost(ada, room, 'here again');
+  const { payload } = await socket.take(({ id }) => id === '2');
+  expect(payload.data.roomEvents.post.title).toBe('here again');
+  expect(seqOf(payload.data.roomEvents.cursor)).toBe(1_501);
+});
+
+it('who hears of few events does not fall behind by those it does not hear of', async () => {
+  const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
+  const { postroom, ada, query } = hall;
+  const quiet = await postroom.createRoom(ada, 'quiet');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('busy', query);
+  await socket.follow('quiet', `subscription { postAdded(room: "${quiet}") { title } }`);
+  const id = await postroom.createPost(ada, quiet, 'first');
+  await socket.take(({ type }) => type === 'next');
+  const change = 'mutation ($id: ID!) { updatePost(input: { id: $id, body: "again" }) { post { id } } }';
+  for (let index = 0; index < 150; index += 1) await postroom.ask(change, { id }, ada.token);
+  // By the other room the socket is full when the next post comes.
+  socket.rawSocket.pause();
+  await fill(hall);
+  await postroom.createPost(ada, quiet, 'second');
+  socket.rawSocket.resume();
+  const message = await socket.take((message) => message.id === 'quiet');
+  expect(message).toMatchObject({ type: 'next', payload: { data: { postAdded: { title: 'second' } } } });
+});
