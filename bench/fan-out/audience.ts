@@ -28,8 +28,13 @@ export const eventQuery = `subscription Room($room: ID!) {
   roomEvents(room: $room) { cursor ... on PostCreated { post { id title body author { id name } } } }
 }`;
 
-const roomsPerRequest = 25;
-const requestsAtOnce = 2;
+/** Rooms that get an event in one request, and as many where nobody listens. */
+interface Batch {
+  watched: string[];
+  empty: string[];
+}
+
+const maxBatchLength = 25;
 const patienceMs = 30_000;
 const settlingMs = 2_000;
 const settlingAttempts = 20;
@@ -43,15 +48,16 @@ export class Audience {
   readonly contestant: Contestant;
   readonly #load = new LoadProcess();
   readonly #options: AudienceOptions;
-  #rooms: string[] = [];
-  #emptyRooms: string[] = [];
+  readonly #rooms: number;
+  #batches: Batch[] = [];
   #block = 0;
 
   private constructor(contestant: Contestant, options: AudienceOptions) {
     this.contestant = contestant;
     this.#options = options;
+    this.#rooms = options.rooms ?? 1;
     this.title = titles[options.name];
-    this.size = options.size * (options.rooms ?? 1);
+    this.size = options.size * this.#rooms;
   }
 
   /** Starts the contestant, and returns when everyone listens and the code is warm. */
@@ -75,11 +81,10 @@ export class Audience {
   async connect(size: number): Promise<void> {
     const { isGraphQL, server } = this.contestant;
     const { queries = [eventQuery] } = this.#options;
-    const seats = this.#rooms.flatMap((room) =>
-      Array.from({ length: size }, (_, index): Seat => {
-        return { room, query: isGraphQL ? queries[Math.floor((index * queries.length) / size)] : undefined };
-      }),
-    );
+    const queryOf = (index: number) => (isGraphQL ? queries[Math.floor((index * queries.length) / size)] : undefined);
+    const seats = this.#batches
+      .flatMap(({ watched }) => watched)
+      .flatMap((room) => Array.from({ length: size }, (_, index): Seat => ({ room, query: queryOf(index) })));
     await this.#load.connect(server.port, seats);
   }
 
@@ -99,48 +104,60 @@ export class Audience {
   }
 
   /**
-   * Two events with subscribers, two without, and so on: in both kinds one event in two comes behind deliveries, which
-   * leave the processor's caches cold, so that what is left between the kinds are the deliveries.
+   * Two requests with subscribers, two without, and so on: in both kinds one request in two comes behind deliveries,
+   * which leave the processor's caches cold, so that what is left between the kinds are the deliveries.
    */
   async measureCost(events: number): Promise<Cost> {
-    const pairs = Math.ceil(events / 2);
+    const even = events + (events % 2);
+    const requests = Array.from({ length: even }, (_, index) =>
+      this.#batches.map((batch) => ({ ...batch, index })),
+    ).flat();
     const used = { watched: 0, empty: 0 };
-    await this.#begin(pairs * 2);
-    for (let pair = 0; pair < pairs; pair += 1) {
+    await this.#begin(even);
+    for (let from = 0; from < requests.length; from += 2) {
+      const pair = requests.slice(from, from + 2);
       const before = await this.#cpuMicros();
-      for (const number of [1, 2]) await this.#playEvent(pair * 2 + number);
+      for (const { watched, index } of pair) await this.#play(watched, this.#name(index + 1));
       const between = await this.#cpuMicros();
-      for (const number of [1, 2]) await this.#publish(this.#emptyRooms, this.#name(pair * 2 + number));
+      for (const { empty, index } of pair) await this.contestant.publish(empty, this.#name(index + 1));
       used.watched += between - before;
       used.empty += (await this.#cpuMicros()) - between;
     }
-    await this.#check(pairs * 2);
+    await this.#check(even);
     return {
-      microsPerDelivery: (used.watched - used.empty) / (pairs * 2 * this.size),
-      microsPerEvent: used.empty / (pairs * 2 * this.#emptyRooms.length),
+      microsPerDelivery: (used.watched - used.empty) / (even * this.size),
+      microsPerEvent: used.empty / (even * this.#rooms),
     };
   }
 
   async measureLatency(events: number): Promise<Latency[]> {
     const latencies: Latency[] = [];
     await this.#begin(events);
-    for (let number = 1; number <= events; number += 1) latencies.push(await this.#playEvent(number));
+    for (let number = 1; number <= events; number += 1) {
+      for (const { watched } of this.#batches) latencies.push(await this.#play(watched, this.#name(number)));
+    }
     await this.#check(events);
     return latencies;
   }
 
   async #createRooms(): Promise<void> {
-    const { rooms = 1 } = this.#options;
-    const all = await this.contestant.createRooms(rooms * 2);
-    this.#rooms = all.slice(0, rooms);
-    this.#emptyRooms = all.slice(rooms);
+    const [watched, empty] = [await this.#createBatches(), await this.#createBatches()];
+    this.#batches = watched.map((rooms, index) => ({ watched: rooms, empty: empty[index] ?? [] }));
+  }
+
+  async #createBatches(): Promise<string[][]> {
+    const rooms = await this.contestant.createRooms(this.#rooms);
+    const length = Math.min(maxBatchLength, rooms.length);
+    return Array.from({ length: rooms.length / length }, (_, index) =>
+      rooms.slice(index * length, (index + 1) * length),
+    );
   }
 
   /** Not every protocol tells when a subscription is live: events show it. */
   async #settle(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#begin(1);
-      await this.#playEvent(1, settlingMs);
+      for (const { watched } of this.#batches) await this.#play(watched, this.#name(1), settlingMs);
       const isComplete = await this.#check(1).then(
         () => true,
         (error: unknown) => {
@@ -154,14 +171,14 @@ export class Audience {
   /** From here on `#check` counts. */
   async #begin(events: number): Promise<void> {
     this.#block += 1;
-    await this.#load.count(this.size, events);
+    await this.#load.count(this.size / this.#batches.length, events);
   }
 
-  /** An event in every room; returns when all subscribers have got it, or patience ends. */
-  async #playEvent(number: number, patience = patienceMs): Promise<Latency> {
+  /** An event in each of these rooms; returns when all subscribers have got it, or patience ends. */
+  async #play(rooms: readonly string[], title: string, patience = patienceMs): Promise<Latency> {
     const arrival = this.#load.step(AbortSignal.timeout(patience)).catch(() => Number.NaN);
     const sent = now();
-    await this.#publish(this.#rooms, this.#name(number));
+    await this.contestant.publish(rooms, title);
     const answered = now();
     const arrived = await arrival;
     return { fromRequest: (arrived - sent) / 1e6, fromResponse: (arrived - answered) / 1e6 };
@@ -184,18 +201,6 @@ export class Audience {
   /** Of one length, so that all events are. */
   #name(number: number): string {
     return `Event ${String(this.#block).padStart(4, '0')}/${String(number).padStart(6, '0')}`;
-  }
-
-  /** An event in each room, of several rooms in one request. */
-  async #publish(rooms: readonly string[], title: string): Promise<void> {
-    const starts = Array.from({ length: Math.ceil(rooms.length / roomsPerRequest) }, (_, index) => index).values();
-    const workers = Array.from({ length: Math.min(requestsAtOnce, rooms.length) }, async () => {
-      for (const index of starts) {
-        const from = index * roomsPerRequest;
-        await this.contestant.publish(rooms.slice(from, from + roomsPerRequest), title);
-      }
-    });
-    await Promise.all(workers);
   }
 }
 

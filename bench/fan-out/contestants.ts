@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { post } from './http-client.ts';
@@ -49,7 +50,7 @@ async function startPeer(name: ContestantName, { frameBytes }: StartOptions): Pr
   return {
     server,
     isGraphQL: name !== 'raw-ws',
-    createRooms: async (count) => Array.from({ length: count }, (_, index) => `room-${index}`),
+    createRooms: async (count) => Array.from({ length: count }, randomUUID),
     publish(rooms, title) {
       const parameters = [['title', title], ['body', body], ...rooms.map((room) => ['room', room])];
       return post({ port: server.port, path: `/publish?${new URLSearchParams(parameters)}` });
@@ -75,7 +76,7 @@ async function startPostroom({ nodeOptions }: StartOptions): Promise<Contestant>
     async createRooms(count) {
       const rooms: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        const { createRoom } = await ask(createRoomMutation, { input: { name: `room ${index}` } }, authorization);
+        const { createRoom } = await ask(createRoomMutation, { input: { name: randomUUID() } }, authorization);
         rooms.push(createRoom.room.id);
       }
       return rooms;
