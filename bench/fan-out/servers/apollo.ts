@@ -7,7 +7,7 @@ import express from 'express';
 import { PubSub } from 'graphql-subscriptions';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { createEvent, listen, readPublication, typeDefs } from './peer.ts';
+import { createEvent, listen, Post, readPublication, typeDefs } from './peer.ts';
 
 /* Apollo Server with graphql-ws and graphql-subscriptions, wired as its documentation does. */
 
@@ -15,6 +15,7 @@ const pubSub = new PubSub();
 const schema = makeExecutableSchema({
   typeDefs,
   resolvers: {
+    Post,
     Subscription: {
       roomEvents: { subscribe: (_: unknown, { room }: { room: string }) => pubSub.asyncIterableIterator(room) },
     },

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
-import { announce, createEvent, readPublication, typeDefs } from './peer.ts';
+import { announce, createEvent, Post, readPublication, typeDefs } from './peer.ts';
 
 /* Mercurius with the subscriptions and the emitter of its own. */
 
@@ -10,6 +10,7 @@ await app.register(mercurius, {
   jit: 1,
   subscription: true,
   resolvers: {
+    Post,
     Subscription: {
       roomEvents: { subscribe: (_, { room }: { room: string }, { pubsub }) => pubsub.subscribe(room) },
     },

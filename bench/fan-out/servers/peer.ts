@@ -28,11 +28,24 @@ export const typeDefs = /* GraphQL */ `
   }
 `;
 
-const author = { id: 'us0mjk2v8x1q7f4h0c9d2b5n', name: 'Ada Lovelace' };
+interface PostRow {
+  id: string;
+  title: string;
+  body: string;
+  authorId: string;
+}
 
-/** An event in memory, of the same shape and size as Postroom's. */
+const users = new Map([['us0mjk2v8x1q7f4h0c9d2b5n', { id: 'us0mjk2v8x1q7f4h0c9d2b5n', name: 'Ada Lovelace' }]]);
+const [authorId = ''] = users.keys();
+
+/** As in Postroom a post knows its author by id; here all users are in memory. */
+export const Post = {
+  author: (post: PostRow) => users.get(post.authorId),
+};
+
+/** An event in memory, of the same shape as Postroom's. */
 export function createEvent(title: string, body: string) {
-  const post = { id: 'ps0mjk2v8x1q7f4h0c9d2b5n', title, body, author };
+  const post: PostRow = { id: 'ps0mjk2v8x1q7f4h0c9d2b5n', title, body, authorId };
   return { __typename: 'PostCreated', cursor: 'YWJjZGVmMDEuMTIzNC5yb21qazJ2OHgxcTdmNGgwYzlkMmI1bjAx', post };
 }
 

@@ -3,7 +3,7 @@ import type { ExecutionArgs, execute, subscribe } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { createPubSub, createSchema, createYoga } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
-import { createEvent, listen, readPublication, typeDefs } from './peer.ts';
+import { createEvent, listen, Post, readPublication, typeDefs } from './peer.ts';
 
 /* Yoga with graphql-ws, wired as its documentation does. */
 
@@ -16,6 +16,7 @@ const yoga = createYoga({
   schema: createSchema({
     typeDefs,
     resolvers: {
+      Post,
       Subscription: {
         roomEvents: {
           subscribe: (_: unknown, { room }: { room: string }) => pubSub.subscribe('room', room),
