@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { type LiveOperation, LiveSocket } from './support/live-client.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-import { shareServer, withDatabase } from './support/shared-server.ts';
+import { launchForTest } from './support/postroom.ts';
+import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
+import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
 const postCount = 30;
@@ -10,18 +11,6 @@ const readCount = 400;
 const writeCount = 400;
 const readerCount = 4;
 const writerCount = 3;
-
-interface PostState {
-  id: string;
-  version: number;
-}
-
-/** What one query said: the room's position, and posts as they were. */
-interface Reading {
-  query: string;
-  seq: number;
-  posts: PostState[];
-}
 
 /** The cursor in every place where it can stand: before, behind, below and beside what it belongs to. */
 const queries = [
@@ -39,48 +28,6 @@ const queries = [
   'query ($post: ID!) { post(id: $post) { id version author { posts(last: 2) { room { owner { posts(last: 1) { room { cursor } } } } } } } }',
 ];
 
-/** Whatever stands anywhere in the answer: cursors by their names, posts by their versions. */
-function collect(value: unknown, reading: Reading): Reading {
-  if (typeof value !== 'object' || value === null) return reading;
-  if ('version' in value) reading.posts.push(value as PostState);
-  for (const [key, item] of Object.entries(value)) {
-    if (key === 'cursor' || key === 'position') reading.seq = Math.max(reading.seq, seqOf(item));
-    else collect(item, reading);
-  }
-  return reading;
-}
-
-interface LoggedEvent {
-  seq: number;
-  subjectId: string;
-  version: number;
-}
-
-function readLog(room: string): LoggedEvent[] {
-  const sql = 'select "seq", "subjectId", "version" from "roomEvents" where "roomId" = ? order by "seq"';
-  return withDatabase(server.databaseFile, (database) => database.prepare(sql).all(room)) as unknown as LoggedEvent[];
-}
-
-interface Progress {
-  reads: number;
-  writes: number;
-}
-
-function isDone({ reads, writes }: Progress): boolean {
-  return reads >= readCount && writes >= writeCount;
-}
-
-/** Changes one post after the other, as long as there is more to read. */
-async function write(postroom: Postroom, author: Person, posts: readonly string[], progress: Progress): Promise<void> {
-  const changes = posts.map(
-    (id, index) => `p${index}: updatePost(input: { id: "${id}", title: $title }) { post { id } }`,
-  );
-  while (!isDone(progress)) {
-    await postroom.ask(`mutation ($title: String) { ${changes} }`, { title: `title ${progress.writes}` }, author.token);
-    progress.writes += posts.length;
-  }
-}
-
 const title = 'Room.cursor is not newer than anything else the query read, and what follows it is all that came since';
 
 it(title, { timeout: 120_000 }, async () => {
@@ -96,16 +43,16 @@ it(title, { timeout: 120_000 }, async () => {
 
   const readings: Reading[] = [];
   const followed: { seq: number; operation: LiveOperation }[] = [];
-  const progress = { reads: 0, writes: 0 };
+  let reads = 0;
+  let writes = 0;
+  const isDone = () => reads >= readCount && writes >= writeCount;
   const reader = async () => {
-    while (!isDone(progress)) {
-      progress.reads += 1;
-      const number = progress.reads;
+    while (!isDone()) {
+      reads += 1;
+      const number = reads;
       const query = queries[number % queries.length] ?? '';
-      const reading: Reading = { query, seq: -1, posts: [] };
-      readings.push(reading);
       const post = posts[number % posts.length];
-      collect(await postroom.ask(query, { room, post, author: ada.id }), reading);
+      readings.push(readingOf(query, room, await postroom.ask(query, { room, post, author: ada.id })));
       if (number % 20 !== 0) continue;
       const { room: found } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
       const subscription =
@@ -114,23 +61,19 @@ it(title, { timeout: 120_000 }, async () => {
       followed.push({ seq: seqOf(found.cursor), operation });
     }
   };
+  const onWritten = (count: number) => {
+    writes += count;
+  };
   const writing = Array.from({ length: writerCount }, (_, writer) => {
     const own = posts.filter((_, index) => index % writerCount === writer);
-    return write(other, ada, own, progress);
+    return keepWriting(other, { author: ada, posts: own, isDone, onWritten });
   });
   await Promise.all(Array.from({ length: readerCount }, reader));
   await Promise.all(writing);
 
-  const log = readLog(room);
+  const log = readLog(server.databaseFile, room);
   expect(log.length).toBeGreaterThan(writeCount);
-  for (const { query, seq, posts: read } of readings) {
-    expect(read.length, query).toBeGreaterThan(0);
-    const versions = new Map(read.map(({ id, version }) => [id, version]));
-    const missed = log.filter(
-      (event) => event.seq <= seq && event.version > (versions.get(event.subjectId) ?? Number.POSITIVE_INFINITY),
-    );
-    expect(missed, query).toEqual([]);
-  }
+  expectNothingMissed(readings, log);
   const last = log.length;
   expect(followed.length).toBeGreaterThan(10);
   for (const { seq, operation } of followed) {

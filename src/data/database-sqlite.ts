@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readSync, rmSyn
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql, type Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
 import { SqliteWriterDialect } from './sqlite-writer.ts';
@@ -10,6 +10,7 @@ import type { Tables } from './tables.ts';
 
 const busyTimeoutMs = 5_000;
 const maxStatements = 500;
+/** Of each kind. */
 const maxSnapshots = 8;
 const sqliteHeader = 'SQLite format 3\0';
 
@@ -32,14 +33,19 @@ export async function openSqlite(path: string, { onStatement }: DatabaseOptions)
     const writer = open('write');
     const reader = open('read');
     const snapshots = new Pool(maxSnapshots, () => open('read'));
+    const past = new Pool(maxSnapshots, () => open('read'));
+    const purge = new Purge(writer);
+    const read = <T>(pool: Pool, work: (db: Transaction<Tables>) => Promise<T>) =>
+      pool.use((db) => db.transaction().execute(work)).finally(() => purge.runWhereDue());
     return {
       dialect,
       db: reader,
       transaction: (work) => writer.transaction().execute(work),
-      snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)),
-      purge: () => writer.connection().execute(emptyLog),
+      snapshot: (work) => read(snapshots, work),
+      remember: (work) => read(past, async (db) => work(await settle(db))),
+      purge: () => purge.run(),
       async close() {
-        await Promise.all([snapshots.close(), reader.destroy()]);
+        await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
         await writer.destroy();
         remove();
       },
@@ -93,9 +99,32 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
   });
 }
 
-/** The write-ahead log, where what was erased still stands, goes into the database and is cut off; this never waits. */
-async function emptyLog(db: Kysely<Tables>): Promise<void> {
-  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+/** The write-ahead log, where what was erased still stands, goes into the database and is cut off. */
+class Purge {
+  readonly #writer: Kysely<Tables>;
+  #isDue = false;
+
+  constructor(writer: Kysely<Tables>) {
+    this.#writer = writer;
+  }
+
+  /** This never waits: as long as someone reads what stands in the log, it stays due. */
+  async run(): Promise<void> {
+    this.#isDue = true;
+    const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#writer);
+    this.#isDue = rows[0]?.busy !== 0;
+  }
+
+  /** Whenever a reader is done; where it fails, the next one tries again. */
+  async runWhereDue(): Promise<void> {
+    if (this.#isDue) await this.run().catch(() => {});
+  }
+}
+
+/** A transaction stands for the state of the database that its first read found. */
+async function settle(db: Transaction<Tables>): Promise<Transaction<Tables>> {
+  await sql`select 1 from settings limit 1`.execute(db);
+  return db;
 }
 
 /** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */

@@ -23,7 +23,9 @@ export interface Database {
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Several reads of one state of the database. */
   snapshot<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** What was erased leaves the database's files at once, unless a reader still needs it: then a little later. */
+  /** The database as it is now stays at hand until `work` is done, which may write; no `snapshot` waits for it. */
+  remember<T>(work: (past: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** What was erased leaves the database's files at once, unless a reader still needs it: then when the reader is done. */
   purge(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import type { Database, Db } from '../data/database.ts';
+import type { RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { Sight } from '../data/sight.ts';
-import type { UserRow } from '../data/tables.ts';
+import type { RoomRow, UserRow } from '../data/tables.ts';
 import { sightOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
 import type { Sessions } from '../identity/session.ts';
@@ -39,13 +40,17 @@ export interface Context {
   admit(owner: Viewer): void;
   /** One durable transaction, its events published behind the commit. */
   change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
-  /** The room's live position; `head` is what its row said. */
-  cursorOf(roomId: string, head: number): string;
+  /** The position behind an event of the room. */
+  cursorAt(roomId: string, seq: number): string;
+  /** The room's live position: not newer than anything else that the operation says of the room. */
+  cursorOf(room: RoomRow): string | Promise<string>;
 }
 
 export interface ContextOptions {
   address?: string;
   db?: Db;
+  /** The database as it was before the operation: there rooms stood where their cursors say, whatever is written since. */
+  past?: Db | undefined;
 }
 
 export class OperationContext implements Context {
@@ -58,16 +63,19 @@ export class OperationContext implements Context {
   readonly #viewer: Viewer | null;
   readonly #admitted = new Map<string, Viewer>();
   readonly #positions = new Map<string, number>();
+  readonly #past: Loaders | undefined;
+  #written: readonly RoomEvent[] | undefined;
 
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db = services.database.db }: ContextOptions = {},
+    { address = '', db = services.database.db, past }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
     this.db = db;
     this.loaders = createLoaders(db, () => this.sight);
+    this.#past = past && createLoaders(past, () => this.sight);
     this.#viewer = viewer;
   }
 
@@ -92,7 +100,8 @@ export class OperationContext implements Context {
   /** Bound, so that resolvers can take it out of the context. */
   readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
     const { result, events } = await commitChange(this.services.database, this.services.bus, work);
-    for (const { roomId, seq } of events) this.pinPosition(roomId, seq);
+    // Before the first change nothing was said that it could have made stale.
+    this.#written ??= events;
     this.loaders = createLoaders(this.db, () => this.sight);
     return result;
   };
@@ -102,15 +111,26 @@ export class OperationContext implements Context {
     this.#positions.set(roomId, seq);
   }
 
-  cursorOf(roomId: string, head: number): string {
-    return encodeCursor({ roomId, epoch: this.services.epoch, seq: this.#positions.get(roomId) ?? head });
+  cursorAt(roomId: string, seq: number): string {
+    return encodeCursor({ roomId, epoch: this.services.epoch, seq });
+  }
+
+  cursorOf({ id, head }: RoomRow): string | Promise<string> {
+    return this.#past ? this.#cursorFrom(this.#past, id) : this.cursorAt(id, this.#positions.get(id) ?? head);
+  }
+
+  /** Where the room stood, and on over what this operation wrote next to it. */
+  async #cursorFrom(past: Loaders, roomId: string): Promise<string> {
+    let seq = (await past.room.load(roomId))?.head ?? 0;
+    for (const event of this.#written ?? []) if (event.roomId === roomId && event.seq === seq + 1) seq += 1;
+    return this.cursorAt(roomId, seq);
   }
 }
 
 /** For an execution whose result many viewers share: it has no viewer in reach. */
 export class SharedContext extends OperationContext {
-  constructor(services: Services) {
-    super(services, null);
+  constructor(services: Services, db: Db) {
+    super(services, null, { db });
   }
 
   override get sight(): Sight {

@@ -1,4 +1,5 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, type ValidatedSubscriptionArgs, visit } from 'graphql';
+import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { sightOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
@@ -8,6 +9,7 @@ import type { RoomStream } from '../resolvers/room-stream.ts';
 import { type AnswerOptions, toAnswer } from './answer.ts';
 import { OperationContext, type Services, SharedContext } from './context.ts';
 import { executeCompiled } from './execution/compiled.ts';
+import { selectsRoomCursor } from './room-cursor.ts';
 
 export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
@@ -40,17 +42,24 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     traits,
     sight: sightOf(viewer),
     viewerKey: viewerKeyOf(viewer),
-    renderShared: (event) => renderShared(operation, stream, event),
-    renderPersonal: (event) => render(operation, stream, event, new OperationContext(services, viewer)),
+    renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
+    renderPersonal: (event) =>
+      read(operation, (db) => render(operation, stream, event, new OperationContext(services, viewer, { db }))),
   };
+}
+
+/** An event may lead to other rooms, and say where they stand. */
+function read<T>({ validated, services: { database } }: LiveOperation, work: (db: Db) => Promise<T>): Promise<T> {
+  return selectsRoomCursor(validated) ? database.snapshot(work) : work(database.db);
 }
 
 async function renderShared(
   operation: LiveOperation,
   stream: RoomStream,
   event: RoomEvent,
+  db: Db,
 ): Promise<Rendered | null | typeof personal> {
-  const context = new SharedContext(operation.services);
+  const context = new SharedContext(operation.services, db);
   try {
     const rendered = await render(operation, stream, event, context);
     return context.hasAskedForViewer ? personal : rendered;
@@ -70,7 +79,7 @@ async function render(
   context.pinPosition(event.roomId, event.seq);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
-  const cursor = context.cursorOf(event.roomId, event.seq);
+  const cursor = context.cursorAt(event.roomId, event.seq);
   const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
   // That there was no viewer to see is no fault, and is not logged as one.
   if (context instanceof SharedContext && context.hasAskedForViewer) return null;

@@ -100,9 +100,7 @@ export class Operation implements PreparedOperation {
   }
 
   async execute(): Promise<Answer> {
-    const { database } = this.#parts.services;
-    const isSnapshot = this.type === OperationTypeNode.QUERY && selectsRoomCursor(this.#validated);
-    return this.#answer(() => (isSnapshot ? database.snapshot((db) => this.#run(db)) : this.#run(database.db)));
+    return this.#answer(() => this.#execute());
   }
 
   get cachePolicy(): CachePolicy {
@@ -127,9 +125,16 @@ export class Operation implements PreparedOperation {
     return subscriber ?? answer;
   }
 
-  #run(db: Db): Promise<ExecutionResult> {
+  #execute(): Promise<ExecutionResult> {
+    const { database } = this.#parts.services;
+    if (!selectsRoomCursor(this.#validated)) return this.#run(database.db);
+    if (this.type === OperationTypeNode.QUERY) return database.snapshot((db) => this.#run(db));
+    return database.remember((past) => this.#run(database.db, past));
+  }
+
+  #run(db: Db, past?: Db): Promise<ExecutionResult> {
     const { viewer, address } = this.#call;
-    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db });
+    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
     this.#context = contextValue;
     return this.#enveloped.execute({ ...this.#validated, contextValue });
   }

@@ -3,8 +3,9 @@ import { type DocumentNode, TypeInfo, type ValidatedExecutionArgs, visit, visitW
 const known = new WeakMap<DocumentNode, boolean>();
 
 /**
- * Whether a document selects `Room.cursor`. All else that such an operation reads must not be older than the cursor,
- * wherever the cursor stands: it reads from one snapshot.
+ * Whether a document selects `Room.cursor`. Nothing else that such an operation reads may be older than the cursor,
+ * wherever the cursor stands: a query and an event read all from one state of the database, a mutation takes the
+ * positions of rooms from the state before it.
  */
 export function selectsRoomCursor({ document, schema }: ValidatedExecutionArgs): boolean {
   const answer = known.get(document);

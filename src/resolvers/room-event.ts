@@ -20,7 +20,7 @@ export const RoomEvent: RoomEventResolvers = {
 
 /** What every event answers. */
 export const RoomUpdated: RoomUpdatedResolvers = {
-  cursor: (event, _, context) => context.cursorOf(event.roomId, event.seq),
+  cursor: (event, _, context) => context.cursorAt(event.roomId, event.seq),
   room: (event, _, { loaders }) => loadOrThrow(loaders.room, event.roomId),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
 };

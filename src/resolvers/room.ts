@@ -30,7 +30,7 @@ export const Room: RoomResolvers = {
     if (room.ownerId === viewer.user.id) return 'OWNER';
     return (await loaders.isMember(viewer.user.id, room.id)) ? 'MEMBER' : null;
   },
-  cursor: (room, _, context) => context.cursorOf(room.id, room.head),
+  cursor: (room, _, context) => context.cursorOf(room),
   members: (room, args, { db }) => findMembers(db, room.id, args),
   posts: (room, args, { db }) => findRoomPosts(db, room.id, args),
 };

@@ -1,0 +1,149 @@
+import { beforeAll, expect, it } from 'vitest';
+import { seqOf } from './support/live.ts';
+import { LiveSocket } from './support/live-client.ts';
+import { launchForTest, type Person } from './support/postroom.ts';
+import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
+import { shareServer, withDatabase } from './support/shared-server.ts';
+
+const server = shareServer();
+const postCount = 30;
+const readCount = 60;
+const writeCount = 400;
+
+let ada: Person;
+let room: string;
+/** Where nothing is written but by the test itself. */
+let quiet: string;
+let posts: string[];
+
+beforeAll(async () => {
+  const { postroom } = server;
+  ada = await postroom.signUp('Ada');
+  room = await postroom.createRoom(ada, 'lobby');
+  quiet = await postroom.createRoom(ada, 'quiet');
+  posts = [];
+  while (posts.length < postCount) posts.push(await postroom.createPost(ada, room, `post ${posts.length}`));
+});
+
+/** Reads over and over, while another process writes between any two reads of this one. */
+async function readWhileWriting(read: (number: number) => Promise<Reading>): Promise<Reading[]> {
+  const other = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}` });
+  const readings: Reading[] = [];
+  let writes = 0;
+  const isDone = () => readings.length >= readCount && writes >= writeCount;
+  const onWritten = (count: number) => {
+    writes += count;
+  };
+  const writing = [0, 1, 2].map((writer) => {
+    const own = posts.filter((_, index) => index % 3 === writer);
+    return keepWriting(other, { author: ada, posts: own, isDone, onWritten });
+  });
+  while (!isDone()) readings.push(await read(readings.length));
+  await Promise.all(writing);
+  return readings;
+}
+
+/** All posts of the room first, and its cursor as far behind them as it goes. */
+const deep =
+  'posts(last: 100) { id version author { posts(last: 1) { author { posts(last: 1) { room { cursor } } } } } }';
+/** Of a post that its author changes here, or does not. */
+const deepPost = `post { id version author { ${deep} } room { cursor } }`;
+
+it.each([
+  ['a room, where nothing changed', `joinRoom(input: { room: $room }) { room { owner { ${deep} } cursor } }`],
+  ['a post, where nothing changed', `publishPost(input: { id: $post }) { ${deepPost} }`],
+  ['a post, where nothing was to change', `updatePost(input: { id: $post }) { ${deepPost} }`],
+  ['a post that was changed', `updatePost(input: { id: $post, body: "changed here" }) { ${deepPost} }`],
+  ['an account', `updateUser(input: { id: $user, name: "Ada" }) { user { ${deep} } }`],
+  [
+    'another room',
+    `createPost(input: { room: $quiet, title: "here", publish: false }) { post { author { ${deep} } } }`,
+  ],
+  [
+    'several payloads',
+    `first: joinRoom(input: { room: $room }) { room { posts(last: 100) { nodes { id version } } } }
+     second: updatePost(input: { id: $post, body: "changed here" }) { ${deepPost} }
+     third: joinRoom(input: { room: $room }) { room { cursor } }`,
+  ],
+])(
+  'Room.cursor in the answer to a mutation is not newer than anything else it says: %s',
+  {
+    timeout: 120_000,
+  },
+  async (_title, fields) => {
+    const used = ['room', 'quiet', 'post', 'user'].filter((name) => fields.includes(`$${name}`));
+    const mutation = `mutation (${used.map((name) => `$${name}: ID!`)}) { ${fields} }`;
+    const readings = await readWhileWriting(async (number) => {
+      const variables = { room, quiet, post: posts[number % posts.length], user: ada.id };
+      return readingOf(mutation, room, await server.postroom.ask(mutation, variables, ada.token));
+    });
+    expectNothingMissed(readings, readLog(server.databaseFile, room));
+  },
+);
+
+it("another room's cursor in an event is not newer than anything else the event says", {
+  timeout: 120_000,
+}, async () => {
+  const { postroom } = server;
+  const bob = await postroom.signUp('Bob');
+  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  const { start, results } = socket.subscribe(
+    '1',
+    `subscription ($room: ID!) { roomEvents(room: $room) { room { owner { ${deep} } } } }`,
+    { room: quiet },
+  );
+  await start;
+  const field = (name: string) => `${name}(input: { room: $room }) { room { id } }`;
+  const readings = await readWhileWriting(async (number) => {
+    await postroom.ask(
+      `mutation ($room: ID!) { ${field(number % 2 ? 'leaveRoom' : 'joinRoom')} }`,
+      { room: quiet },
+      bob.token,
+    );
+    return readingOf('an event', room, await results.next());
+  });
+  await socket.close();
+  expectNothingMissed(readings, readLog(server.databaseFile, room));
+});
+
+it('Room.cursor in the answer to a mutation stands behind the event of the mutation, and before those of the ones that follow', async () => {
+  const { postroom } = server;
+  const room = await postroom.createRoom(ada, 'own');
+  const create = (name: string) =>
+    `${name}: createPost(input: { room: $room, title: "${name}" }) { post { room { cursor } } }`;
+  const ask = (fields: string) => postroom.ask(`mutation ($room: ID!) { ${fields} }`, { room }, ada.token);
+  const seqsOf = (payloads: Record<string, { post: { room: { cursor: string } } }>) =>
+    Object.values(payloads).map(({ post }) => seqOf(post.room.cursor));
+  expect(seqsOf(await ask(create('one')))).toEqual([1]);
+  expect(seqsOf(await ask(create('two')))).toEqual([2]);
+  // What the first of several payloads says, the next ones may have changed.
+  expect(seqsOf(await ask(`${create('three')} ${create('four')}`))).toEqual([3, 3]);
+  const made = await postroom.ask(
+    'mutation { createRoom(input: { name: "made" }) { room { cursor } } }',
+    {},
+    ada.token,
+  );
+  expect(seqOf(made.createRoom.room.cursor)).toBe(0);
+});
+
+it('nothing is held of the database behind mutations that fail, take too long, or whose client leaves', async () => {
+  const hasty = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}`, OPERATION_TIMEOUT_MS: '1' });
+  const mutation = 'mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { cursor } } }';
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` };
+  const body = JSON.stringify({ query: mutation, variables: { room } });
+  for (let round = 0; round < 20; round += 1) {
+    const refused = await server.postroom.send(mutation, { room: 'nowhere' }, ada.token);
+    expect(refused.code).toBe('NOT_FOUND');
+    expect([200, 503]).toContain((await hasty.send(mutation, { room }, ada.token)).status);
+    const signal = AbortSignal.timeout(round);
+    await Promise.allSettled([fetch(server.postroom.graphqlUrl, { method: 'POST', headers, body, signal })]);
+  }
+  const isBusy = () =>
+    withDatabase(
+      server.databaseFile,
+      (database) => database.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'],
+    );
+  await expect.poll(isBusy).toBe(0);
+  expect((await server.postroom.send(mutation, { room }, ada.token)).status).toBe(200);
+  expect([200, 503]).toContain((await hasty.send(mutation, { room }, ada.token)).status);
+});

@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import { seqOf } from './live.ts';
+import { openCursor } from './live-client.ts';
+import type { Person, Postroom } from './postroom.ts';
+import { withDatabase } from './shared-server.ts';
+
+/** What one answer, or one event, said of a room: where it stood, and its posts as they were. */
+export interface Reading {
+  of: string;
+  /** The highest of its positions; -1 where it says none. */
+  seq: number;
+  /** The oldest version in which it shows each post. */
+  versions: Map<string, number>;
+}
+
+/** Whatever stands anywhere in `value`: cursors of the room by their names, posts by their versions. */
+export function readingOf(of: string, room: string, value: unknown): Reading {
+  const reading: Reading = { of, seq: -1, versions: new Map() };
+  collect(value, room, reading);
+  return reading;
+}
+
+function collect(value: unknown, room: string, reading: Reading): void {
+  if (typeof value !== 'object' || value === null) return;
+  if ('version' in value) addPost(value as { id: string; version: number }, reading.versions);
+  for (const [key, item] of Object.entries(value)) {
+    const isCursor = key === 'cursor' || key === 'position';
+    if (!isCursor) collect(item, room, reading);
+    else if (openCursor(item).roomId === room) reading.seq = Math.max(reading.seq, seqOf(item));
+  }
+}
+
+function addPost({ id, version }: { id: string; version: number }, versions: Map<string, number>): void {
+  versions.set(id, Math.min(version, versions.get(id) ?? Number.POSITIVE_INFINITY));
+}
+
+interface LoggedEvent {
+  seq: number;
+  subjectId: string;
+  version: number;
+}
+
+export function readLog(file: string, room: string): LoggedEvent[] {
+  const sql = 'select "seq", "subjectId", "version" from "roomEvents" where "roomId" = ? order by "seq"';
+  return withDatabase(file, (database) => database.prepare(sql).all(room)) as unknown as LoggedEvent[];
+}
+
+/** Whoever goes on behind the position of a reading misses no change of what it showed. */
+export function expectNothingMissed(readings: readonly Reading[], log: readonly LoggedEvent[]): void {
+  for (const { of, seq, versions } of readings) {
+    expect(seq, of).toBeGreaterThanOrEqual(0);
+    expect(versions.size, of).toBeGreaterThan(0);
+    const missed = log.filter(
+      (event) => event.seq <= seq && event.version > (versions.get(event.subjectId) ?? Number.POSITIVE_INFINITY),
+    );
+    expect(missed, of).toEqual([]);
+  }
+}
+
+export interface Writing {
+  author: Person;
+  posts: readonly string[];
+  isDone: () => boolean;
+  onWritten: (count: number) => void;
+}
+
+/** Changes one post after the other, for as long as it takes. */
+export async function keepWriting(postroom: Postroom, { author, posts, isDone, onWritten }: Writing): Promise<void> {
+  const changes = posts.map(
+    (id, index) => `p${index}: updatePost(input: { id: "${id}", title: $title }) { post { id } }`,
+  );
+  for (let round = 0; !isDone(); round += 1) {
+    await postroom.ask(`mutation ($title: String) { ${changes} }`, { title: `title ${round}` }, author.token);
+    onWritten(posts.length);
+  }
+}
