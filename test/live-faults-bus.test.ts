@@ -119,6 +119,44 @@ it('on a bus that says nothing at all each event comes with the next comparison 
   expect(await socket.take()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'ROOM_DELETED' } }] });
 });
 
+it('an event that the bus lost is a replay: it carries the post as it is now, and none once it is deleted', async () => {
+  const postroom = await launchOn('deaf');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'forgetful');
+  const draft = async (title: string) => {
+    const mutation = `mutation ($room: ID!, $title: String!) {
+      createPost(input: { room: $room, title: $title, publish: false }) { post { id } }
+    }`;
+    return (await postroom.ask(mutation, { room, title }, ada.token)).createPost.post.id;
+  };
+  const variables = { kept: await draft('as written'), gone: await draft('never seen') };
+  const query = `subscription ($room: ID!) {
+    roomEvents(room: $room) { __typename ... on PostCreated { post { title } } ... on PostUpdated { post { title } } }
+  }`;
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('1', query, { room });
+  // The next comparison is seconds away.
+  const compared = comparisonsOf(postroom);
+  await expect.poll(() => comparisonsOf(postroom), patience).toBeGreaterThan(compared);
+  await postroom.ask(
+    `mutation ($kept: ID!, $gone: ID!) {
+      a: publishPost(input: { id: $kept }) { post { id } }
+      b: updatePost(input: { id: $kept, title: "as it is now" }) { post { id } }
+      c: publishPost(input: { id: $gone }) { post { id } }
+      d: deletePost(input: { id: $gone }) { post { id } }
+    }`,
+    variables,
+    ada.token,
+  );
+  await expect.poll(() => socket.nexts('1').length, patience).toBe(4);
+  expect(socket.nexts('1').map(({ data }) => data.roomEvents)).toEqual([
+    { __typename: 'PostCreated', post: { title: 'as it is now' } },
+    { __typename: 'PostUpdated', post: { title: 'as it is now' } },
+    { __typename: 'PostCreated', post: null },
+    { __typename: 'PostDeleted' },
+  ]);
+});
+
 it('messages of a bus that nobody sent move nothing, and cost a bounded number of reads', async () => {
   const postroom = await launchOn('strange');
   const ada = await postroom.signUp('Ada');
