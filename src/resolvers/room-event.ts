@@ -11,7 +11,7 @@ import type {
   SubscriptionResolvers,
 } from './resolver-types.generated.ts';
 import { RoomStream } from './room-stream.ts';
-import { loadOrThrow } from './rows.ts';
+import { loadRoom } from './rows.ts';
 import { findVisibleRoom } from './standing.ts';
 
 export const RoomEvent: RoomEventResolvers = {
@@ -21,7 +21,7 @@ export const RoomEvent: RoomEventResolvers = {
 /** What every event answers. */
 export const RoomUpdated: RoomUpdatedResolvers = {
   cursor: (event, _, context) => context.cursorAt(event.roomId, event.seq),
-  room: (event, _, { loaders }) => loadOrThrow(loaders.room, event.roomId),
+  room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
 };
 
