@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { scratchName } from './support/names.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, type ReplyError } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -31,7 +31,9 @@ it('a room that is deleted while its events are told ends their stream, and is n
     await postroom.ask(mutation, { room }, ada.token);
     const { payload } = await socket.take(({ type }) => type === 'error');
     expect(payload).toMatchObject([{ extensions: { code: 'ROOM_DELETED' } }]);
-    const codes = socket.nexts('1').flatMap(({ errors = [] }) => errors.map(({ extensions }) => extensions.code));
+    const codes = socket
+      .nexts('1')
+      .flatMap(({ errors = [] }) => errors.map((error: ReplyError) => error.extensions.code));
     expect(codes.filter((code) => code !== 'ROOM_DELETED')).toEqual([]);
     socket.webSocket.close();
   }
