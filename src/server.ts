@@ -8,7 +8,7 @@ import { type Database, openDatabase } from './data/database.ts';
 import { readEpoch } from './data/events.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
-import { createEngine } from './engine/engine.ts';
+import { createEngine, type Engine } from './engine/engine.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
@@ -18,7 +18,6 @@ import { OAuth } from './identity/oauth.ts';
 import { Sessions } from './identity/session.ts';
 import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './identity/session-key.ts';
 import { createSignInLimit } from './identity/sign-in-limit.ts';
-import type { Viewer } from './identity/viewer.ts';
 import { CredentialWatch } from './identity/watch.ts';
 import { type Bus, usersTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
@@ -76,16 +75,16 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth);
-    const authenticate = createAuthentication({ database, sessions, oauth }, audit);
+    const authenticate = createAuthentication({ database, sessions, oauth }, engine, audit);
     const credentials = new CredentialWatch(database.db, onError);
-    const watch = (viewer: Viewer | null, end: () => void) => credentials.watch(viewer, end);
+    const watch: TransportParts['watch'] = (viewer, end) => credentials.watch(viewer, end);
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveUsers = await bus.subscribe(usersTopic, (message) => {
-      if (message.type !== 'credentialsChanged') fanOut.forgetReplayed();
-      if (message.type !== 'contentErased') credentials.look();
+      if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
+      if (message.type !== 'contentErased' && !('roomId' in message)) credentials.endBy(message);
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -112,14 +111,16 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   }
 }
 
-/** Refusals are noted: who tries keys and tokens is worth knowing. */
-function createAuthentication(parts: CredentialParts, audit: Audit): TransportParts['authenticate'] {
+/** Refusals are charged to the address and, as far as its rate goes, noted: who tries keys and tokens is worth knowing. */
+function createAuthentication(parts: CredentialParts, engine: Engine, audit: Audit): TransportParts['authenticate'] {
   return async (authorization, address) => {
     try {
       return await findViewer(parts, authorization);
     } catch (error) {
-      if (error instanceof ClientError && error.code === 'UNAUTHENTICATED')
+      if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
+        await engine.chargeRefused(address);
         audit({ event: 'credentialsRefused', reason: error.message, address });
+      }
       throw error;
     }
   };

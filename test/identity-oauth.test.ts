@@ -21,6 +21,7 @@ async function launchBeside(
 
 const now = () => Math.floor(Date.now() / 1_000);
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const patience = { timeout: 20_000 };
 const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
 
 describe('one who signs in by the authorization code with PKCE', () => {
@@ -193,7 +194,8 @@ describe('where the issuer is down', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
+    // One that has just failed is not asked for a second.
+    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
   });
 });
 
@@ -228,7 +230,8 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
+    // One that has just failed is not asked for a second.
+    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
   });
 });
 

@@ -62,14 +62,16 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Those of an account that is gone, and the one it acted by. */
-export async function revokeApiKeysOf(db: Db, ownerId: string): Promise<void> {
-  await db
+/** Those of an account that is gone, and the one it acted by; to their ids. */
+export async function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
+  const rows = await db
     .updateTable('apiKeys')
     .set({ revokedAt: Date.now() })
     .where((eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]))
     .where('revokedAt', 'is', null)
+    .returning('id')
     .execute();
+  return rows.map(({ id }) => id);
 }
 
 export async function touchApiKey(db: Db, id: string, lastUsedAt: number): Promise<void> {

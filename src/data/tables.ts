@@ -29,10 +29,10 @@ interface UserTable extends Versioned {
   emailKey: string | null;
   passwordHash: string | null;
   role: 'MEMBER' | 'ADMIN';
-  /** Session tokens made before this moment have ended, but for those of the session `keptSession`. */
+  /** Tokens made before this moment have ended, but for those of the session `keptSession`. */
   sessionsFrom: number;
   keptSession: string | null;
-  /** Whom an OAuth issuer knows them as. */
+  /** Whom an OAuth issuer knows them as; of one who is gone a hash of both, so that tokens of before stay refused. */
   oauthIssuer: string | null;
   oauthSubject: string | null;
   deletedAt: number | null;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
@@ -22,6 +23,7 @@ export interface NewUser {
   role?: UserRow['role'];
   /** Whom an OAuth issuer knows them as. */
   oauth?: OAuthSubject;
+  sessionsFrom?: number;
 }
 
 export interface OAuthSubject {
@@ -47,6 +49,7 @@ export function createUserRow({
   createdAt = Date.now(),
   role = 'MEMBER',
   oauth,
+  sessionsFrom = 0,
 }: NewUser): UserRow {
   return {
     id: createId('User'),
@@ -55,7 +58,7 @@ export function createUserRow({
     emailKey: email === null ? null : emailKeyOf(email),
     passwordHash,
     role,
-    sessionsFrom: 0,
+    sessionsFrom,
     keptSession: null,
     oauthIssuer: oauth?.issuer ?? null,
     oauthSubject: oauth?.subject ?? null,
@@ -80,6 +83,17 @@ export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<voi
 
 export async function findUsers(db: Db, ids: readonly string[]): Promise<UserRow[]> {
   return db.selectFrom('users').selectAll().where('id', 'in', ids).execute();
+}
+
+/** By what is known of a user whether credentials still are. */
+export type Account = Pick<UserRow, 'id' | 'role' | 'deletedAt' | 'sessionsFrom' | 'keptSession'>;
+
+export async function findAccounts(db: Db, ids: readonly string[]): Promise<Account[]> {
+  return executeInParts(db, ids, {
+    build: (part) =>
+      db.selectFrom('users').select(['id', 'role', 'deletedAt', 'sessionsFrom', 'keptSession']).where('id', 'in', part),
+    parametersOf: (id) => [id],
+  });
 }
 
 export async function findUser(db: Db, id: string): Promise<UserRow | undefined> {
@@ -149,8 +163,7 @@ export async function eraseUser(db: Db, user: UserRow): Promise<void> {
       emailKey: null,
       passwordHash: null,
       role: 'MEMBER',
-      oauthIssuer: null,
-      oauthSubject: null,
+      ...eraseSubject(user),
       deletedAt: now,
       updatedAt: now,
       version: user.version + 1,
@@ -169,30 +182,61 @@ export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Pr
     .executeTakeFirst();
 }
 
-/** The same, made at first sight; once, also where two requests see them first. */
-export async function findOrCreateSubject(db: Db, oauth: OAuthSubject, name: string): Promise<UserRow> {
-  await db
-    .insertInto('users')
-    .values(createUserRow({ name, oauth }))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const user = await findSubject(db, oauth);
-  if (!user) throw new Error('A user that was just made is missing.');
-  return user;
+/** What a first sight shows: `startedAt` is when the token was made, in milliseconds since 1970. */
+export interface FirstSight {
+  name: string;
+  startedAt: number;
 }
 
-/** A new password; sessions that began before it end, but for the one named. */
+/**
+ * The same, made at first sight; once, also where two requests see them first. Undefined where the token is older than the
+ * end of the account that they had before.
+ */
+export async function findOrCreateSubject(
+  db: Db,
+  oauth: OAuthSubject,
+  { name, startedAt }: FirstSight,
+): Promise<UserRow | undefined> {
+  const sessionsFrom = (await findErasure(db, oauth)) + 1;
+  if (startedAt < sessionsFrom) return undefined;
+  await db
+    .insertInto('users')
+    .values(createUserRow({ name, oauth, sessionsFrom }))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return findSubject(db, oauth);
+}
+
+/** When this subject's account was erased last; before all times where it never was. */
+async function findErasure(db: Db, { issuer, subject }: OAuthSubject): Promise<number> {
+  const { erasedAt } = await db
+    .selectFrom('users')
+    .select((eb) => eb.fn.max('deletedAt').as('erasedAt'))
+    .where('oauthIssuer', 'is', null)
+    .where('oauthSubject', '=', hashSubject(issuer, subject))
+    .executeTakeFirstOrThrow();
+  return erasedAt ?? -1;
+}
+
+function eraseSubject({ oauthIssuer, oauthSubject }: UserRow): Pick<UserRow, 'oauthIssuer' | 'oauthSubject'> {
+  const isKnown = oauthIssuer !== null && oauthSubject !== null;
+  return { oauthIssuer: null, oauthSubject: isKnown ? hashSubject(oauthIssuer, oauthSubject) : null };
+}
+
+function hashSubject(issuer: string, subject: string): string {
+  return hash('sha256', `${issuer} ${subject}`);
+}
+
+/** A new password; sessions that began before it end, but for the one named. To when that is. */
 export async function setPassword(
   db: Db,
   userId: string,
   passwordHash: string,
   keptSession: string | null,
-): Promise<void> {
-  await db
-    .updateTable('users')
-    .set({ passwordHash, sessionsFrom: Date.now(), keptSession })
-    .where('id', '=', userId)
-    .execute();
+): Promise<number> {
+  const sessionsFrom = Date.now();
+  await db.updateTable('users').set({ passwordHash, sessionsFrom, keptSession }).where('id', '=', userId).execute();
+  return sessionsFrom;
 }
 
 /** Whether there was a user of this e-mail. */

@@ -26,6 +26,8 @@ export interface EngineParts extends OperationParts {
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
   prepare(request: GraphQLRequest, call: Call): Promise<PreparedOperation | Answer>;
+  /** Charges what was refused before it became an operation. @throws RateLimited. */
+  chargeRefused(address: string): Promise<void>;
   /** An error outside any operation, as an operation's would read. */
   refuse(error: unknown, requestId: string): Answer;
 }
@@ -79,11 +81,14 @@ export function createEngine(parts: EngineParts): Engine {
         );
       }
     },
+    async chargeRefused(address) {
+      await chargeRate(callerOf({ viewer: null, address }));
+    },
     refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),
   };
 }
 
-function callerOf({ viewer, address }: Call): string {
+function callerOf({ viewer, address }: Pick<Call, 'viewer' | 'address'>): string {
   return viewer ? `user ${viewer.user.id}` : `address ${address}`;
 }
 

@@ -19,9 +19,17 @@ export function assertMayCome(viewer: Viewer | null, isSigningIn: boolean): void
 
 /** Credentials are used for what their scopes name: queries and subscriptions need READ, mutations WRITE. */
 export function assertScope(viewer: Viewer | null, scope: Scope): void {
-  if (viewer && !viewer.scopes.has(scope)) {
-    throw new ClientError('FORBIDDEN', `The credentials lack the scope ${scope}.`, { scope });
-  }
+  if (viewer && !viewer.scopes.has(scope)) throw lackOf(scope);
+}
+
+export function lackOf(scope: Scope): ClientError {
+  return new ClientError('FORBIDDEN', `The credentials lack the scope ${scope}.`, { scope });
+}
+
+/** A stream goes on by fresh credentials where they have what it began with: READ and, where it was an admin's, ADMIN. */
+export function findLostScope(viewer: Viewer | null, begunBy: Viewer | null): Scope | undefined {
+  if (viewer && !viewer.scopes.has('READ')) return 'READ';
+  return isAdmin(begunBy) && !isAdmin(viewer) ? 'ADMIN' : undefined;
 }
 
 /** Whose account is gone, or whose session a new password has ended, is signed in no longer. */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../config.ts';
 import type { Database } from '../data/database.ts';
 import { findOrCreateSubject, findSubject } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
+import { doesNotAnswer, IssuerRequests } from './issuer-requests.ts';
+import { isSessionAlive } from './session.ts';
 import { type Scope, scopes, type Viewer } from './viewer.ts';
 
 /** Asymmetric ones alone (RFC 8725, 3.1 and 3.2). */
@@ -21,7 +23,6 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-const timeoutMs = 5_000;
 const refreshMs = 600_000;
 const introspectedMs = 30_000;
 const maxVerified = 10_000;
@@ -33,8 +34,11 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
 export class OAuth {
   readonly issuer: string;
   readonly #options: OAuthSettings;
+  readonly #requests = new IssuerRequests();
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
+  /** Not asked about again and again. */
+  readonly #refused = new LRUCache<string, true>({ max: maxVerified, ttl: introspectedMs });
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
@@ -48,14 +52,20 @@ export class OAuth {
    * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE where the issuer fails.
    */
   async findViewer({ db, transaction }: Database, token: string): Promise<Viewer> {
-    const { sub, exp = 0, scope, name } = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
+    const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
+    const { sub, exp = 0, iat = 0, scope, name } = claims;
     // What an introspection says is not checked for its types before.
     if (typeof sub !== 'string' || !sub || !(Number(exp) * 1_000 > Date.now())) throw badToken();
     const known = { issuer: this.issuer, subject: sub };
-    const make = () => transaction((trx) => findOrCreateSubject(trx, known, displayName(name, sub)));
+    const startedAt = Number(iat) * 1_000;
+    const make = () =>
+      transaction((trx) => findOrCreateSubject(trx, known, { name: displayName(name, sub), startedAt }));
     const user = (await findSubject(db, known)) ?? (await make());
-    if (user.deletedAt !== null) throw badToken();
-    return { user, credential: { kind: 'oauth' }, scopes: scopesOf(scope), expiresAt: exp * 1_000 };
+    if (!user) throw badToken();
+    const credential = { kind: 'oauth', startedAt } as const;
+    const viewer = { user, credential, scopes: scopesOf(scope), expiresAt: Number(exp) * 1_000 };
+    if (!isSessionAlive(viewer, user)) throw badToken();
+    return viewer;
   }
 
   close(): void {
@@ -85,22 +95,27 @@ export class OAuth {
 
   async #introspect(token: string): Promise<JWTPayload> {
     const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
-    if (introspectionUrl === undefined) throw badToken();
     const hash = hashOf(token);
+    if (introspectionUrl === undefined || this.#refused.has(hash)) throw badToken();
     const known = this.#introspected.get(hash);
     if (known) return known;
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const answer = await fetchJson(introspectionUrl, {
+    const answer = await this.#requests.ask(introspectionUrl, {
       method: 'POST',
       headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
     });
-    if (answer['active'] !== true) throw badToken();
     const claims = answer as JWTPayload;
-    if (claims.iss !== undefined && claims.iss !== this.issuer) throw badToken();
-    if (![claims.aud ?? []].flat().includes(this.#options.audience)) throw badToken();
+    if (answer['active'] !== true || !this.#isForUs(claims)) {
+      this.#refused.set(hash, true);
+      throw badToken();
+    }
     this.#introspected.set(hash, claims);
     return claims;
+  }
+
+  #isForUs({ iss = this.issuer, aud = [] }: JWTPayload): boolean {
+    return iss === this.issuer && [aud].flat().includes(this.#options.audience);
   }
 
   /** Kept through an outage of the issuer: looked at anew in the background, and for an unknown key id at most twice a minute. */
@@ -113,37 +128,25 @@ export class OAuth {
   }
 
   async #discover(): Promise<KeySet> {
-    const metadata = await fetchJson(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const metadata = await this.#requests.ask(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
       throw new ClientError('BAD_GATEWAY', 'The issuer does not describe itself.');
     }
     const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
-      timeoutDuration: timeoutMs,
       cooldownDuration: 30_000,
       cacheMaxAge: Number.POSITIVE_INFINITY,
+      [customFetch]: async (url, { headers }) => Response.json(await this.#requests.ask(url, { headers })),
     });
     this.#refresh = setInterval(() => keys.reload().catch(() => {}), refreshMs).unref();
     return keys;
   }
 }
 
-async function fetchJson(url: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
-  try {
-    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
-    if (!response.ok) throw new Error(`it answered with ${response.status}`);
-    return (await response.json()) as Record<string, unknown>;
-  } catch (error) {
-    throw new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.', {}, { cause: error });
-  }
-}
-
 /** A token's fault is the client's; whatever else failed is the issuer's. */
 function translate(error: unknown): unknown {
   if (error instanceof ClientError) return error;
-  if (error instanceof joseErrors.JWKSTimeout)
-    return new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.');
   if (error instanceof joseErrors.JOSEError && error.code !== 'ERR_JOSE_GENERIC') return badToken();
-  return new ClientError('BAD_GATEWAY', 'The issuer of access tokens does not answer.', {}, { cause: error });
+  return doesNotAnswer(error);
 }
 
 /** A token whose `scope` names ours is held to them; one that names none reads and writes as its person, ADMIN by role. */

@@ -3,7 +3,7 @@ import { type JWTHeaderParameters, errors as joseErrors, jwtVerify, SignJWT } fr
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../data/database.ts';
 import type { UserRow } from '../data/tables.ts';
-import { findUser } from '../data/users.ts';
+import { type Account, findUser } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import type { SessionKeys } from './session-key.ts';
 import { scopes, type Viewer } from './viewer.ts';
@@ -92,11 +92,14 @@ export class Sessions {
   }
 }
 
-/** A session goes on until its account is gone, or a new password has ended all that began before it but one. */
-export function isSessionAlive({ credential }: Viewer, user: UserRow): boolean {
-  if (user.deletedAt !== null) return false;
-  if (credential.kind !== 'session') return true;
-  return credential.startedAt >= user.sessionsFrom || credential.id === user.keptSession;
+/** A session, here or at an issuer, goes on until its account is gone, or all that began before a moment have ended but one. */
+export function isSessionAlive(
+  { credential }: Viewer,
+  { deletedAt, sessionsFrom, keptSession }: Pick<Account, 'deletedAt' | 'sessionsFrom' | 'keptSession'>,
+): boolean {
+  if (deletedAt !== null) return false;
+  if (credential.kind === 'apiKey') return true;
+  return credential.startedAt >= sessionsFrom || (credential.kind === 'session' && credential.id === keptSession);
 }
 
 function createViewer(user: UserRow, { sessionId, startedAt, expiresAt }: Claims): Viewer {

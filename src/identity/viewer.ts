@@ -6,7 +6,9 @@ export type Scope = (typeof scopes)[number];
 /** By what someone proved who they are. */
 export type Credential =
   /** `startedAt` in milliseconds since 1970. */
-  { kind: 'session'; id: string; startedAt: number } | { kind: 'apiKey'; id: string } | { kind: 'oauth' };
+  | { kind: 'session'; id: string; startedAt: number }
+  | { kind: 'oauth'; startedAt: number }
+  | { kind: 'apiKey'; id: string };
 
 /** Who is asking, by which credentials. */
 export interface Viewer {

@@ -5,8 +5,9 @@ export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string }
   | { type: 'userDeleted'; userId: string }
-  /** A key was revoked, a password changed. */
-  | { type: 'credentialsChanged'; userId: string }
+  | { type: 'keyRevoked'; keyId: string }
+  /** The user's sessions that began before `sessionsFrom` have ended, but for one. */
+  | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
   /** Posts are gone; selections of any room may have reached them. */
   | { type: 'contentErased' };
 

@@ -31,7 +31,7 @@ export const apiKeyMutations: MutationResolvers = {
     const apiKey = await changeAsViewer(context, async (db, { announce, behind }, viewer) => {
       const row = assertMayRevoke(viewer, await findApiKey(db, input.id));
       await revokeApiKey(db, row.id);
-      announce({ type: 'credentialsChanged', userId: row.userId });
+      announce({ type: 'keyRevoked', keyId: row.id });
       const byUserId = viewer.user.id;
       behind(() => context.services.audit({ event: 'apiKeyRevoked', keyId: row.id, byUserId }));
       return row;

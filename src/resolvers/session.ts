@@ -60,8 +60,8 @@ export const sessionMutations: MutationResolvers = {
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
     const user = await changeAsViewer(context, async (db, { announce }, { user }) => {
-      await setPassword(db, user.id, passwordHash, sessionId);
-      announce({ type: 'credentialsChanged', userId: user.id });
+      const sessionsFrom = await setPassword(db, user.id, passwordHash, sessionId);
+      announce({ type: 'passwordChanged', userId: user.id, sessionsFrom, keptSession: sessionId });
       return user;
     });
     context.services.audit({ event: 'passwordChanged', userId: user.id });

@@ -45,10 +45,11 @@ export const userMutations: MutationResolvers = {
   async deleteUser(_, { input: { id, deletePosts } }, context) {
     const user = await changeAsViewer(context, async (db, record, viewer) => {
       const user = assertMayDeleteUser(viewer, await findUser(db, id));
-      await revokeApiKeysOf(db, id);
+      // Said first: of what comes of it their own streams hear nothing.
+      record.announce({ type: 'userDeleted', userId: id });
+      for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
       await withdrawUser(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
-      record.announce({ type: 'userDeleted', userId: id });
       record.behind(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;
     });

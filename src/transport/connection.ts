@@ -3,7 +3,10 @@ import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { ClientError } from '../errors.ts';
+import { findLostScope, lackOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import type { Watch } from '../identity/watch.ts';
+import type { Subscriber } from '../live/subscriber.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { Starting } from './starting.ts';
 
@@ -13,6 +16,13 @@ const warningMs = 60_000;
 const maxReasonBytes = 123;
 /** A timer of Node's goes no further. */
 const maxTimeoutMs = 2 ** 31 - 1;
+
+/** One live subscription of a socket. */
+interface Stream {
+  subscriber: Subscriber;
+  /** Whose credentials it began by. */
+  begunBy: Viewer | null;
+}
 
 /** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
 export class Connection {
@@ -26,10 +36,12 @@ export class Connection {
   readonly starting = new Starting();
   /** Queries and mutations by id; aborted when the client leaves, or wants no more of them. */
   readonly running = new Map<string, AbortController>();
+  /** Subscriptions by id. */
+  readonly #streams = new Map<string, Stream>();
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
   #warning: NodeJS.Timeout | undefined;
-  #unwatch: () => void = () => {};
+  #watch: Watch | undefined;
 
   constructor(request: IncomingMessage, address: string, webSocket: WebSocket, socket: Socket) {
     this.request = request;
@@ -77,15 +89,40 @@ export class Connection {
     this.#finish(code, reason);
   }
 
-  /** Whose socket it is from now on; `watch` looks after the credentials, and tells them when they are no longer good. */
-  admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => () => void): void {
+  /**
+   * Whose socket it is from now on; `watch` looks after the credentials, and tells when they are no longer good. Resolves
+   * once they are known to be.
+   */
+  async admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
     if (this.#hasEnded) return;
-    this.#unwatch();
+    this.#watch?.stop();
     clearTimeout(this.#warning);
     this.viewer = viewer;
-    this.#unwatch = watch(viewer, () => this.end(CloseCode.Forbidden, 'Forbidden'));
-    const left = (viewer?.expiresAt ?? Number.POSITIVE_INFINITY) - Date.now() - warningMs;
+    const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
+    this.writer.expiresAt = expiresAt;
+    const left = expiresAt - Date.now() - warningMs;
     if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(), Math.max(0, left));
+    for (const stream of this.#streams.values()) this.#review(stream);
+    this.#watch = watch(viewer, () => this.end(CloseCode.Forbidden, 'Forbidden'));
+    await this.#watch.checked;
+  }
+
+  addStream(id: string, stream: Stream): void {
+    this.#streams.set(id, stream);
+    // The credentials may be others by now.
+    this.#review(stream);
+  }
+
+  /** The operation of this id is over. */
+  forget(id: string): void {
+    this.running.delete(id);
+    this.#streams.delete(id);
+  }
+
+  /** What goes on by fresh credentials is what they allow. */
+  #review({ subscriber, begunBy }: Stream): void {
+    const lost = findLostScope(this.viewer, begunBy);
+    if (lost) subscriber.end(lackOf(lost));
   }
 
   /** In time to renew them. */
@@ -98,7 +135,7 @@ export class Connection {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#warning);
-    this.#unwatch();
+    this.#watch?.stop();
     for (const abort of this.running.values()) abort.abort(clientLeft());
     this.#onEnd(code, reason);
     this.writer.close();

@@ -181,12 +181,14 @@ async function stream(
   const after = request.headers['last-event-id'];
   const subscriber = await prepared.subscribe(typeof after === 'string' && after !== '' ? after : undefined);
   if (isAnswer(subscriber)) return writeAnswer(exchange, subscriber);
-  if (response.closed) return subscriber.leave();
-  response.once(
-    'close',
-    watch(viewer, () => subscriber.end(new ClientError('UNAUTHENTICATED'))),
-  );
-  runEventStream(response, subscriber, { requestId, log });
+  const { checked, stop } = watch(viewer, () => subscriber.end(new ClientError('UNAUTHENTICATED')));
+  response.once('close', stop);
+  await checked;
+  if (response.closed) {
+    stop();
+    return subscriber.leave();
+  }
+  runEventStream(response, subscriber, { expiresAt: viewer?.expiresAt, answerOptions: { requestId, log } });
 }
 
 function writeOptions(response: ServerResponse): void {

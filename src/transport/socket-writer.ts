@@ -18,6 +18,8 @@ interface Frame {
  * stands before them. What comes in one turn of the event loop leaves in one write.
  */
 export class SocketWriter {
+  /** From then on nothing more is written, in milliseconds since 1970: a timer may be late. */
+  expiresAt = Number.POSITIVE_INFINITY;
   readonly #socket: Socket;
   readonly #webSocket: WebSocket;
   #pending: Frame[] | undefined;
@@ -47,14 +49,14 @@ export class SocketWriter {
     this.#waiting.push(resume);
   }
 
-  flush(): void {
+  flush(now = Date.now()): void {
     const pending = this.#pending;
     if (!pending) return;
     const length = this.#pendingBytes;
     this.#pending = undefined;
     this.#pendingBytes = 0;
     // Behind a close frame no other may follow.
-    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
     else this.#writeEach(pending);
     if (!this.#socket.writableNeedDrain) this.#resume();
@@ -112,7 +114,8 @@ function schedule(writer: SocketWriter): void {
 function flushAll(): void {
   const writers = scheduled;
   scheduled = [];
-  for (const writer of writers) writer.flush();
+  const now = Date.now();
+  for (const writer of writers) writer.flush(now);
 }
 
 /** Frames are put together in one place for all sockets: it is free again as soon as the system has taken them. */

@@ -16,8 +16,18 @@ export function writeAnswerAsStream(response: ServerResponse, { status, body }: 
   response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
 }
 
+export interface EventStreamOptions {
+  /** Of the credentials, in milliseconds since 1970; absent for never. */
+  expiresAt: number | undefined;
+  answerOptions: AnswerOptions;
+}
+
 /** Runs a subscription over the response, until either side ends it. */
-export function runEventStream(response: ServerResponse, subscriber: Subscriber, answerOptions: AnswerOptions): void {
+export function runEventStream(
+  response: ServerResponse,
+  subscriber: Subscriber,
+  { expiresAt = Number.POSITIVE_INFINITY, answerOptions }: EventStreamOptions,
+): void {
   startStream(response);
   const heartbeat = setInterval(() => {
     // A client that does not read gets no more to read.
@@ -30,7 +40,7 @@ export function runEventStream(response: ServerResponse, subscriber: Subscriber,
   });
   // The position to resume from before the first event.
   response.write(`id: ${subscriber.cursor}\n:\n\n`);
-  subscriber.attach(new EventStreamSink(response, { answerOptions, stopHeartbeat }));
+  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, stopHeartbeat }));
 }
 
 function startStream(response: ServerResponse, status = 200): void {
@@ -42,6 +52,7 @@ function startStream(response: ServerResponse, status = 200): void {
 }
 
 interface SinkOptions {
+  expiresAt: number;
   answerOptions: AnswerOptions;
   /** Behind the end nothing may be written, even where the client has yet to read it. */
   stopHeartbeat: () => void;
@@ -57,6 +68,8 @@ class EventStreamSink implements Sink {
   }
 
   write(rendered: Rendered): void {
+    // The timer that ends the stream may be late.
+    if (Date.now() >= this.#options.expiresAt) return;
     this.#response.write(rendered.encode(encodeEvent));
   }
 

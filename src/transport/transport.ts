@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import type { Watch } from '../identity/watch.ts';
 import type { Log } from '../log.ts';
 
 /** What every transport is made of. */
@@ -8,8 +9,8 @@ export interface TransportParts {
   engine: Engine;
   /** @throws ClientError UNAUTHENTICATED for bad credentials. */
   authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
-  /** Calls `end` when the viewer's credentials are no longer good; to the function that stops watching. */
-  watch: (viewer: Viewer | null, end: () => void) => () => void;
+  /** Calls `end` when the viewer's credentials are no longer good. */
+  watch: (viewer: Viewer | null, end: () => void) => Watch;
   config: Pick<
     Config,
     'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'

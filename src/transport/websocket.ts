@@ -137,7 +137,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
     const message = readClientMessage(data);
     if (!message) return connection.end(CloseCode.BadRequest, 'Invalid message received');
     if (message.type === MessageType.Subscribe) {
-      const begin = () => listener(data).finally(() => connection.running.delete(message.id));
+      const begin = () => listener(data).finally(() => connection.forget(message.id));
       return order.subscribe(message.id, begin);
     }
     if (message.type !== MessageType.Complete) return listener(data);
@@ -222,8 +222,8 @@ async function connect({ extra, connectionParams }: ConnectionContext, parts: Tr
   const given = connectionParams?.['authorization'] ?? extra.request.headers.authorization;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
-  extra.admit(viewer, parts.watch);
   extra.seen = readSeen(connectionParams?.['live']);
+  await extra.admit(viewer, parts.watch);
   return true;
 }
 
@@ -231,7 +231,7 @@ async function connect({ extra, connectionParams }: ConnectionContext, parts: Tr
 async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
   const viewer = await authenticate(extra, authorization, parts);
   const isSame = viewer != null && (extra.viewer === null || viewer.user.id === extra.viewer.user.id);
-  if (isSame) extra.admit(viewer, parts.watch);
+  if (isSame) await extra.admit(viewer, parts.watch);
   else extra.end(CloseCode.Forbidden, 'Forbidden');
 }
 
@@ -245,8 +245,9 @@ async function authenticate(
   try {
     return await parts.authenticate(authorization, connection.address);
   } catch (error) {
-    if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') return undefined;
-    parts.log.error({ err: error }, 'credentials could not be checked');
+    const code = error instanceof ClientError ? error.code : undefined;
+    if (code === 'UNAUTHENTICATED') return undefined;
+    if (code !== 'RATE_LIMITED') parts.log.error({ err: error }, 'credentials could not be checked');
     connection.end(tryAgainLater, 'Try again later');
     return undefined;
   }
@@ -307,6 +308,7 @@ async function subscribe(
   connection.seen.delete(id);
   const subscriber = await prepared.subscribe(after, start.stand).finally(start.stand);
   if (isAnswer(subscriber)) return refusedIterator(subscriber);
+  connection.addStream(id, { subscriber, begunBy: call.viewer });
   return new LiveIterator({
     id,
     subscriber,

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
+export const mainProgram = [main, 'serve'];
 
 export interface ReplyError {
   message: string;
@@ -134,7 +135,7 @@ export class Postroom {
 let people = 0;
 
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
-export async function launch(settings: Settings = {}, program = [main, 'serve']): Promise<Postroom> {
+export async function launch(settings: Settings = {}, program = mainProgram): Promise<Postroom> {
   const child = spawn(process.execPath, program, {
     env: {
       PATH: process.env['PATH'],

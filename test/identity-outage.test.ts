@@ -1,0 +1,104 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectAs, sendAs } from './support/credentials.ts';
+import { audience, introspector, openIssuer } from './support/issuer.ts';
+import { launchForTest, mainProgram, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+/* An issuer that is down for five minutes: the server's clock is moved. */
+
+const introspection = '/token/introspection';
+const clock = new URL('support/moving-clock.ts', import.meta.url).pathname;
+
+async function launchBeside(format: 'jwt' | 'opaque') {
+  const issuer = await openIssuer({ format });
+  onTestFinished(() => issuer.close());
+  const settings = {
+    OAUTH_ISSUER: issuer.issuer,
+    OAUTH_AUDIENCE: audience,
+    ...(format === 'opaque' && {
+      OAUTH_INTROSPECTION_URL: `${issuer.issuer}${introspection}`,
+      OAUTH_CLIENT_ID: introspector.id,
+      OAUTH_CLIENT_SECRET: introspector.secret,
+    }),
+  };
+  const postroom = await launchForTest(settings, ['--import', clock, ...mainProgram]);
+  return { issuer, postroom };
+}
+
+async function moveClock({ process, log }: Postroom): Promise<void> {
+  const movedCount = () => log.filter(({ msg }) => msg === 'the clock was moved').length;
+  const before = movedCount();
+  process.kill('SIGUSR2');
+  await expect.poll(movedCount).toBe(before + 1);
+}
+
+const statusOf = async (postroom: Postroom, token: string) => (await sendAs(postroom, `Bearer ${token}`)).status;
+
+describe('where the issuer is down for five minutes', () => {
+  it('tokens by keys that are known pass to their end, the sockets stay, and others are not called bad', async () => {
+    const { issuer, postroom } = await launchBeside('jwt');
+    const now = Math.floor(Date.now() / 1_000);
+    const lasting = await issuer.sign({ exp: now + 700 });
+    const brief = await issuer.sign({ exp: now + 200 });
+    expect(await statusOf(postroom, lasting)).toBe(200);
+    expect(await statusOf(postroom, brief)).toBe(200);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${lasting}` } });
+    const asked = issuer.countRequests('/');
+    issuer.state.isDown = true;
+    await moveClock(postroom);
+
+    const unseen = await issuer.sign({ exp: now + 700, sub: 'bob' });
+    const strange = await issuer.sign({ exp: now + 700 }, { kid: 'next-key' });
+    for (const token of [lasting, unseen]) {
+      expect(await statusOf(postroom, token)).toBe(200);
+      expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
+    }
+    // What has ended has ended, whatever the issuer would say.
+    expect(await statusOf(postroom, brief)).toBe(401);
+    expect(await sendAs(postroom, `Bearer ${strange}`)).toMatchObject({ status: 502, challenge: null });
+    expect(await connectAs(postroom, `Bearer ${strange}`)).toBe(1013);
+    await socket.settle();
+    expect(issuer.countRequests('/') - asked).toBe(1);
+  });
+
+  it('nobody storms it: of many tokens that only it knows one asks, until it is back', async () => {
+    const { issuer, postroom } = await launchBeside('jwt');
+    issuer.state.isDown = true;
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => issuer.sign({ sub: `u${index}` })));
+    const started = Date.now();
+    const replies = await Promise.all(tokens.map((token) => statusOf(postroom, token)));
+    for (const token of tokens) replies.push(await statusOf(postroom, token));
+    expect(new Set(replies)).toEqual(new Set([502]));
+    // One that fails is asked again each second.
+    const seconds = Math.ceil((Date.now() - started) / 1_000);
+    expect(issuer.countRequests('/')).toBeLessThanOrEqual(1 + seconds);
+    issuer.state.isDown = false;
+    await moveClock(postroom);
+    expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
+  });
+
+  it('opaque tokens neither: those that it has to be asked about wait for it, and are not called bad', async () => {
+    const { issuer, postroom } = await launchBeside('opaque');
+    const tokens = [await issuer.signIn('ada'), await issuer.signIn('bob')];
+    for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
+    const asked = issuer.countRequests(introspection);
+    issuer.state.isDown = true;
+    // What it said a moment ago holds.
+    for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
+    expect(issuer.countRequests(introspection)).toBe(asked);
+    await moveClock(postroom);
+    const started = Date.now();
+    for (let round = 0; round < 30; round += 1) {
+      for (const token of [...tokens, `unknown-${round}`]) expect(await statusOf(postroom, token)).toBe(502);
+    }
+    const seconds = Math.ceil((Date.now() - started) / 1_000);
+    expect(issuer.countRequests(introspection) - asked).toBeLessThanOrEqual(1 + seconds);
+    issuer.state.isDown = false;
+    await moveClock(postroom);
+    expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
+    // What it once refused it is not asked about again for a while.
+    const before = issuer.countRequests(introspection);
+    for (let round = 0; round < 5; round += 1) expect(await statusOf(postroom, 'unknown')).toBe(401);
+    expect(issuer.countRequests(introspection) - before).toBe(1);
+  });
+});
