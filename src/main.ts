@@ -11,7 +11,8 @@ type Command = (args: string[]) => Promise<number>;
 const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   import: async () => (await import('./commands/import.ts')).importFile,
-  'grant-admin': async () => (await import('./commands/grant-admin.ts')).grantAdminTo,
+  'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
+  'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
   key: async () => (await import('./commands/key.ts')).key,
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };
@@ -19,6 +20,7 @@ const commands: Record<string, () => Promise<Command>> = {
 const usage = `usage: postroom serve
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom grant-admin EMAIL
+       postroom revoke-admin EMAIL
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
        postroom schema`;
 

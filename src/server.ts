@@ -12,7 +12,7 @@ import { createEngine, type Engine } from './engine/engine.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
-import type { Audit, AuditEvent } from './identity/audit.ts';
+import { type Audit, auditTo } from './identity/audit.ts';
 import { type CredentialParts, findViewer } from './identity/credentials.ts';
 import { OAuth } from './identity/oauth.ts';
 import { Sessions } from './identity/session.ts';
@@ -54,7 +54,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const epoch = await readEpoch(database.db);
-    const audit = (event: AuditEvent) => log.info({ audit: event }, event.event);
+    const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
     const services: Services = { database, bus, sessions, epoch, signInLimit, audit };
     const onError = (error: unknown) => log.error({ err: error }, 'the live feed failed, and tries again');

@@ -4,7 +4,9 @@ import { insertApiKey } from '../data/api-keys.ts';
 import { openDatabase } from '../data/database.ts';
 import { findUserByEmail } from '../data/users.ts';
 import { createApiKey } from '../identity/api-key.ts';
+import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
+import { createLog } from '../log.ts';
 import { name as nameRule } from '../resolvers/validation.ts';
 
 const usage = 'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]\n';
@@ -23,7 +25,8 @@ export async function key([action, ...args]: string[]): Promise<number> {
     process.stderr.write(wanted);
     return 1;
   }
-  const database = await openDatabase(readConfig().databaseUrl);
+  const { databaseUrl, logLevel } = readConfig();
+  const database = await openDatabase(databaseUrl);
   try {
     const owner = wanted.owner === undefined ? undefined : await findUserByEmail(database.db, wanted.owner);
     if (wanted.owner !== undefined && !owner) {
@@ -33,7 +36,8 @@ export async function key([action, ...args]: string[]): Promise<number> {
     const { key, prefix, hash } = createApiKey();
     const { name, scopes, expiresAt } = wanted;
     const made = { name, scopes, expiresAt, prefix, hash, ownerId: owner?.id ?? null };
-    await database.transaction((db) => insertApiKey(db, made));
+    const { id: keyId } = await database.transaction((db) => insertApiKey(db, made));
+    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId, byUserId: null, scopes });
     process.stdout.write(`${key}\n`);
     return 0;
   } finally {

@@ -239,11 +239,11 @@ export async function setPassword(
   return sessionsFrom;
 }
 
-/** Whether there was a user of this e-mail. */
-export async function grantAdmin(db: Db, email: string): Promise<UserRow | undefined> {
+/** The user of this e-mail as changed, or undefined where there is none. */
+export async function setRole(db: Db, email: string, role: UserRow['role']): Promise<UserRow | undefined> {
   return db
     .updateTable('users')
-    .set((eb) => ({ role: 'ADMIN', version: eb('version', '+', 1), updatedAt: Date.now() }))
+    .set((eb) => ({ role, version: eb('version', '+', 1), updatedAt: Date.now() }))
     .where('emailKey', '=', emailKeyOf(email))
     .returningAll()
     .executeTakeFirst();

@@ -1,6 +1,7 @@
 import type { Sight } from '../data/sight.ts';
 import type { ApiKeyRow, PostRow, RoomRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
+import { isKeyAlive } from './application.ts';
 import { isSessionAlive } from './session.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
@@ -37,6 +38,11 @@ export function assertLiving(viewer: Viewer, user: UserRow | undefined): UserRow
   if (!user || user.deletedAt !== null) throw new ClientError('UNAUTHENTICATED', 'The account is gone.');
   if (!isSessionAlive(viewer, user)) throw new ClientError('UNAUTHENTICATED', 'The session has ended.');
   return user;
+}
+
+/** An application whose key was revoked, or has ended, is signed in no longer. */
+export function assertKeyLiving(key: ApiKeyRow | undefined): void {
+  if (!key || !isKeyAlive(key)) throw new ClientError('UNAUTHENTICATED', 'The API key has ended.');
 }
 
 /** An admin is one by role, and by the scope of the credentials. */

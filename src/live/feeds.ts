@@ -1,7 +1,8 @@
 import { readHeads } from '../data/events.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
-const compareHeadsMs = 2_000;
+/** What another process changed is to take effect within two seconds. */
+const compareHeadsMs = 1_500;
 /** So many rooms stand in one query: databases bound the number of its values. */
 const maxCompared = 10_000;
 
@@ -85,7 +86,7 @@ export class Feeds {
     for (const feed of feeds) {
       const head = heads.get(feed.roomId);
       if (head === undefined) feed.end();
-      else if (head > feed.head) await feed.heal(head).catch(this.#parts.onError);
+      else if (head > feed.head) await feed.heal().catch(this.#parts.onError);
       else feed.advance();
     }
   }

@@ -42,3 +42,14 @@ export function withDatabase<T>(file: string, work: (database: DatabaseSync) => 
     database.close();
   }
 }
+
+/** Meanwhile nobody else writes. */
+export async function withDatabaseLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  try {
+    database.exec('begin immediate');
+    return await work();
+  } finally {
+    database.close();
+  }
+}

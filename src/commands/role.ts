@@ -1,0 +1,37 @@
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../data/database.ts';
+import type { UserRow } from '../data/tables.ts';
+import { setRole } from '../data/users.ts';
+import { auditTo } from '../identity/audit.ts';
+import { createLog } from '../log.ts';
+
+/** `grant-admin EMAIL`: makes the account an admin. 0: done, 1: there is none of this e-mail. */
+export function grantAdmin(args: string[]): Promise<number> {
+  return changeRole('grant-admin', 'ADMIN', args);
+}
+
+/** `revoke-admin EMAIL`: makes the account one as any other. 0: done, 1: there is none of this e-mail. */
+export function revokeAdmin(args: string[]): Promise<number> {
+  return changeRole('revoke-admin', 'MEMBER', args);
+}
+
+async function changeRole(command: string, role: UserRow['role'], [email, ...rest]: string[]): Promise<number> {
+  if (email === undefined || rest.length > 0) {
+    process.stderr.write(`usage: postroom ${command} EMAIL\n`);
+    return 1;
+  }
+  const { databaseUrl, logLevel } = readConfig();
+  const database = await openDatabase(databaseUrl);
+  try {
+    const user = await database.transaction((db) => setRole(db, email, role));
+    if (!user) {
+      process.stderr.write(`postroom: there is no account of ${email}\n`);
+      return 1;
+    }
+    auditTo(createLog(logLevel))({ event: 'roleChanged', userId: user.id, role });
+    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'no'} admin.\n`);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sendAs } from './support/credentials.ts';
+import { EventStream } from './support/event-stream.ts';
+import { launchForTest, type Person, type Postroom, run, type Settings, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+import { withDatabaseLocked } from './support/shared-server.ts';
+
+/* What ends, ends at once: not one event that was committed behind it passes. */
+
+const followers = 6;
+const behind = Array.from({ length: 5 }, (_, index) => `b${index}`);
+
+/** Shared by all, personal by what it asks for, and slower to execute than others. */
+const selections = [
+  '__typename ... on PostCreated { post { title } }',
+  '__typename room { viewerRole } ... on PostCreated { post { title } }',
+  '__typename actor { email posts(last: 3) { title author { name } } } ... on PostCreated { post { title } }',
+];
+
+interface World {
+  postroom: Postroom;
+  file: string;
+  /** Whose credentials end. */
+  ada: Person;
+  /** An admin, who owns the room. */
+  owner: Person;
+  room: string;
+}
+
+async function launchWorld(own: Settings = {}): Promise<World> {
+  const file = join(scratchFolder(), 'postroom.db');
+  const settings = { DATABASE_URL: `sqlite:${file}` };
+  const postroom = await launchForTest({ ...settings, ...own });
+  const [ada, owner] = [await postroom.signUp('Ada'), await postroom.signUp('Owner')];
+  expect((await run(['grant-admin', owner.email], settings)).status).toBe(0);
+  const room = await postroom.createRoom(owner, 'hall');
+  await postroom.ask(`mutation { joinRoom(input: { room: "${room}" }) { room { id } } }`, {}, ada.token);
+  return { postroom, file, ada, owner, room };
+}
+
+/** Follows the room in every way; to what came of it. */
+async function follow({ postroom, room }: World, authorization: string) {
+  const query = (index: number) =>
+    `subscription { roomEvents(room: "${room}") { ${selections[index % selections.length]} } }`;
+  const sockets = await Promise.all(
+    Array.from({ length: followers }, async (_, index) => {
+      const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+      await socket.follow('e', query(index));
+      return socket;
+    }),
+  );
+  const streams = await Promise.all(
+    Array.from({ length: followers }, (_, index) =>
+      EventStream.open(postroom.graphqlUrl, query(index), { authorization }),
+    ),
+  );
+  return { sockets, streams };
+}
+
+const eventsOf = (stream: EventStream) => stream.received.flatMap(({ data }) => (data?.data ? [data.data] : []));
+const endOf = (stream: EventStream) => stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions;
+
+interface Ending {
+  authorization: string;
+  /** The mutation that ends it, and who sends it. */
+  end: string;
+  by: string;
+}
+
+async function createKey({ postroom, ada }: World): Promise<{ key: string; id: string }> {
+  const { createApiKey } = await postroom.ask(
+    'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key apiKey { id } } }',
+    {},
+    ada.token,
+  );
+  return { key: createApiKey.key, id: createApiKey.apiKey.id };
+}
+
+const endings: Record<string, (world: World) => Promise<Ending>> = {
+  'a key that is revoked': async (world) => {
+    const { key, id } = await createKey(world);
+    return {
+      authorization: `ApiKey ${key}`,
+      end: `revokeApiKey(input: { id: "${id}" }) { apiKey { id } }`,
+      by: world.ada.token,
+    };
+  },
+  'a session that another one ends by a new password': async ({ postroom, ada }) => {
+    const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
+    return {
+      authorization: `Bearer ${ada.token}`,
+      end: `changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { user { id } }`,
+      by: (await postroom.ask(signIn)).signIn.accessToken,
+    };
+  },
+  'an account that is deleted': async ({ ada, owner }) => ({
+    authorization: `Bearer ${ada.token}`,
+    end: `deleteUser(input: { id: "${ada.id}" }) { user { id } }`,
+    by: owner.token,
+  }),
+  'a key of an account that is deleted': async (world) => ({
+    authorization: `ApiKey ${(await createKey(world)).key}`,
+    end: `deleteUser(input: { id: "${world.ada.id}" }) { user { id } }`,
+    by: world.owner.token,
+  }),
+};
+
+const posts = (room: string) =>
+  behind
+    .map((title) => `${title}: createPost(input: { room: "${room}", title: "${title}" }) { post { id } }`)
+    .join(' ');
+
+describe('behind the end of credentials', () => {
+  it.each(Object.entries(endings))('not one event passes, not even of the same request: %s', async (_, prepare) => {
+    const world = await launchWorld();
+    const { authorization, end, by } = await prepare(world);
+    const [theirs, others] = [await follow(world, authorization), await follow(world, `Bearer ${world.owner.token}`)];
+    // Those of a password are Ada's own posts, the others are the admin's.
+    await world.postroom.ask(`mutation { ${end} ${posts(world.room)} }`, {}, by);
+    for (const socket of theirs.sockets) {
+      expect((await socket.closed).code).toBe(4403);
+      expect(socket.nexts('e')).toEqual([]);
+    }
+    for (const stream of theirs.streams) {
+      await stream.closed;
+      expect(eventsOf(stream)).toEqual([]);
+      expect(endOf(stream)).toEqual({ code: 'UNAUTHENTICATED' });
+    }
+    const isLast = (data: { roomEvents: { post?: { title: string } } } | undefined) =>
+      data?.roomEvents.post?.title === behind.at(-1);
+    for (const socket of others.sockets) await socket.take(({ payload }) => isLast(payload?.data));
+    for (const stream of others.streams) await stream.take(({ data }) => isLast(data?.data));
+  });
+
+  it('one whose key is revoked while it is let in is not let in', async () => {
+    const world = await launchWorld({ LOG_LEVEL: 'debug' });
+    const { postroom, file, ada } = world;
+    const { key, id } = await createKey(world);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
+    const countStatements = (start: string) =>
+      postroom.log.filter(({ sql }) => typeof sql === 'string' && sql.startsWith(start)).length;
+    const looks = () => countStatements('select * from "apiKeys" where "hash"');
+    const before = looks();
+    const revoking = await withDatabaseLocked(file, async () => {
+      // It waits for its turn to write; whoever comes meanwhile finds the key as it was, and waits behind it.
+      const begun = countStatements('begin immediate');
+      const revoke = `mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`;
+      const sent = postroom.ask(revoke, {}, ada.token);
+      await expect.poll(() => countStatements('begin immediate'), { interval: 5 }).toBeGreaterThan(begun);
+      socket.send({ type: 'connection_init', payload: { authorization: `ApiKey ${key}` } });
+      await expect.poll(looks, { interval: 5 }).toBe(before + 1);
+      return { sent };
+    });
+    await revoking.sent;
+    expect((await socket.closed).code).toBe(4403);
+    expect(socket.received).toEqual([]);
+  });
+
+  it('a key that was revoked while its request ran changes nothing more', async () => {
+    const { postroom, ada, room } = await launchWorld();
+    const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ, WRITE] }) { key apiKey { id } } }';
+    const { createApiKey } = await postroom.ask(make, {}, ada.token);
+    // What takes a while, over and over, and a change behind it.
+    const signUps = Array.from(
+      { length: 20 },
+      (_, n) => `n${n}: signUp(input: { name: "new", email: "n${n}@x.org", password: "long enough" }) { expiresAt }`,
+    );
+    const writing = sendAs(
+      postroom,
+      `ApiKey ${createApiKey.key}`,
+      `mutation { ${signUps.join(' ')} createPost(input: { room: "${room}", title: "too late" }) { post { id } } }`,
+    );
+    const count = async () =>
+      (await postroom.ask('{ users(filter: { name: "new" }) { pagination { total } } }')).users.pagination.total;
+    await expect.poll(count, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0);
+    const revoke = `mutation { revokeApiKey(input: { id: "${createApiKey.apiKey.id}" }) { apiKey { id } } }`;
+    await postroom.ask(revoke, {}, ada.token);
+    expect(await writing).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    expect(await postroom.ask('{ posts(filter: { title: "too late" }) { data { id } } }')).toEqual({
+      posts: { data: [] },
+    });
+  });
+});
