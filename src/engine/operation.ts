@@ -13,6 +13,7 @@ import type { FanOut } from '../live/fan-out.ts';
 import type { Subscriber } from '../live/subscriber.ts';
 import type { Log } from '../log.ts';
 import { RoomStream } from '../resolvers/room-stream.ts';
+import { orAborted } from './aborted.ts';
 import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
 import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import { OperationContext, type Services } from './context.ts';
@@ -119,7 +120,8 @@ export class Operation implements PreparedOperation {
       if (!(source instanceof RoomStream)) return source as ExecutionResult;
       onFound?.();
       const live = { validated, services, viewer, answerOptions: this.#answerOptions };
-      subscriber = await fanOut.subscribe(createSubscribeRequest(live, source, after));
+      const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
+      subscriber = await orAborted(subscribing, this.#call.abort.signal, (late) => late.leave());
       return {};
     });
     return subscriber ?? answer;

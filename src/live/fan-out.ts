@@ -125,7 +125,7 @@ export class FanOut implements SubscriberHub {
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
     if (position.epoch !== this.#parts.epoch) throw this.#expired(feed);
-    if (position.seq > feed.head) await feed.heal(position.seq);
+    if (position.seq > feed.head) await feed.heal();
     if (position.seq > feed.head) throw new ClientError('CURSOR_INVALID', 'The cursor is ahead of the room.');
     if (!(await feed.read(position.seq, 1))) throw this.#expired(feed);
     return position.seq;
@@ -145,6 +145,7 @@ export class FanOut implements SubscriberHub {
   }
 
   #expired(feed: Feed): ClientError {
+    if (feed.deleted) return new ClientError('ROOM_DELETED');
     return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: this.cursorAt(feed.roomId, feed.head) } });
   }
 }

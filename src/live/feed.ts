@@ -49,7 +49,7 @@ export class Feed {
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
   #healing: Promise<void> | undefined;
-  #target = 0;
+  #isBehind = false;
   #leaveBus: () => void = () => {};
 
   constructor(roomId: string, parts: FeedParts, checkAccess: AccessCheck) {
@@ -97,6 +97,12 @@ export class Feed {
    * longer kept: decided by count and age as it is read, never by how far trimming has come.
    */
   async read(after: number, limit: number): Promise<RoomEvent[] | undefined> {
+    const events = await this.#find(after, limit);
+    if (!events) await this.#endWhereGone();
+    return events;
+  }
+
+  async #find(after: number, limit: number): Promise<RoomEvent[] | undefined> {
     if (after >= this.head) return [];
     if (after < this.head - this.#parts.retention.count) return undefined;
     const events = (this.#readRing(after, limit) ?? (await this.#readChunk(after))).slice(0, limit);
@@ -105,9 +111,15 @@ export class Feed {
     return first.at < Date.now() - this.#parts.retention.hours * hourMs ? undefined : events;
   }
 
-  /** Brings `head` up to the log, at least to `target` where the log holds it; all who wait share one reading. */
-  heal(target: number): Promise<void> {
-    this.#target = Math.max(this.#target, target);
+  /** A room that is deleted takes its log along, which may be seen before it is heard. */
+  async #endWhereGone(): Promise<void> {
+    const heads = await readHeads(this.#parts.database.db, [this.roomId]);
+    if (!heads.has(this.roomId)) this.end();
+  }
+
+  /** Brings `head` up to where the log is now; all who wait share one reading. */
+  heal(): Promise<void> {
+    this.#isBehind = true;
     this.#healing ??= this.#catchUp();
     return this.#healing;
   }
@@ -121,19 +133,20 @@ export class Feed {
     // What may end a stream is read from the log, where its turn waits for the look at who may still listen.
     if (event.seq === this.head + 1 && !this.#healing && !mayChangeAccess(event)) this.#push([event]);
     // A failed read is tried again by the next event or the next comparison of heads.
-    else this.heal(event.seq).catch(() => {});
+    else this.heal().catch(() => {});
   }
 
   async #catchUp(): Promise<void> {
     try {
-      for (;;) {
+      while (this.#isBehind) {
+        // What is asked for from here on may be newer than what this reading finds.
+        this.#isBehind = false;
         const events = await this.#readLog(this.head, chunkLength);
         for (const event of events) await this.#accept(event);
-        if (events.length === 0 || (events.length < chunkLength && this.head >= this.#target)) return;
+        this.#isBehind ||= events.length === chunkLength;
       }
     } finally {
       this.#healing = undefined;
-      this.#target = 0;
     }
   }
 

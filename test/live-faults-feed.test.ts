@@ -1,0 +1,126 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/live.ts';
+import { inMemory, makePosts } from './support/load.ts';
+import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
+import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+const deaf = [new URL('support/unreliable-server.ts', import.meta.url).pathname, 'deaf', '1'];
+const late = [new URL('support/late-bus-server.ts', import.meta.url).pathname];
+const patience = { timeout: 20_000, interval: 5 };
+const feedFailed = 'the live feed failed, and tries again';
+
+const follow = (room: string, after?: string) =>
+  `subscription { roomEvents(room: "${room}"${after === undefined ? '' : `, after: "${after}"`}) {
+    cursor ... on PostCreated { post { body } }
+  } }`;
+const seqsOf = (socket: ProtocolSocket) => socket.nexts('1').map(({ data }) => seqOf(data.roomEvents.cursor));
+const codes = (code: string) => [{ extensions: { code } }];
+
+/** How often the heads of all open rooms were compared with the log so far. */
+function comparisonsOf({ log }: Postroom): number {
+  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head" from "rooms" where "id" in')).length;
+}
+
+/** The next comparison of heads is seconds away. */
+async function untilCompared(postroom: Postroom): Promise<void> {
+  const compared = comparisonsOf(postroom);
+  await expect.poll(() => comparisonsOf(postroom), patience).toBeGreaterThan(compared);
+}
+
+/** Makes a table of the database unusable, and usable again. */
+function breakTable(file: string, table: string): () => void {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  database.exec(`pragma legacy_alter_table = on; alter table "${table}" rename to "broken"`);
+  return () => {
+    database.exec(`alter table "broken" rename to "${table}"`);
+    database.close();
+  };
+}
+
+it.each([
+  'roomEvents',
+  'roomMembers',
+])('a database whose %s cannot be read for a while costs no event, and nobody their stream', async (table) => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hidden');
+  const hide = 'mutation ($id: ID!) { updateRoom(input: { id: $id, visibility: PRIVATE }) { room { id } } }';
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ada.token}` } });
+  const from = seqOf(await socket.follow('1', follow(room)));
+  await untilCompared(postroom);
+  await postroom.createPost(ada, room, 'one');
+  await postroom.ask(hide, { id: room }, ada.token);
+  await postroom.createPost(ada, room, 'three');
+  const mend = breakTable(file, table);
+  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, patience).toBeGreaterThan(0);
+  expect(seqsOf(socket).length).toBeLessThan(3);
+  mend();
+  await expect.poll(() => seqsOf(socket).length, patience).toBeGreaterThanOrEqual(3);
+  expect(seqsOf(socket)).toEqual(seqsBetween(from, from + 3));
+  expect(socket.received.filter(({ type }) => type === 'error')).toEqual([]);
+  socket.webSocket.close();
+  await untilCounts(postroom, nothingLeft);
+});
+
+it('a database that cannot be read while a room is opened refuses the stream, and leaves nothing behind', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'closed');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const mend = breakTable(file, 'roomEvents');
+  for (const id of ['a', 'b', 'c']) socket.subscribe(id, follow(room));
+  for (const _ of ['a', 'b', 'c']) {
+    const { payload } = await socket.take(({ type }) => type === 'error');
+    expect(payload).toMatchObject(codes('INTERNAL_SERVER_ERROR'));
+  }
+  await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
+  mend();
+  const from = seqOf(await socket.follow('1', follow(room)));
+  await postroom.createPost(ada, room, 'again');
+  await expect.poll(() => seqsOf(socket), patience).toEqual([from + 1]);
+});
+
+it('a room that another process deletes ends the stream of one who is still behind', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug', ...inMemory };
+  const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
+  const ada = await other.signUp('Ada');
+  const room = await other.createRoom(ada, 'gone');
+  const { room: empty } = await other.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: room });
+  await makePosts(other, { author: ada, room, count: 2_000, bytes: 10_000 });
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('1', follow(room, empty.cursor));
+  await socket.take(({ type }) => type === 'next');
+  socket.rawSocket.pause();
+  await untilCompared(postroom);
+  await other.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
+  socket.rawSocket.resume();
+  const { payload } = await socket.take(({ type }) => type === 'error');
+  expect(payload).toMatchObject(codes('ROOM_DELETED'));
+  expect(seqsOf(socket)).toEqual(seqsBetween(0, seqsOf(socket).length));
+  await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
+});
+
+it('a bus that does not answer keeps nobody waiting, and nothing is left behind those who waited', async () => {
+  const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '500' }, late);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'silent');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('1', follow(room));
+  expect(await socket.take()).toMatchObject({ type: 'error', payload: codes('SERVICE_UNAVAILABLE') });
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  const body = JSON.stringify({ query: follow(room) });
+  expect((await fetch(postroom.graphqlUrl, { method: 'POST', headers, body })).status).toBe(503);
+  // Others leave by themselves.
+  socket.subscribe('2', follow(room));
+  socket.send({ type: 'complete', id: '2' });
+  await socket.settle();
+  expect(await readMetrics(postroom)).toMatchObject({ feeds: 1, subscribers: 0 });
+  await postroom.createPost(ada, room, 'at last');
+  await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
+  expect(postroom.log).toEqual([]);
+});
