@@ -19,7 +19,7 @@ import { Sessions } from './identity/session.ts';
 import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './identity/session-key.ts';
 import { createSignInLimit } from './identity/sign-in-limit.ts';
 import { CredentialWatch } from './identity/watch.ts';
-import { type Bus, usersTopic } from './live/bus.ts';
+import { type Bus, commonTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
@@ -82,7 +82,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
-    const leaveUsers = await bus.subscribe(usersTopic, (message) => {
+    const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
       if (message.type !== 'contentErased' && !('roomId' in message)) credentials.endBy(message);
     });
@@ -96,7 +96,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         http.closeAllConnections();
         await Promise.all([closed, trimming.stop()]);
-        leaveUsers();
+        leaveBus();
         log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
         await bus.close();
         metrics.stop();

@@ -27,13 +27,13 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** What concerns more than one room. */
-export const usersTopic = 'users';
+/** What concerns more than one room: accounts, credentials, content that is gone. */
+export const commonTopic = 'common';
 
 export function roomTopic(roomId: string): string {
   return `room:${roomId}`;
 }
 
 export function topicOf(message: BusMessage): string {
-  return 'roomId' in message ? roomTopic(message.roomId) : usersTopic;
+  return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readConfig } from '../../src/config.ts';
-import { type Bus, topicOf, usersTopic } from '../../src/live/bus.ts';
+import { type Bus, commonTopic, topicOf } from '../../src/live/bus.ts';
 import { createMemoryBus } from '../../src/live/bus-memory.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
@@ -17,7 +17,7 @@ function createLateBus(): Bus {
       waiting.get(topicOf(message))?.resolve();
     },
     async subscribe(topic, listener) {
-      if (topic === usersTopic) return bus.subscribe(topic, listener);
+      if (topic === commonTopic) return bus.subscribe(topic, listener);
       const missed = waiting.get(topic) ?? Promise.withResolvers<void>();
       waiting.set(topic, missed);
       await missed.promise;
