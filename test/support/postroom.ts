@@ -40,8 +40,8 @@ export interface Person {
 export type Settings = Record<string, string>;
 
 /** A folder of its own, gone when the test is. */
-export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+export function scratchFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'postroom-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
