@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { LiveSocket } from './support/live-client.ts';
 import { writeMembers, writePosts, writeRoom, writeUsers } from './support/rows.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -19,11 +20,17 @@ beforeAll(() => {
 
 /** The SQL that an operation costs. */
 async function statementsOf(query: string, variables: Record<string, unknown> = {}): Promise<string[]> {
+  return statementsDuring(async () => {
+    const { data, errors } = await server.postroom.send(query, variables);
+    expect(errors).toBeUndefined();
+    expect(data).not.toBeNull();
+  });
+}
+
+async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
   const { log } = server.postroom;
   const before = log.length;
-  const { data, errors } = await server.postroom.send(query, variables);
-  expect(errors).toBeUndefined();
-  expect(data).not.toBeNull();
+  await work();
   // The log is written behind the answer: a second operation's own statement ends it.
   await server.postroom.send('{ roomByName(name: "end of the statements") { id } }');
   await expect.poll(() => log.slice(before).some(isMark)).toBe(true);
@@ -32,6 +39,11 @@ async function statementsOf(query: string, variables: Record<string, unknown> = 
     .slice(0, all.findIndex(isMark))
     .filter(({ msg }) => msg === 'statement')
     .map(({ sql }) => String(sql));
+}
+
+/** The log is compared with the feeds every now and then, whatever else happens. */
+function isComparison(sql: string): boolean {
+  return sql.startsWith('select "id", "head" from "rooms"');
 }
 
 function isMark({ sql }: Record<string, unknown>): boolean {
@@ -82,5 +94,25 @@ describe('SQL statements', () => {
       expect(await costs(field, 'edges { cursor } pageInfo { hasNextPage }')).toBe(2);
       expect(await costs(field, 'edges { cursor } pageInfo { hasNextPage hasPreviousPage }')).toBe(3);
     }
+  });
+
+  it('a post that is delivered live costs none beyond those of its mutation', async () => {
+    const { postroom } = server;
+    const ada = await postroom.signUp('Ada');
+    const lobby = await postroom.createRoom(ada, 'lobby');
+    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    onTestFinished(() => socket.close());
+    const unheard = await statementsDuring(() => postroom.createPost(ada, lobby, 'unheard'));
+    const query = `subscription ($room: ID!) {
+      roomEvents(room: $room) { cursor actor { name } ... on PostCreated { post { title author { id name } } } }
+    }`;
+    const { start, results } = socket.subscribe('1', query, { room: lobby });
+    await start;
+    const heard = await statementsDuring(async () => {
+      await postroom.createPost(ada, lobby, 'heard');
+      const { data } = await results.next();
+      expect(data?.['roomEvents']).toMatchObject({ actor: { name: 'Ada' }, post: { title: 'heard' } });
+    });
+    expect(heard.filter((sql) => !isComparison(sql))).toEqual(unheard);
   });
 });

@@ -1,11 +1,16 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomEventRow, RoomEventType, Tables } from './tables.ts';
+import type { PostRow, RoomEventRow, RoomEventType, Tables, UserRow } from './tables.ts';
 
-/** A room's event: an entry of the log and, while it is live, what it says of the post as it was written. */
+/** What an event says beyond its entry in the log: as it was when it was written, so that a live event need not be read. */
+export interface EventContent {
+  post: PostRow;
+  author: UserRow;
+}
+
 export interface RoomEvent extends RoomEventRow {
-  /** As written; absent in a replay, which reads the post as it is now. */
-  post?: PostRow;
+  /** Absent in a replay, which reads everything as it is now. */
+  content?: EventContent;
 }
 
 /** What happened, before it has a number. */
@@ -15,14 +20,14 @@ export interface NewRoomEvent {
   subjectId: string;
   version: number;
   actorId: string | null;
-  post?: PostRow;
+  content?: EventContent;
 }
 
 /**
  * Writes an event into the log, in the transaction of the change. The number comes from the room's own row, which stays
  * locked until the commit: the order of numbers is the order of commits.
  */
-export async function appendEvent(db: Db, { post, ...event }: NewRoomEvent): Promise<RoomEvent> {
+export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
   const { head } = await db
     .updateTable('rooms')
     .set((eb) => ({ head: eb('head', '+', 1) }))
@@ -31,7 +36,7 @@ export async function appendEvent(db: Db, { post, ...event }: NewRoomEvent): Pro
     .executeTakeFirstOrThrow();
   const row = { ...event, seq: Number(head), at: Date.now() };
   await db.insertInto('roomEvents').values(row).execute();
-  return { ...row, ...(post && { post }) };
+  return { ...row, ...(content && { content }) };
 }
 
 /** Up to `limit` events behind number `after`, in order. */

@@ -77,6 +77,7 @@ async function render(
   context: OperationContext,
 ): Promise<Rendered | null> {
   context.pinPosition(event.roomId, event.seq);
+  if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = context.cursorAt(event.roomId, event.seq);

@@ -29,7 +29,7 @@ export interface FeedReader {
 const ringLength = 2_048;
 /** So many are read at once; an idle room holds no more. */
 const chunkLength = 256;
-/** So many of the latest events keep the post as it was written; a reader further behind reads it as it is now. */
+/** So many of the latest events keep what they say as it was written; a reader further behind reads it as it is now. */
 const liveLength = 64;
 const hourMs = 3_600_000;
 
@@ -163,7 +163,8 @@ export class Feed {
       this.head = event.seq;
       if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
     }
-    this.#ring.splice(0, this.#ring.length - ringLength);
+    // Not one by one: each time the whole ring moves.
+    if (this.#ring.length > ringLength + chunkLength) this.#ring.splice(0, chunkLength);
     this.#stripOld(events.length);
     this.advance();
   }
@@ -179,7 +180,7 @@ export class Feed {
     const end = this.#ring.length - liveLength;
     for (let index = Math.max(0, end - added); index < end; index += 1) {
       const event = this.#ring[index];
-      if (event?.post) this.#ring[index] = withoutPost(event);
+      if (event?.content) this.#ring[index] = withoutContent(event);
     }
   }
 
@@ -231,7 +232,7 @@ function mayChangeAccess({ type }: RoomEvent): boolean {
   return type === 'MemberLeft' || type === 'RoomUpdated';
 }
 
-/** The event as a replay sees it: its post is read anew. */
-export function withoutPost({ post: _, ...event }: RoomEvent): RoomEvent {
+/** The event as a replay sees it: what it says is read anew. */
+export function withoutContent({ content: _, ...event }: RoomEvent): RoomEvent {
   return event;
 }

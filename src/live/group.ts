@@ -1,5 +1,5 @@
 import type { RoomEvent } from '../data/events.ts';
-import { type Feed, type FeedReader, withoutPost } from './feed.ts';
+import { type Feed, type FeedReader, withoutContent } from './feed.ts';
 import { personal, type Render } from './selection.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -85,7 +85,7 @@ export class Group implements FeedReader {
   /** An event of the past as it is now; shared by all who catch up at the same time. */
   async replay(event: RoomEvent): ReturnType<Render> {
     const known = this.#replayed.get(event.seq)?.rendered;
-    const rendered = known ?? this.#parts.render(withoutPost(event));
+    const rendered = known ?? this.#parts.render(withoutContent(event));
     if (!known) this.#keepReplayed(event, rendered);
     const result = await rendered;
     if (result === personal) this.#split();

@@ -1,6 +1,6 @@
 import type { NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
-import type { PostRow, RoomEventType } from '../data/tables.ts';
+import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
@@ -37,7 +37,7 @@ export const postMutations: MutationResolvers = {
         publishedAt,
         createdAt: now,
       });
-      if (publishedAt !== null) await append(eventOf('PostCreated', post));
+      if (publishedAt !== null) await append(eventOf('PostCreated', post, viewer.user));
       return post;
     });
     return { post };
@@ -50,7 +50,7 @@ export const postMutations: MutationResolvers = {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
       const published = assertUpdated(await updatePost(db, post, { publishedAt: Date.now() }));
-      await append(eventOf('PostCreated', published));
+      await append(eventOf('PostCreated', published, viewer.user));
       return published;
     });
     return { post };
@@ -61,8 +61,7 @@ export const postMutations: MutationResolvers = {
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
       await deletePost(db, post.id);
-      const { post: _erased, ...event } = eventOf('PostDeleted', post);
-      if (post.publishedAt !== null) await append({ ...event, actorId: viewer.user.id });
+      if (post.publishedAt !== null) await append(entryOf('PostDeleted', post, viewer.user));
       return post;
     });
     return { post };
@@ -78,7 +77,7 @@ async function changePost(context: Context, input: UpdatePostInput): Promise<{ p
     const changes = { title: input.title ?? undefined, body: input.body };
     if (isEmpty(changes)) return post;
     const changed = assertUpdated(await updatePost(db, post, changes));
-    if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed));
+    if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed, viewer.user));
     return changed;
   });
   return { post };
@@ -91,7 +90,11 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
   check.assertValid();
 }
 
-/** Only authors change their posts: the author is the actor. */
-function eventOf(type: RoomEventType, post: PostRow): NewRoomEvent {
-  return { roomId: post.roomId, type, subjectId: post.id, version: post.version, actorId: post.authorId, post };
+function entryOf(type: RoomEventType, { id, roomId, version }: PostRow, actor: UserRow): NewRoomEvent {
+  return { roomId, type, subjectId: id, version, actorId: actor.id };
+}
+
+/** Only authors write their posts. */
+function eventOf(type: RoomEventType, post: PostRow, author: UserRow): NewRoomEvent {
+  return { ...entryOf(type, post, author), content: { post, author } };
 }

@@ -74,7 +74,7 @@ async function findAddedPost(event: Event, context: Context): Promise<PostRow | 
 
 /** Live, the post as it was written; in a replay, as it is now. */
 async function findEventPost(event: Event, { loaders }: Context): Promise<PostRow | undefined> {
-  return event.post ?? loaders.post.load(event.subjectId);
+  return event.content?.post ?? loaders.post.load(event.subjectId);
 }
 
 async function findLivingUser(id: string, { loaders }: Context): Promise<UserRow | null> {
