@@ -44,9 +44,9 @@ export function start(name: ContestantName, options: StartOptions): Promise<Cont
   return name === 'postroom' ? startPostroom(options) : startPeer(name, options);
 }
 
-async function startPeer(name: ContestantName, { frameBytes }: StartOptions): Promise<Contestant> {
+async function startPeer(name: ContestantName, { frameBytes, nodeOptions }: StartOptions): Promise<Contestant> {
   const environment = { FRAME_BYTES: String(frameBytes) };
-  const server = await Server.start({ command: [serverFile(name)], environment });
+  const server = await Server.start({ command: [serverFile(name)], environment, nodeOptions });
   return {
     server,
     isGraphQL: name !== 'raw-ws',

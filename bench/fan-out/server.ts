@@ -27,7 +27,7 @@ export class Server {
     const options = ['--expose-gc', ...nodeOptions, '--import', probe];
     const child = spawn(process.execPath, [...options, ...command], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...environment },
+      env: { PATH: process.env['PATH'], NODE_ENV: 'production', NODE_NO_WARNINGS: '1', ...environment },
     });
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     child.once('exit', (status) => reject(new Error(`${command.join(' ')} ended with ${status}`)));

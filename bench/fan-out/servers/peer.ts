@@ -73,4 +73,6 @@ export function listen(server: Server): void {
 export function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   console.log(`The peer is at http://127.0.0.1:${port}/graphql`);
+  // Whoever is killed leaves no profile behind.
+  process.once('SIGTERM', () => process.exit());
 }
