@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import {
+  createDen,
+  createKey,
+  eventsOf,
+  follow,
+  lastWordOf,
+  launchWorld,
+  outcomeOf,
+  signIn,
+  type World,
+} from './support/followers.ts';
+import { launchForTest, run } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+/* Two processes on one database, without a bus between them: what one changes, the other finds. */
+
+interface Change {
+  mutation: (world: World, key: { id: string }) => string;
+  by: (world: World) => string | Promise<string>;
+  /** As whom one follows. */
+  as: 'application' | 'person';
+  /** Where one is no member, so that there is no membership to lose first. */
+  isOutside?: boolean;
+  /** How it ends over WebSocket and over SSE. */
+  told: [socket: number | string, stream: string];
+}
+
+const changes: Record<string, Change> = {
+  'a key that is revoked': {
+    mutation: (_, { id }) => `revokeApiKey(input: { id: "${id}" }) { apiKey { id } }`,
+    by: ({ ada }) => ada.token,
+    as: 'application',
+    told: [4403, 'UNAUTHENTICATED'],
+  },
+  'a password that is changed': {
+    mutation: ({ ada: { password } }) =>
+      `changePassword(input: { currentPassword: "${password}", newPassword: "a new horse" }) { user { id } }`,
+    by: ({ postroom, ada }) => signIn(postroom, ada),
+    as: 'person',
+    told: [4403, 'UNAUTHENTICATED'],
+  },
+  'an account that is deleted': {
+    mutation: ({ ada }) => `deleteUser(input: { id: "${ada.id}" }) { user { id } }`,
+    by: ({ owner }) => owner.token,
+    as: 'person',
+    isOutside: true,
+    told: [4403, 'UNAUTHENTICATED'],
+  },
+  'a member who is taken out': {
+    mutation: ({ room, ada }) => `removeRoomMember(input: { room: "${room}", user: "${ada.id}" }) { room { id } }`,
+    by: ({ owner }) => owner.token,
+    as: 'person',
+    told: ['MEMBERSHIP_REVOKED', 'MEMBERSHIP_REVOKED'],
+  },
+  'a room that is deleted': {
+    mutation: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`,
+    by: ({ owner }) => owner.token,
+    as: 'person',
+    told: ['ROOM_DELETED', 'ROOM_DELETED'],
+  },
+};
+
+const named = Object.entries(changes).map(([name, change]) => ({ name, ...change }));
+
+it.for(named)('what another process did ends the streams here: $name', async (change, { annotate }) => {
+  const world = await launchWorld();
+  const { settings, postroom, ada } = world;
+  const here = await launchForTest(settings);
+  const key = await createKey(world);
+  const room = change.isOutside
+    ? await postroom.createRoom(world.owner, 'yard')
+    : await createDen(world, [ada.id, key.userId]);
+  const authorization = change.as === 'application' ? `ApiKey ${key.key}` : `Bearer ${ada.token}`;
+  const { sockets, streams } = await follow(here, room, authorization);
+  const by = await change.by(world);
+  await postroom.ask(`mutation { ${change.mutation({ ...world, room }, key)} }`, {}, by);
+  const done = Date.now();
+  const [onSocket, onStream] = change.told;
+  for (const socket of sockets) expect(await outcomeOf(socket)).toBe(onSocket);
+  for (const stream of streams) expect(await lastWordOf(stream)).toBe(onStream);
+  await annotate(`ended ${Date.now() - done} ms behind`);
+  for (const socket of sockets) expect(socket.nexts('e')).toEqual([]);
+  for (const stream of streams) expect(eventsOf(stream)).toEqual([]);
+});
+
+it('a stream that one sees by being an admin ends where the operator takes the role back', async ({ annotate }) => {
+  const world = await launchWorld();
+  const { settings, postroom, ada, owner } = world;
+  expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
+  const den = await createDen(world, []);
+  const authorization = `Bearer ${ada.token}`;
+  const { sockets, streams } = await follow(postroom, den, authorization);
+  await postroom.createPost(owner, den, 'seen');
+  for (const socket of sockets) await socket.take(({ type }) => type === 'next');
+  for (const stream of streams) await stream.take(({ data }) => data?.data);
+  expect((await run(['revoke-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is no admin.\n`);
+  const done = Date.now();
+  for (const socket of sockets) expect(await outcomeOf(socket)).toBe(4403);
+  for (const stream of streams) expect(await lastWordOf(stream)).toBe('UNAUTHENTICATED');
+  await annotate(`ended ${Date.now() - done} ms behind the command's end`);
+  await postroom.createPost(owner, den, 'unseen');
+  for (const socket of sockets) expect(socket.nexts('e')).toHaveLength(1);
+  for (const stream of streams) expect(eventsOf(stream)).toHaveLength(1);
+  // Who comes back is who they are now.
+  const again = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+  again.subscribe('den', `subscription { roomEvents(room: "${den}") { __typename } }`);
+  expect(await again.take(({ id }) => id === 'den')).toMatchObject({
+    type: 'error',
+    payload: [{ extensions: { code: 'NOT_FOUND' } }],
+  });
+  await again.follow('hall', `subscription { roomEvents(room: "${world.room}") { __typename } }`);
+});
+
+it('a key that the command line makes and a role that it grants count at once in a server that runs', async () => {
+  const { settings, postroom, ada, room } = await launchWorld();
+  const args = ['key', 'create', '--name', 'operator', '--scopes', 'read', '--owner', ada.email.toUpperCase()];
+  const made = await run(args, settings);
+  expect(made).toMatchObject({ status: 0, stdout: expect.stringMatching(/^pr_live_\w{34}\n$/) });
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, {
+    init: { authorization: `ApiKey ${made.stdout.trim()}` },
+  });
+  await socket.follow('e', `subscription { roomEvents(room: "${room}") { __typename } }`);
+  // It is its owner's to revoke.
+  const { viewer } = await postroom.ask('{ viewer { apiKeys { id name scopes } } }', {}, ada.token);
+  expect(viewer.apiKeys).toEqual([{ id: expect.anything(), name: 'operator', scopes: ['READ'] }]);
+  const revoke = `mutation { revokeApiKey(input: { id: "${viewer.apiKeys[0].id}" }) { apiKey { id } } }`;
+  await postroom.ask(revoke, {}, ada.token);
+  expect((await socket.closed).code).toBe(4403);
+});
