@@ -3,11 +3,12 @@ import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { inMemory, makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
-import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const deaf = [new URL('support/unreliable-server.ts', import.meta.url).pathname, 'deaf', '1'];
 const late = [new URL('support/late-bus-server.ts', import.meta.url).pathname];
+const postCount = 2_000;
 const patience = { timeout: 20_000, interval: 5 };
 const feedFailed = 'the live feed failed, and tries again';
 
@@ -39,6 +40,15 @@ function breakTable(file: string, table: string): () => void {
   };
 }
 
+/** A room whose posts are more than sockets hold, and more than a process that opens it has at hand. */
+async function fillRoom(postroom: Postroom): Promise<{ ada: Person; room: string; start: string }> {
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'full');
+  const { room: empty } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: room });
+  await makePosts(postroom, { author: ada, room, count: postCount, bytes: 10_000 });
+  return { ada, room, start: empty.cursor };
+}
+
 it.each([
   'roomEvents',
   'roomMembers',
@@ -65,6 +75,49 @@ it.each([
   await untilCounts(postroom, nothingLeft);
 });
 
+it('a post that cannot be read for a while is told when it can, once', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'patient');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('1', `subscription { postAdded(room: "${room}") { title } }`);
+  await untilCompared(postroom);
+  await postroom.createPost(ada, room, 'one');
+  await postroom.createPost(ada, room, 'two');
+  const mend = breakTable(file, 'posts');
+  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, patience).toBeGreaterThan(1);
+  expect(socket.nexts('1')).toEqual([]);
+  mend();
+  const titles = () => socket.nexts('1').map(({ data }) => data.postAdded.title);
+  await expect.poll(() => titles().length, patience).toBeGreaterThanOrEqual(2);
+  await postroom.createPost(ada, room, 'three');
+  await expect.poll(() => titles().length, patience).toBeGreaterThanOrEqual(3);
+  expect(titles()).toEqual(['one', 'two', 'three']);
+});
+
+it('one who cannot be read on to is told, and goes on where they were', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const settings = { DATABASE_URL: `sqlite:${file}`, ...inMemory };
+  const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
+  const { ada, room, start } = await fillRoom(other);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('1', follow(room, start));
+  await socket.take(({ type }) => type === 'next');
+  socket.rawSocket.pause();
+  const mend = breakTable(file, 'roomEvents');
+  socket.rawSocket.resume();
+  const { payload } = await socket.take(({ type }) => type === 'error');
+  expect(payload).toMatchObject(codes('SERVICE_UNAVAILABLE'));
+  mend();
+  const seen = seqsOf(socket);
+  expect(seen).toEqual(seqsBetween(0, seen.length));
+  socket.subscribe('1', follow(room, socket.nexts('1').at(-1).data.roomEvents.cursor));
+  await other.createPost(ada, room, 'the last');
+  await expect.poll(() => seqsOf(socket).at(-1), patience).toBe(postCount + 1);
+  expect(seqsOf(socket)).toEqual(seqsBetween(0, postCount + 1));
+});
+
 it('a database that cannot be read while a room is opened refuses the stream, and leaves nothing behind', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
@@ -88,12 +141,9 @@ it('a room that another process deletes ends the stream of one who is still behi
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug', ...inMemory };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
-  const ada = await other.signUp('Ada');
-  const room = await other.createRoom(ada, 'gone');
-  const { room: empty } = await other.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: room });
-  await makePosts(other, { author: ada, room, count: 2_000, bytes: 10_000 });
+  const { ada, room, start } = await fillRoom(other);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-  socket.subscribe('1', follow(room, empty.cursor));
+  socket.subscribe('1', follow(room, start));
   await socket.take(({ type }) => type === 'next');
   socket.rawSocket.pause();
   await untilCompared(postroom);
@@ -118,6 +168,8 @@ it('a bus that does not answer keeps nobody waiting, and nothing is left behind 
   // Others leave by themselves.
   socket.subscribe('2', follow(room));
   socket.send({ type: 'complete', id: '2' });
+  const signal = AbortSignal.timeout(100);
+  await expect(fetch(postroom.graphqlUrl, { method: 'POST', headers, body, signal })).rejects.toThrow();
   await socket.settle();
   expect(await readMetrics(postroom)).toMatchObject({ feeds: 1, subscribers: 0 });
   await postroom.createPost(ada, room, 'at last');
