@@ -36,13 +36,14 @@ export async function openSqlite(path: string, { onStatement }: DatabaseOptions)
     const past = new Pool(maxSnapshots, () => open('read'));
     const purge = new Purge(writer);
     const read = <T>(pool: Pool, work: (db: Transaction<Tables>) => Promise<T>) =>
-      pool.use((db) => db.transaction().execute(work)).finally(() => purge.runWhereDue());
+      pool.use((db) => db.transaction().execute(work));
     return {
       dialect,
       db: reader,
       transaction: (work) => writer.transaction().execute(work),
-      snapshot: (work) => read(snapshots, work),
-      remember: (work) => read(past, async (db) => work(await settle(db))),
+      // Who only reads does not wait for the writer.
+      snapshot: (work) => read(snapshots, work).finally(() => void purge.runWhereDue()),
+      remember: (work) => read(past, async (db) => work(await settle(db))).finally(() => purge.runWhereDue()),
       purge: () => purge.run(),
       async close() {
         await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
