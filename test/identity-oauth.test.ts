@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -82,6 +83,53 @@ it('the first sight of a subject makes its user once, however many requests see 
   }
   expect(await processes[0]?.ask('{ users { pagination { total } } }')).toEqual({
     users: { pagination: { total: subjects.length } },
+  });
+});
+
+describe('a subject whose account was deleted', () => {
+  const remove = (id: string) => `mutation { deleteUser(input: { id: "${id}" }) { user { id } } }`;
+  const viewerOf = async (postroom: Postroom, token: string) =>
+    (await sendAs(postroom, `Bearer ${token}`)).data?.viewer?.id;
+
+  it('is nobody by the tokens of before, and someone new by those of later', async () => {
+    const file = join(scratchFolder(), 'postroom.db');
+    const { issuer, postroom } = await launchBeside({}, { DATABASE_URL: `sqlite:${file}` });
+    const sub = 'ada@issuer.example';
+    const [used, unused, others] = [
+      await issuer.sign({ sub }),
+      await issuer.sign({ sub, jti: 'unused' }),
+      await issuer.sign({ sub: 'bob' }),
+    ];
+    const [first, bob] = [await viewerOf(postroom, used), await viewerOf(postroom, others)];
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${used}` } });
+    expect((await sendAs(postroom, `Bearer ${used}`, remove(first))).status).toBe(200);
+    expect((await socket.closed).code).toBe(4403);
+    for (const token of [used, unused]) {
+      expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({
+        status: 401,
+        challenge: expect.stringContaining('error="invalid_token"'),
+      });
+      expect(await connectAs(postroom, `Bearer ${token}`)).toBe(4403);
+    }
+    const people = await postroom.ask('{ users { data { id } } }');
+    expect(people).toEqual({ users: { data: [{ id: bob }] } });
+
+    // Tokens tell their time in seconds: what was made in the second of the deletion counts as before.
+    let again = '';
+    const comeBack = async () => {
+      again = await issuer.sign({ sub });
+      return viewerOf(postroom, again);
+    };
+    await expect.poll(comeBack, patience).toBeDefined();
+    const second = await viewerOf(postroom, again);
+    expect(second).not.toBe(first);
+    for (const token of [used, unused]) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
+    expect(await viewerOf(postroom, others)).toBe(bob);
+
+    expect((await sendAs(postroom, `Bearer ${again}`, remove(second))).status).toBe(200);
+    expect((await sendAs(postroom, `Bearer ${again}`)).status).toBe(401);
+    expect(await postroom.stop()).toBe(0);
+    expect(readFileSync(file, 'latin1')).not.toContain(sub);
   });
 });
 

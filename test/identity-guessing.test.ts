@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { connectAs, sendAs } from './support/credentials.ts';
+import { launchForTest } from './support/postroom.ts';
+
+/* Who tries keys and tokens. */
+
+const limit = 10;
+/** Of the form of a key, and of nobody's. */
+const guess = 'ApiKey pr_live_0000000000000000000000000000000000';
+
+async function launch() {
+  const postroom = await launchForTest({ RATE_LIMIT: String(limit), LOG_LEVEL: 'info' });
+  const ada = await postroom.signUp('Ada');
+  // The sign-up itself was charged to the address.
+  return { postroom, ada, left: limit - 1 };
+}
+
+it('a client that guesses meets 429, and leaves no more lines in the log than the rate allows', async () => {
+  const { postroom, left } = await launch();
+  const replies = [];
+  for (let n = 0; n < left + 5; n += 1) replies.push(await sendAs(postroom, n % 2 ? guess : `Bearer guess-${n}`));
+  expect(replies.map(({ status }) => status)).toEqual([...Array(left).fill(401), ...Array(5).fill(429)]);
+  expect(replies.at(-1)).toMatchObject({
+    challenge: null,
+    errors: [{ extensions: { code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) } }],
+  });
+  const { headers } = await postroom.send('{ viewer { id } }', {}, 'guess');
+  expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(headers.get('ratelimit')).toMatch(/^"default";r=0;t=\d+$/);
+  const refused = () => postroom.log.filter(({ msg }) => msg === 'credentialsRefused').length;
+  await expect.poll(refused).toBe(left);
+});
+
+it('over WebSocket it is closed with 4403, and over the rate with 1013: a client that comes back does so later', async () => {
+  const { postroom, left } = await launch();
+  for (let n = 0; n < left; n += 1) expect(await connectAs(postroom, guess)).toBe(4403);
+  expect(await connectAs(postroom, guess)).toBe(1013);
+  expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+it('whoever has good credentials behind the same address has a rate of their own', async () => {
+  const { postroom, ada, left } = await launch();
+  for (let n = 0; n < left; n += 1) await sendAs(postroom, guess);
+  expect((await sendAs(postroom, guess)).status).toBe(429);
+  const good = `Bearer ${ada.token}`;
+  for (let n = 0; n < limit; n += 1) expect((await sendAs(postroom, good)).status).toBe(200);
+  expect((await sendAs(postroom, good)).status).toBe(429);
+  expect(await connectAs(postroom, good)).toBe('admitted');
+  // One without credentials is known by the address alone.
+  expect((await sendAs(postroom, undefined)).status).toBe(429);
+});

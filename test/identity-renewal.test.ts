@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { sendAs } from './support/credentials.ts';
+import { audience, openIssuer } from './support/issuer.ts';
+import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+/* Fresh credentials on a living socket: what goes on is what they allow. */
+
+const events = (room: string) => `subscription { roomEvents(room: "${room}") { __typename } }`;
+
+/** One who comes by the tokens of an issuer, which name their scopes, and is an admin; and a room of hers. */
+async function launchAdmin() {
+  const issuer = await openIssuer();
+  onTestFinished(() => issuer.close());
+  const settings = {
+    DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`,
+    OAUTH_ISSUER: issuer.issuer,
+    OAUTH_AUDIENCE: audience,
+  };
+  const postroom = await launchForTest(settings);
+  const tokenOf = async (scope: string, sub = 'ada') => `Bearer ${await issuer.sign({ sub, scope })}`;
+  const all = await tokenOf('read write admin');
+  const { id } = (await sendAs(postroom, all)).data.viewer;
+  const named = `mutation { updateUser(input: { id: "${id}", email: "ada@example.org" }) { user { email } } }`;
+  expect((await sendAs(postroom, all, named)).status).toBe(200);
+  expect((await run(['grant-admin', 'ada@example.org'], settings)).status).toBe(0);
+  const bob = await postroom.signUp('Bob');
+  const hall = await postroom.createRoom(bob, 'hall');
+  const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
+  const den: string = (await postroom.ask(create, {}, bob.token)).createRoom.room.id;
+  return { postroom, tokenOf, bob, hall, den };
+}
+
+async function renew(socket: ProtocolSocket, authorization: string): Promise<void> {
+  socket.send({ type: 'ping', payload: { authorization } });
+  await socket.take(({ type }) => type === 'pong');
+}
+
+const lack = (scope: string) => ({ type: 'error', payload: [{ extensions: { code: 'FORBIDDEN', scope } }] });
+
+it('without READ every subscription ends with FORBIDDEN, and the socket stays', async () => {
+  const { postroom, tokenOf, bob, hall } = await launchAdmin();
+  const authorization = await tokenOf('read', 'eve');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+  const ids = ['a', 'b'];
+  for (const id of ids) await socket.follow(id, events(hall));
+  socket.send({ type: 'ping', payload: { authorization: await tokenOf('write', 'eve') } });
+  for (const id of ids)
+    expect(await socket.take(({ type }) => type === 'error')).toMatchObject({ id, ...lack('READ') });
+  await postroom.createPost(bob, hall, 'unheard');
+  await socket.settle();
+  for (const id of ids) expect(socket.nexts(id)).toEqual([]);
+  socket.subscribe('q', '{ viewer { id } }');
+  expect(await socket.take(({ id }) => id === 'q')).toMatchObject(lack('READ'));
+  await renew(socket, await tokenOf('read', 'eve'));
+  await socket.follow('a', events(hall));
+});
+
+it('without ADMIN what an admin follows ends with FORBIDDEN, by which right ever it was seen', async () => {
+  const { postroom, tokenOf, bob, den } = await launchAdmin();
+  const authorization = await tokenOf('read admin');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+  await socket.follow('den', events(den));
+  socket.send({ type: 'ping', payload: { authorization: await tokenOf('read') } });
+  expect(await socket.take(({ type }) => type === 'error')).toMatchObject({ id: 'den', ...lack('ADMIN') });
+  await postroom.createPost(bob, den, 'unheard');
+  socket.subscribe('again', events(den));
+  expect(await socket.take(({ id }) => id === 'again')).toMatchObject({
+    payload: [{ extensions: { code: 'NOT_FOUND' } }],
+  });
+  await socket.settle();
+  expect(socket.nexts('den')).toEqual([]);
+});
+
+it('with as much as before, or more, everything goes on', async () => {
+  const { postroom, tokenOf, bob, hall } = await launchAdmin();
+  const authorization = await tokenOf('read');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+  await socket.follow('a', events(hall));
+  for (const scope of ['read', 'read write', 'read write admin', 'read']) await renew(socket, await tokenOf(scope));
+  await postroom.createPost(bob, hall, 'heard');
+  expect(await socket.take(({ type }) => type === 'next')).toMatchObject({ id: 'a' });
+  expect(socket.received.filter(({ type }) => type === 'error')).toEqual([]);
+});
+
+it('a subscription that comes in the same breath as the renewal is held to the fresh credentials', async () => {
+  const { postroom, tokenOf, bob, den } = await launchAdmin();
+  const [full, less] = [await tokenOf('read admin'), await tokenOf('read')];
+  for (let round = 0; round < 20; round += 1) {
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: full } });
+    const renewal = { type: 'ping', payload: { authorization: less } };
+    const subscription = { type: 'subscribe', id: 's', payload: { query: events(den) } };
+    socket.send(...(round % 2 ? [subscription, renewal] : [renewal, subscription]));
+    const { payload } = await socket.take(({ type, id }) => type === 'error' && id === 's');
+    expect(['FORBIDDEN', 'NOT_FOUND']).toContain(payload[0].extensions.code);
+    await postroom.createPost(bob, den, 'unheard');
+    await socket.settle();
+    expect(socket.nexts('s')).toEqual([]);
+  }
+});
