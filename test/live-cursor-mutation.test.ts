@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, it } from 'vitest';
 import { seqOf } from './support/live.ts';
 import { LiveSocket } from './support/live-client.ts';
@@ -146,4 +147,40 @@ it('nothing is held of the database behind mutations that fail, take too long, o
   await expect.poll(isBusy).toBe(0);
   expect((await server.postroom.send(mutation, { room }, ada.token)).status).toBe(200);
   expect([200, 503]).toContain((await hasty.send(mutation, { room }, ada.token)).status);
+});
+
+it('many mutations at once that ask for a cursor are all answered, with none newer than its own event', async () => {
+  const { postroom } = server;
+  const room = await postroom.createRoom(ada, 'crowd');
+  const mutation = `mutation ($room: ID!) {
+    createPost(input: { room: $room, title: "one of many" }) { post { id version room { cursor } } }
+  }`;
+  const answers = await Promise.all(Array.from({ length: 50 }, () => postroom.ask(mutation, { room }, ada.token)));
+  const log = readLog(server.databaseFile, room);
+  expect(log).toHaveLength(50);
+  expectNothingMissed(
+    answers.map((answer) => readingOf(mutation, room, answer)),
+    log,
+  );
+  for (const { createPost } of answers) {
+    const { seq: own = 0 } = log.find(({ subjectId }) => subjectId === createPost.post.id) ?? {};
+    expect(seqOf(createPost.post.room.cursor)).toBeLessThanOrEqual(own);
+  }
+});
+
+it('queries that ask for a cursor do not wait for mutations that do, and that wait for another process to have written', async () => {
+  const { postroom } = server;
+  const writer = new DatabaseSync(server.databaseFile);
+  writer.exec('begin immediate');
+  const mutation = 'mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { cursor } } }';
+  const waiting = Array.from({ length: 20 }, () => postroom.ask(mutation, { room }, ada.token));
+  let answered = 0;
+  const settled = Promise.all(waiting.map((answer) => answer.finally(() => (answered += 1))));
+  for (let round = 0; round < 20; round += 1) {
+    await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
+  }
+  expect(answered).toBe(0);
+  writer.exec('rollback');
+  writer.close();
+  await settled;
 });
