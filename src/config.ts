@@ -1,10 +1,10 @@
-/** Who signs in to an address, and by which password. */
-const userInfo = /(?<=:\/\/)[^/]*@/;
+/** Of an address, by which one signs in to it. */
+const password = /(?<=:\/\/[^/:@]*:)[^/]*@/;
 
 /** A setting with a bad value; the message is one line that names the setting, the value and what is allowed. */
 export class BadSetting extends Error {
   constructor(name: string, value: string, allowed: string) {
-    super(`${name}=${JSON.stringify(value.replace(userInfo, '…@'))} is not allowed: ${allowed}`);
+    super(`${name}=${JSON.stringify(value.replace(password, '…@'))} is not allowed: ${allowed}`);
     this.name = 'BadSetting';
   }
 }

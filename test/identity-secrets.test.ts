@@ -125,5 +125,5 @@ it('no secret stands in the log, in an error, in the data folder beside the key 
 it('a bad setting is named without the password that stands in it', async () => {
   const { status, stderr } = await run(['serve'], { DATABASE_URL: 'postgres://postroom:hunter2hunter2@db/postroom' });
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^postroom: DATABASE_URL="postgres:\/\/…@db\/postroom" is not allowed: /);
+  expect(stderr).toMatch(/^postroom: DATABASE_URL="postgres:\/\/postroom:…@db\/postroom" is not allowed: /);
 });

@@ -41,7 +41,7 @@ export function writeAnswer(exchange: Exchange, answer: Answer, traits: AnswerTr
     'x-content-type-options': 'nosniff',
     'x-request-id': exchange.requestId,
   };
-  if (rate) Object.assign(headers, rateHeaders(rate, status));
+  if (rate) Object.assign(headers, rateHeaders(rate));
   if (status === 200 && traits.cachePolicy && isForEveryone(exchange, traits.cachePolicy)) {
     const entityTag = createEntityTag(type, content);
     Object.assign(headers, cacheHeaders(traits.cachePolicy, entityTag));
@@ -101,12 +101,11 @@ function writeNotModified({ response }: Exchange, headers: OutgoingHttpHeaders):
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
-function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate, status: number): OutgoingHttpHeaders {
+function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate): OutgoingHttpHeaders {
   const resetSeconds = Math.ceil(resetMs / 1_000);
   return {
     'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-    ...(status === 429 && { 'retry-after': String(resetSeconds) }),
   };
 }
 
@@ -122,5 +121,8 @@ function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }:
     };
   }
   if (status === 503) return { 'retry-after': retrySeconds };
+  // Of whichever limit it was.
+  const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
+  if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
   return {};
 }

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectAs, sendAs } from './support/credentials.ts';
+import { launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+const create = `mutation ($input: CreateApiKeyInput!) {
+  createApiKey(input: $input) { key apiKey { id name prefix scopes createdAt expiresAt lastUsedAt user { id name } } }
+}`;
+
+interface Input {
+  name?: string;
+  scopes?: string[];
+  expiresAt?: string;
+}
+
+const createKey = (postroom: Postroom, { token }: Person, input: Input = {}) =>
+  postroom.send(create, { input: { name: 'app', scopes: ['READ'], ...input } }, token);
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+
+describe('an API key', () => {
+  it('is shown once, listed without itself, used by an application of its name, and not listed once revoked', async () => {
+    const postroom = await launchForTest();
+    const ada = await postroom.signUp('Ada');
+    const expiresAt = inSeconds(3_600);
+    const made = await createKey(postroom, ada, { name: 'robot', scopes: ['WRITE', 'READ', 'READ'], expiresAt });
+    const { key, apiKey } = made.data.createApiKey;
+    expect(key).toMatch(/^pr_live_[0-9A-Za-z]{34}$/);
+    expect(apiKey).toMatchObject({ name: 'robot', scopes: ['READ', 'WRITE'], expiresAt, lastUsedAt: null });
+    expect(key.startsWith(apiKey.prefix)).toBe(true);
+    expect(apiKey.prefix).toHaveLength(14);
+    expect(apiKey.user.name).toBe('robot');
+    const list = async () =>
+      (await postroom.ask('{ viewer { apiKeys { id prefix lastUsedAt } } }', {}, ada.token)).viewer.apiKeys;
+    expect(await list()).toEqual([{ id: apiKey.id, prefix: apiKey.prefix, lastUsedAt: null }]);
+    expect((await sendAs(postroom, `ApiKey ${key}`)).data).toEqual({ viewer: { id: apiKey.user.id, name: 'robot' } });
+    const [{ lastUsedAt }] = await list();
+    expect(lastUsedAt).toMatch(/Z$/);
+    // Coarsely: not each use is a write.
+    await sendAs(postroom, `apikey ${key}`);
+    expect((await list())[0].lastUsedAt).toBe(lastUsedAt);
+    await postroom.ask(`mutation { revokeApiKey(input: { id: "${apiKey.id}" }) { apiKey { id } } }`, {}, ada.token);
+    expect(await list()).toEqual([]);
+    expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 401 });
+    expect(await connectAs(postroom, `ApiKey ${key}`)).toBe(4403);
+  });
+
+  it('with a typo is refused without a look at the database', async () => {
+    const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
+    const ada = await postroom.signUp('Ada');
+    const { key } = (await createKey(postroom, ada)).data.createApiKey;
+    const statements = () => postroom.log.filter(({ sql }) => sql !== undefined).length;
+    // Each digit replaced, two of them exchanged, one too few, one too many, another word before it.
+    const digits = [...key.slice(8)];
+    const swapped = digits.findIndex((digit, n) => n > 0 && digit !== digits[n - 1]);
+    const typos = [
+      ...digits.map((digit, n) => `pr_live_${digits.with(n, digit === 'x' ? 'y' : 'x').join('')}`),
+      `pr_live_${digits
+        .with(swapped, digits[swapped - 1] ?? '')
+        .with(swapped - 1, digits[swapped] ?? '')
+        .join('')}`,
+      key.slice(0, -1),
+      `${key}0`,
+      key.replace('live', 'test'),
+    ];
+    const before = statements();
+    for (const typo of typos) expect((await sendAs(postroom, `ApiKey ${typo}`)).status).toBe(401);
+    expect(statements()).toBe(before);
+    expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(200);
+    expect(postroom.log.some(({ sql }) => String(sql).startsWith('select * from "apiKeys" where "hash"'))).toBe(true);
+  });
+
+  it('ends when it was said to, and its socket with it', async () => {
+    const postroom = await launchForTest();
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    const made = await createKey(postroom, ada, { expiresAt: inSeconds(2) });
+    const { key, apiKey } = made.data.createApiKey;
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${key}` } });
+    await socket.follow('e', `subscription { roomEvents(room: "${room}") { __typename } }`);
+    expect(socket.received.find(({ payload }) => payload?.expiresAt)?.payload).toEqual({ expiresAt: apiKey.expiresAt });
+    expect((await socket.closed).code).toBe(4403);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(apiKey.expiresAt));
+    expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 401 });
+  });
+
+  it('is not made with an end that has been, without scopes, or without a name: every problem at once', async () => {
+    const postroom = await launchForTest();
+    const ada = await postroom.signUp('Ada');
+    const refused = await createKey(postroom, ada, { name: '', scopes: [], expiresAt: inSeconds(-1) });
+    expect(refused).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+    expect(refused.errors?.[0]?.extensions.details).toEqual([
+      { field: 'name', issue: 'too_short' },
+      { field: 'scopes', issue: 'too_short' },
+      { field: 'expiresAt', issue: 'out_of_range' },
+    ]);
+    expect((await postroom.ask('{ viewer { apiKeys { id } } }', {}, ada.token)).viewer.apiKeys).toEqual([]);
+  });
+});
+
+describe('postroom key create', () => {
+  it('makes a key with an owner, scopes and an end', async () => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const postroom = await launchForTest(settings);
+    const ada = await postroom.signUp('Ada');
+    const day = '2099-01-31';
+    const args = ['--name', 'nightly', '--scopes', 'write,read', '--owner', ada.email, '--expires', day];
+    const { status, stdout } = await run(['key', 'create', ...args], settings);
+    expect(status).toBe(0);
+    const { viewer } = await postroom.ask('{ viewer { apiKeys { name scopes expiresAt prefix } } }', {}, ada.token);
+    expect(viewer.apiKeys).toEqual([
+      { name: 'nightly', scopes: ['READ', 'WRITE'], expiresAt: `${day}T00:00:00.000Z`, prefix: stdout.slice(0, 14) },
+    ]);
+    expect((await sendAs(postroom, `ApiKey ${stdout.trim()}`)).data.viewer.name).toBe('nightly');
+  });
+
+  const nameless = ['--scopes', 'read'];
+  const good = ['--name', 'x', ...nameless];
+
+  it.each([
+    ['nothing', [], /^usage: /],
+    ['no name', nameless, /^usage: /],
+    ['an empty name', ['--name', '', ...nameless], /--name/],
+    ['a scope that there is not', ['--name', 'x', '--scopes', 'read,fly'], /FLY/],
+    ['an end that has been', [...good, '--expires', '2001-01-01'], /--expires/],
+    ['an end that is none', [...good, '--expires', 'tomorrow'], /--expires/],
+    ['an owner who is not there', [...good, '--owner', 'nobody@example.org'], /no account of nobody@example\.org/],
+    ['an option that there is not', [...good, '--color', 'red'], /--color/],
+  ] as const)('refuses %s, and makes nothing', async (_, args, says) => {
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const { status, stdout, stderr } = await run(['key', 'create', ...args], settings);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(says);
+  });
+});

@@ -1,0 +1,110 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectAs, sendAs } from './support/credentials.ts';
+import { launch, launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
+
+const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+describe('a change of the key of sessions', () => {
+  /** One server behind the other on the same database. */
+  async function during<T>(settings: Settings, work: (postroom: Postroom) => Promise<T>): Promise<T> {
+    const postroom = await launch(settings);
+    try {
+      return await work(postroom);
+    } finally {
+      await postroom.stop();
+    }
+  }
+
+  const isTaken = async (postroom: Postroom, token: string) => {
+    const { status } = await sendAs(postroom, `Bearer ${token}`);
+    expect(await connectAs(postroom, `Bearer ${token}`)).toBe(status === 200 ? 'admitted' : 4403);
+    return status === 200;
+  };
+
+  it.each([
+    'in the setting',
+    'in the file beside the database',
+  ])('leaves tokens of the previous one good as long as that stands behind it: %s', async (where) => {
+    const folder = scratchFolder();
+    const own = { DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
+    const file = join(folder, 'session-key.pem');
+    const withKeys = (...keys: string[]) => {
+      if (where === 'in the setting') return { ...own, SESSION_KEY: keys.join('') };
+      writeFileSync(file, keys.join(''));
+      return own;
+    };
+    const first = await during(own, async (postroom) => ({
+      ...(await postroom.signUp('Ada')),
+      key: readFileSync(file, 'utf8'),
+    }));
+    const next = newKey();
+    const renewed = await during(withKeys(next, first.key), async (postroom) => {
+      expect(await isTaken(postroom, first.token)).toBe(true);
+      const renew = 'mutation { renewSession { accessToken } }';
+      return (await postroom.ask(renew, {}, first.token)).renewSession.accessToken as string;
+    });
+    await during(withKeys(next), async (postroom) => {
+      expect(await isTaken(postroom, first.token)).toBe(false);
+      expect(await isTaken(postroom, renewed)).toBe(true);
+    });
+  });
+});
+
+describe('attempts to sign in', () => {
+  const limit = 4;
+
+  /** Each address a client of its own. */
+  async function launchLimited() {
+    const postroom = await launchForTest({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
+    const send = async (query: string, address: string, token?: string) => {
+      const response = await fetch(postroom.graphqlUrl, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-forwarded-for': address,
+          ...(token && { authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify({ query }),
+      });
+      await response.body?.cancel();
+      return { status: response.status, retryAfter: response.headers.get('retry-after') };
+    };
+    const attempt = (email: string, password: string, address: string) =>
+      send(`mutation { signIn(input: { email: "${email}", password: "${password}" }) { expiresAt } }`, address);
+    return { postroom, attempt, send, ada: await postroom.signUp('Ada'), bob: await postroom.signUp('Bob') };
+  }
+
+  it('are so many an account, from wherever they come, and whether there is one or not', async () => {
+    const { attempt, ada, bob } = await launchLimited();
+    for (const email of [ada.email, 'nobody@example.org']) {
+      for (let n = 0; n < limit; n += 1) {
+        const spelled = n % 2 ? email.toUpperCase() : email;
+        expect((await attempt(spelled, 'wrong horse', `192.0.2.${n}0`)).status).toBe(401);
+      }
+      const late = await attempt(email, ada.password, '192.0.2.99');
+      expect(late).toEqual({ status: 429, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
+      expect(Number(late.retryAfter)).toBeLessThanOrEqual(15 * 60);
+    }
+    expect((await attempt(bob.email, bob.password, '192.0.2.99')).status).toBe(200);
+  });
+
+  it('are so many an address, whatever account they are for', async () => {
+    const { attempt, bob } = await launchLimited();
+    for (let n = 0; n < limit; n += 1)
+      expect((await attempt(`someone${n}@example.org`, 'wrong horse', '192.0.2.1')).status).toBe(401);
+    expect((await attempt(bob.email, bob.password, '192.0.2.1')).status).toBe(429);
+    expect((await attempt(bob.email, bob.password, '192.0.2.2')).status).toBe(200);
+  });
+
+  it('are counted where a password is tried by a change of it too', async () => {
+    const { send, ada } = await launchLimited();
+    const change =
+      'mutation { changePassword(input: { currentPassword: "wrong", newPassword: "long enough" }) { expiresAt } }';
+    const statuses = [];
+    for (let n = 0; n <= limit; n += 1) statuses.push((await send(change, `192.0.2.${n}`, ada.token)).status);
+    expect(statuses).toEqual([...Array(limit).fill(403), 429]);
+  });
+});
