@@ -33,7 +33,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
   targets.push(...found.targets);
   console.log(formatTable(found));
 }
-console.log(formatTargets(targets));
+if (targets.length > 0) console.log(formatTargets(targets));
 
 /** How long Postroom's event is: so long is the floor's. */
 async function measureFrame(): Promise<number> {

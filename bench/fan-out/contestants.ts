@@ -22,12 +22,13 @@ export interface StartOptions {
 
 export const peers = ['yoga', 'apollo', 'mercurius'] as const;
 export type Peer = (typeof peers)[number];
-export type ContestantName = 'raw-ws' | 'graphql-ws' | Peer | 'postroom';
+export type ContestantName = 'raw-ws' | 'raw-ws-behind-postroom' | 'graphql-ws' | Peer | 'postroom';
 
 export const everyone: ContestantName[] = ['raw-ws', ...peers, 'postroom'];
 
 export const titles: Record<ContestantName, string> = {
   'raw-ws': 'raw ws, constant bytes',
+  'raw-ws-behind-postroom': 'raw ws behind the same mutation',
   'graphql-ws': 'ws + graphql-ws alone',
   yoga: 'Yoga + graphql-ws',
   apollo: 'Apollo Server + graphql-ws',
@@ -41,7 +42,8 @@ const memoryDisk = '/dev/shm';
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export function start(name: ContestantName, options: StartOptions): Promise<Contestant> {
-  return name === 'postroom' ? startPostroom(options) : startPeer(name, options);
+  if (name === 'postroom') return startPostroom(options);
+  return name === 'raw-ws-behind-postroom' ? startBehindPostroom(options) : startPeer(name, options);
 }
 
 async function startPeer(name: ContestantName, { frameBytes, nodeOptions }: StartOptions): Promise<Contestant> {
@@ -58,21 +60,36 @@ async function startPeer(name: ContestantName, { frameBytes, nodeOptions }: Star
   };
 }
 
-/** The real program, on a database of its own; its events are what `createPost` causes. */
+/** The real program. */
 async function startPostroom({ nodeOptions }: StartOptions): Promise<Contestant> {
+  const server = await Server.start({ command: [main, 'serve'], environment: postroomSettings(), nodeOptions });
+  return { server, isGraphQL: true, ...(await createAuthor(server.port)) };
+}
+
+/** What Postroom's process costs where raw ws delivers. */
+async function startBehindPostroom({ frameBytes, nodeOptions }: StartOptions): Promise<Contestant> {
+  const environment = { ...postroomSettings(), FRAME_BYTES: String(frameBytes) };
+  const server = await Server.start({ command: [serverFile('raw-ws-behind-postroom')], environment, nodeOptions });
+  const url = new URL(await post({ port: server.port, path: '/' }));
+  return { server, isGraphQL: false, ...(await createAuthor(Number(url.port))) };
+}
+
+/** A database of its own, and no limits. */
+function postroomSettings(): Record<string, string> {
   const limitless = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000000', SIGN_IN_ATTEMPTS: '1000000' };
   // The disk is not what is measured: where memory passes for one, the database stands there.
   const disk = existsSync(memoryDisk) ? { TMPDIR: memoryDisk } : {};
   const database = { DATABASE_URL: 'sqlite::memory:', ...disk };
-  const environment = { PORT: '0', LOG_LEVEL: 'warn', ...database, ...limitless };
-  const server = await Server.start({ command: [main, 'serve'], environment, nodeOptions });
-  const ask = createAsk(server);
+  return { PORT: '0', LOG_LEVEL: 'warn', ...database, ...limitless };
+}
+
+/** Its events are what `createPost` causes. */
+async function createAuthor(port: number): Promise<Pick<Contestant, 'createRooms' | 'publish'>> {
+  const ask = createAsk(port);
   const person = { name: 'Ada Lovelace', email: 'ada@example.org', password: 'correct horse battery' };
   const { signUp } = await ask(signUpMutation, { input: person });
   const authorization = `Bearer ${signUp.accessToken}`;
   return {
-    server,
-    isGraphQL: true,
     async createRooms(count) {
       const rooms: string[] = [];
       for (let index = 0; index < count; index += 1) {
@@ -106,7 +123,7 @@ interface Answers {
   createRoom: { room: { id: string } };
 }
 
-function createAsk({ port }: Server) {
+function createAsk(port: number) {
   return async (query: string, variables: object, authorization?: string): Promise<Answers> => {
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
     const text = await post({ port, path: '/graphql', headers, body: JSON.stringify({ query, variables }) });

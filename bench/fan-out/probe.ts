@@ -14,4 +14,6 @@ process.on('message', (question: 'usage' | 'usage after gc') => {
   const { rss, heapUsed, external } = process.memoryUsage();
   process.send?.({ cpuMicros: user + system, rssBytes: rss, heapBytes: heapUsed + external } satisfies Usage);
 });
+// Whoever loses the bench goes too.
+process.once('disconnect', () => process.exit());
 process.channel?.unref();
