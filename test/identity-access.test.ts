@@ -1,38 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { buildSchema, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
+import { authorizationOf, furnish, holds, type Ids, launchCast, roles } from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
-import { launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import { launchForTest } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** In the order of the columns below. */
-const roles = ['anonymous', 'stranger', 'member', 'owner', 'admin', 'key READ', 'key READ WRITE'] as const;
-type Role = (typeof roles)[number];
-
-/**
- * What a role gets: ✓ it is done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409).
- * The keys' applications are members of the private room.
- */
+/** What a role gets: ✓ it is done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409). */
 type Outcomes = string;
 const statuses: Record<string, number> = { '✓': 200, s: 401, f: 403, n: 404, c: 409 };
-
-/** What an operation is done to, made anew where something was done; the private room is the owner's, its post the member's. */
-interface Ids {
-  room: string;
-  publicRoom: string;
-  post: string;
-  draft: string;
-  /** A user who is a member of neither room. */
-  other: string;
-  /** The owner's account. */
-  owner: string;
-  /** Of the owner. */
-  apiKey: string;
-  unique: string;
-}
 
 interface Row {
   call: (ids: Ids) => string;
@@ -44,102 +22,102 @@ const mutations: Record<string, Row[]> = {
     {
       call: ({ unique }) =>
         `signUp(input: { name: "x", email: "${unique}@x.org", password: "long enough" }) { expiresAt }`,
-      outcomes: '✓✓✓✓✓f✓',
+      outcomes: '✓✓✓✓✓f✓✓✓',
     },
   ],
   signIn: [
     {
       call: () => 'signIn(input: { email: "fixture@example.org", password: "correct horse" }) { expiresAt }',
-      outcomes: '✓✓✓✓✓f✓',
+      outcomes: '✓✓✓✓✓f✓✓✓',
     },
   ],
-  renewSession: [{ call: () => 'renewSession { expiresAt }', outcomes: 's✓✓✓✓ff' }],
+  renewSession: [{ call: () => 'renewSession { expiresAt }', outcomes: 's✓✓✓✓ffff' }],
   changePassword: [
     {
       call: () => 'changePassword(input: { currentPassword: "not this", newPassword: "long enough" }) { expiresAt }',
       // Only whose password it is may, and this is not the password.
-      outcomes: 'sffffff',
+      outcomes: 'sffffffff',
     },
   ],
   createApiKey: [
-    { call: () => 'createApiKey(input: { name: "k", scopes: [READ] }) { key }', outcomes: 's✓✓✓✓f✓' },
-    { call: () => 'createApiKey(input: { name: "k", scopes: [ADMIN] }) { key }', outcomes: 'sfff✓ff' },
+    { call: () => 'createApiKey(input: { name: "k", scopes: [READ] }) { key }', outcomes: 's✓✓✓✓ff✓✓' },
+    { call: () => 'createApiKey(input: { name: "k", scopes: [ADMIN] }) { key }', outcomes: 'sfff✓fff✓' },
   ],
   revokeApiKey: [
-    { call: ({ apiKey }) => `revokeApiKey(input: { id: "${apiKey}" }) { apiKey { id } }`, outcomes: 'snn✓✓fn' },
+    { call: ({ apiKey }) => `revokeApiKey(input: { id: "${apiKey}" }) { apiKey { id } }`, outcomes: 'snn✓✓fnn✓' },
   ],
   updateUser: [
-    { call: ({ owner }) => `updateUser(input: { id: "${owner}", name: "y" }) { user { id } }`, outcomes: 'sff✓fff' },
+    { call: ({ owner }) => `updateUser(input: { id: "${owner}", name: "y" }) { user { id } }`, outcomes: 'sff✓fffff' },
   ],
   replaceUser: [
     {
       call: ({ owner }) =>
         `replaceUser(input: { id: "${owner}", name: "y", email: "owner@example.org" }) { user { id } }`,
-      outcomes: 'sff✓fff',
+      outcomes: 'sff✓fffff',
     },
   ],
-  deleteUser: [{ call: ({ other }) => `deleteUser(input: { id: "${other}" }) { user { id } }`, outcomes: 'sfff✓ff' }],
+  deleteUser: [{ call: ({ other }) => `deleteUser(input: { id: "${other}" }) { user { id } }`, outcomes: 'sfff✓fff✓' }],
   createRoom: [
-    { call: ({ unique }) => `createRoom(input: { name: "${unique}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓' },
+    { call: ({ unique }) => `createRoom(input: { name: "${unique}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
   ],
   updateRoom: [
     {
       call: ({ room }) => `updateRoom(input: { id: "${room}", visibility: PRIVATE }) { room { id } }`,
-      outcomes: 'snf✓✓ff',
+      outcomes: 'snf✓✓fff✓',
     },
-    { call: ({ publicRoom }) => `updateRoom(input: { id: "${publicRoom}" }) { room { id } }`, outcomes: 'sff✓✓ff' },
+    { call: ({ publicRoom }) => `updateRoom(input: { id: "${publicRoom}" }) { room { id } }`, outcomes: 'sff✓✓fff✓' },
   ],
   replaceRoom: [
     {
       call: ({ room, unique }) =>
         `replaceRoom(input: { id: "${room}", name: "${unique}", visibility: PRIVATE }) { room { id } }`,
-      outcomes: 'snf✓✓ff',
+      outcomes: 'snf✓✓fff✓',
     },
   ],
-  deleteRoom: [{ call: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`, outcomes: 'snf✓✓ff' }],
+  deleteRoom: [{ call: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`, outcomes: 'snf✓✓fff✓' }],
   joinRoom: [
     // An admin sees the room, yet its owner adds members.
-    { call: ({ room }) => `joinRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓' },
-    { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓' },
+    { call: ({ room }) => `joinRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓✓f' },
+    { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
   ],
-  leaveRoom: [{ call: ({ room }) => `leaveRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓c✓f✓' }],
+  leaveRoom: [{ call: ({ room }) => `leaveRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓c✓f✓✓✓' }],
   addRoomMember: [
     {
       call: ({ room, other }) => `addRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`,
-      outcomes: 'snf✓✓ff',
+      outcomes: 'snf✓✓fff✓',
     },
   ],
   removeRoomMember: [
     {
       call: ({ room, other }) => `removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`,
-      outcomes: 'snf✓✓ff',
+      outcomes: 'snf✓✓fff✓',
     },
     {
       call: ({ room, owner }) => `removeRoomMember(input: { room: "${room}", user: "${owner}" }) { room { id } }`,
-      outcomes: 'snfccff',
+      outcomes: 'snfccfffc',
     },
   ],
   createPost: [
     // An admin sees the room, yet only members post.
-    { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓' },
+    { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓✓f' },
     {
       call: ({ publicRoom }) => `createPost(input: { room: "${publicRoom}", title: "t" }) { post { id } }`,
-      outcomes: 's✓✓✓✓f✓',
+      outcomes: 's✓✓✓✓f✓✓✓',
     },
   ],
   updatePost: [
-    { call: ({ post }) => `updatePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffff' },
+    { call: ({ post }) => `updatePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffffff' },
   ],
   replacePost: [
-    { call: ({ post }) => `replacePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffff' },
+    { call: ({ post }) => `replacePost(input: { id: "${post}", title: "t" }) { post { id } }`, outcomes: 'sn✓ffffff' },
   ],
   publishPost: [
-    { call: ({ post }) => `publishPost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓ffff' },
-    { call: ({ draft }) => `publishPost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfn' },
+    { call: ({ post }) => `publishPost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓ffffff' },
+    { call: ({ draft }) => `publishPost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfnnn' },
   ],
   deletePost: [
-    { call: ({ post }) => `deletePost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓f✓ff' },
-    { call: ({ draft }) => `deletePost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfn' },
+    { call: ({ post }) => `deletePost(input: { id: "${post}" }) { post { id } }`, outcomes: 'sn✓f✓fff✓' },
+    { call: ({ draft }) => `deletePost(input: { id: "${draft}" }) { post { id } }`, outcomes: 'sn✓nnfnnn' },
   ],
 };
 
@@ -149,59 +127,59 @@ interface ReadRow {
   sees: string;
 }
 
-/** ✓ something, - nothing: null, an empty list, a count of zero. */
+/** ✓ something, - nothing: null, an empty list, a count of zero · f forbidden (403). */
 const queries: Record<string, ReadRow[]> = {
-  viewer: [{ call: () => 'viewer { id }', sees: '-✓✓✓✓✓✓' }],
+  viewer: [{ call: () => 'viewer { id }', sees: '-✓✓✓✓✓f✓✓' }],
   node: [
-    { call: ({ room }) => `node(id: "${room}") { id }`, sees: '--✓✓✓✓✓' },
-    { call: ({ post }) => `node(id: "${post}") { id }`, sees: '--✓✓✓✓✓' },
-    { call: ({ draft }) => `node(id: "${draft}") { id }`, sees: '--✓----' },
-    { call: ({ owner }) => `node(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓✓' },
-    { call: ({ apiKey }) => `node(id: "${apiKey}") { id }`, sees: '-------' },
+    { call: ({ room }) => `node(id: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ post }) => `node(id: "${post}") { id }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ draft }) => `node(id: "${draft}") { id }`, sees: '--✓---f--' },
+    { call: ({ owner }) => `node(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
+    { call: ({ apiKey }) => `node(id: "${apiKey}") { id }`, sees: '------f--' },
   ],
   user: [
-    { call: ({ owner }) => `user(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓✓' },
-    { call: ({ owner }) => `user(id: "${owner}") { email }`, sees: '---✓✓--' },
-    { call: ({ owner }) => `user(id: "${owner}") { apiKeys { id } }`, sees: '---✓---' },
+    { call: ({ owner }) => `user(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
+    { call: ({ owner }) => `user(id: "${owner}") { email }`, sees: '---✓✓-f-✓' },
+    { call: ({ owner }) => `user(id: "${owner}") { apiKeys { id } }`, sees: '---✓--f--' },
   ],
   post: [
-    { call: ({ post }) => `post(id: "${post}") { id }`, sees: '--✓✓✓✓✓' },
-    { call: ({ draft }) => `post(id: "${draft}") { id }`, sees: '--✓----' },
-    { call: ({ post }) => `post(id: "${post}") { author { posts { id } } }`, sees: '--✓✓✓✓✓' },
-    { call: ({ post }) => `post(id: "${post}") { author { drafts { data { id } } } }`, sees: '--✓----' },
+    { call: ({ post }) => `post(id: "${post}") { id }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ draft }) => `post(id: "${draft}") { id }`, sees: '--✓---f--' },
+    { call: ({ post }) => `post(id: "${post}") { author { posts { id } } }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ post }) => `post(id: "${post}") { author { drafts { data { id } } } }`, sees: '--✓---f--' },
   ],
   room: [
     {
       call: ({ room }) => `room(id: "${room}") { id members { nodes { id } } posts { nodes { id } } cursor }`,
-      sees: '--✓✓✓✓✓',
+      sees: '--✓✓✓✓f✓✓',
     },
-    { call: ({ room }) => `room(id: "${room}") { viewerRole }`, sees: '--✓✓-✓✓' },
-    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓✓' },
-    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓---' },
+    { call: ({ room }) => `room(id: "${room}") { viewerRole }`, sees: '--✓✓-✓f✓-' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓--f--' },
   ],
-  roomByName: [{ call: ({ unique }) => `roomByName(name: "den ${unique}") { id }`, sees: '--✓✓✓✓✓' }],
+  roomByName: [{ call: ({ unique }) => `roomByName(name: "den ${unique}") { id }`, sees: '--✓✓✓✓f✓✓' }],
   users: [
-    { call: () => 'users { data { id } }', sees: '✓✓✓✓✓✓✓' },
-    { call: ({ unique }) => `users(filter: { name: "owner ${unique}" }) { data { email } }`, sees: '---✓✓--' },
+    { call: () => 'users { data { id } }', sees: '✓✓✓✓✓✓f✓✓' },
+    { call: ({ unique }) => `users(filter: { name: "owner ${unique}" }) { data { email } }`, sees: '---✓✓-f-✓' },
   ],
   posts: [
-    { call: ({ room }) => `posts(filter: { room: "${room}" }) { data { id } }`, sees: '--✓✓✓✓✓' },
-    { call: ({ room }) => `posts(filter: { room: "${room}" }) { pagination { total } }`, sees: '--✓✓✓✓✓' },
+    { call: ({ room }) => `posts(filter: { room: "${room}" }) { data { id } }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ room }) => `posts(filter: { room: "${room}" }) { pagination { total } }`, sees: '--✓✓✓✓f✓✓' },
   ],
   rooms: [
-    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { data { id } }`, sees: '--✓✓✓✓✓' },
-    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { pagination { total } }`, sees: '--✓✓✓✓✓' },
+    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { data { id } }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ unique }) => `rooms(filter: { name: "den ${unique}" }) { pagination { total } }`, sees: '--✓✓✓✓f✓✓' },
   ],
 };
 
 const subscriptions: Record<string, ReadRow[]> = {
   roomEvents: [
-    { call: ({ room }) => `roomEvents(room: "${room}") { __typename }`, sees: '--✓✓✓✓✓' },
-    { call: ({ publicRoom }) => `roomEvents(room: "${publicRoom}") { __typename }`, sees: '✓✓✓✓✓✓✓' },
+    { call: ({ room }) => `roomEvents(room: "${room}") { __typename }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `roomEvents(room: "${publicRoom}") { __typename }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
   postAdded: [
-    { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓✓' },
-    { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓✓' },
+    { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
 };
 
@@ -213,109 +191,6 @@ it.each([
   const found = schema.getType(type);
   expect(Object.keys(rows).sort()).toEqual(isObjectType(found) ? Object.keys(found.getFields()).sort() : []);
 });
-
-it('each field that is marked as private has a row', () => {
-  const marked = Object.values(schema.getTypeMap()).flatMap((type) =>
-    isObjectType(type)
-      ? Object.values(type.getFields())
-          .filter(({ astNode }) =>
-            astNode?.directives?.some(({ arguments: given }) =>
-              given?.some(({ value }) => value.kind === 'EnumValue' && value.value === 'PRIVATE'),
-            ),
-          )
-          .map(({ name }) => name)
-      : [],
-  );
-  const ids = { room: '', publicRoom: '', post: '', draft: '', other: '', owner: '', apiKey: '', unique: '' };
-  const text = Object.values(queries)
-    .flatMap((rows) => rows.map(({ call }) => call(ids)))
-    .join(' ');
-  expect(marked.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
-});
-
-interface Cast {
-  postroom: Postroom;
-  owner: Person;
-  member: Person;
-  stranger: Person;
-  admin: Person;
-  /** Of the applications: who they are, and their keys. */
-  applications: Record<'key READ' | 'key READ WRITE', { id: string; key: string }>;
-}
-
-async function launchCast(): Promise<Cast> {
-  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
-  const postroom = await launchForTest(settings);
-  const [owner, member, stranger, admin] = [
-    await postroom.signUp('owner cast'),
-    await postroom.signUp('member'),
-    await postroom.signUp('stranger'),
-    await postroom.signUp('admin'),
-  ];
-  await postroom.ask(
-    'mutation { signUp(input: { name: "f", email: "fixture@example.org", password: "correct horse" }) { expiresAt } }',
-  );
-  expect((await run(['grant-admin', admin.email], settings)).status).toBe(0);
-  const makeKey = async (scopes: string) => {
-    const { createApiKey } = await postroom.ask(
-      `mutation { createApiKey(input: { name: "app", scopes: [${scopes}] }) { key apiKey { user { id } } } }`,
-      {},
-      stranger.token,
-    );
-    return { id: createApiKey.apiKey.user.id, key: createApiKey.key };
-  };
-  const applications = { 'key READ': await makeKey('READ'), 'key READ WRITE': await makeKey('READ WRITE') };
-  return { postroom, owner, member, stranger, admin, applications };
-}
-
-function authorizationOf({ applications, ...people }: Cast, role: Role): string | undefined {
-  if (role === 'anonymous') return undefined;
-  if (role === 'key READ' || role === 'key READ WRITE') return `ApiKey ${applications[role].key}`;
-  return `Bearer ${people[role].token}`;
-}
-
-let count = 0;
-
-/** Two rooms with what stands in them. */
-async function furnish({ postroom, owner, member, applications }: Cast): Promise<Ids> {
-  count += 1;
-  const unique = `n${count}`;
-  const made = await postroom.ask(
-    `mutation {
-      den: createRoom(input: { name: "den ${unique}", visibility: PRIVATE }) { room { id } }
-      hall: createRoom(input: { name: "hall ${unique}" }) { room { id } }
-      key: createApiKey(input: { name: "k", scopes: [READ] }) { apiKey { id user { id } } }
-      updateUser(input: { id: "${owner.id}", name: "owner ${unique}" }) { user { id } }
-    }`,
-    {},
-    owner.token,
-  );
-  const room: string = made.den.room.id;
-  const members = [member.id, applications['key READ'].id, applications['key READ WRITE'].id];
-  await postroom.ask(
-    `mutation { ${members.map((id, index) => `m${index}: addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`).join(' ')} }`,
-    {},
-    owner.token,
-  );
-  const written = await postroom.ask(
-    `mutation {
-      post: createPost(input: { room: "${room}", title: "t" }) { post { id } }
-      draft: createPost(input: { room: "${room}", title: "d", publish: false }) { post { id } }
-    }`,
-    {},
-    member.token,
-  );
-  return {
-    room,
-    publicRoom: made.hall.room.id,
-    post: written.post.post.id,
-    draft: written.draft.post.id,
-    other: made.key.apiKey.user.id,
-    owner: owner.id,
-    apiKey: made.key.apiKey.id,
-    unique,
-  };
-}
 
 it('each mutation does for each role what the table says', async () => {
   const cast = await launchCast();
@@ -334,22 +209,15 @@ it('each mutation does for each role what the table says', async () => {
   }
 }, 120_000);
 
-/** Whether anything is in it. */
-function holds(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(holds);
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);
-  return value !== null && value !== 0;
-}
-
 it('each role reads what the table says, and nothing beside', async () => {
   const cast = await launchCast();
   const ids = await furnish(cast);
   for (const { call, sees } of Object.values(queries).flat()) {
     let seen = '';
     for (const role of roles) {
-      const { data, errors } = await sendAs(cast.postroom, authorizationOf(cast, role), `{ ${call(ids)} }`);
-      expect([call(ids), role, errors]).toEqual([call(ids), role, undefined]);
-      seen += holds(data) ? '✓' : '-';
+      const { status, data } = await sendAs(cast.postroom, authorizationOf(cast, role), `{ ${call(ids)} }`);
+      seen += status === 403 ? 'f' : holds(data) ? '✓' : '-';
+      expect([call(ids), role, status]).toEqual([call(ids), role, seen.endsWith('f') ? 403 : 200]);
     }
     expect([call(ids), seen]).toEqual([call(ids), sees]);
   }
@@ -365,9 +233,10 @@ it('each role follows the rooms that the table says; the others do not exist for
       const id = call(ids);
       socket.subscribe(id, `subscription { ${id} }`);
       const answer = await socket.take((message) => message.id === id || message.payload?.live?.[id] !== undefined);
-      const outcome = answer.type === 'ping' ? '✓' : '-';
+      const code = answer.type === 'error' ? answer.payload[0].extensions.code : undefined;
+      const outcomes: Record<string, string> = { NOT_FOUND: '-', FORBIDDEN: 'f' };
+      const outcome = answer.type === 'ping' ? '✓' : outcomes[code];
       expect([role, id, outcome]).toEqual([role, id, [...sees][roles.indexOf(role)]]);
-      if (answer.type === 'error') expect(answer.payload[0].extensions.code).toBe('NOT_FOUND');
     }
   }
 });
@@ -388,6 +257,18 @@ it('credentials without READ read nothing, and those without WRITE change nothin
   expect(await sendAs(postroom, authorization, room)).toMatchObject({ status: 200 });
   const grant = 'mutation { createApiKey(input: { name: "r", scopes: [READ] }) { key } }';
   expect(await sendAs(postroom, authorization, grant)).toMatchObject({ status: 403 });
+});
+
+it('credentials in the address are none', async () => {
+  const { postroom, owner, applications } = await launchCast();
+  const query = encodeURIComponent('{ viewer { id } }');
+  for (const given of [`access_token=${owner.token}`, `authorization=ApiKey ${applications['key READ'].key}`]) {
+    const response = await fetch(`${postroom.graphqlUrl}?query=${query}&${encodeURI(given)}`);
+    expect(await response.json()).toEqual({ data: { viewer: null } });
+    const socket = await ProtocolSocket.open(`${postroom.webSocketUrl}?${encodeURI(given)}`);
+    socket.subscribe('q', '{ viewer { id } }');
+    expect(await socket.take(({ id }) => id === 'q')).toMatchObject({ payload: { data: { viewer: null } } });
+  }
 });
 
 it("an admin's key with ADMIN is an admin's, one without is not", async () => {

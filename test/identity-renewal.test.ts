@@ -4,6 +4,7 @@ import { sendAs } from './support/credentials.ts';
 import { audience, openIssuer } from './support/issuer.ts';
 import { launchForTest, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { TokenMaker } from './support/tokens.ts';
 
 /* Fresh credentials on a living socket: what goes on is what they allow. */
 
@@ -98,4 +99,16 @@ it('a subscription that comes in the same breath as the renewal is held to the f
     await socket.settle();
     expect(socket.nexts('s')).toEqual([]);
   }
+});
+
+it('a socket is told of the end a minute before, not sooner', async () => {
+  const maker = new TokenMaker();
+  const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
+  const { id } = await postroom.signUp('Ada');
+  const token = await maker.sign(id, 62);
+  const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${token}` } });
+  const { payload } = await socket.take(({ type }) => type === 'ping');
+  expect(payload).toEqual({ expiresAt: new Date(exp * 1_000).toISOString() });
+  expect(Date.now()).toBeGreaterThanOrEqual((exp - 60) * 1_000);
 });

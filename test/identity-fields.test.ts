@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import {
+  buildSchema,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { expect, it } from 'vitest';
+import { authorizationOf, furnish, holds, type Ids, launchCast, roles } from './support/cast.ts';
+import { sendAs } from './support/credentials.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+/* Every field of every type, and who sees something in it. The root fields have a table of their own. */
+
+const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
+
+/** In the order of `roles`: ✓ something · - nothing · f forbidden. */
+type Sees = string;
+const everyone = '✓✓✓✓✓✓f✓✓';
+const insiders = '--✓✓✓✓f✓✓';
+const author = '--✓---f--';
+const owner = '---✓--f--';
+const nobody = '------f--';
+
+interface Subject {
+  type: string;
+  /** Where it is found, around its fields. */
+  at: (ids: Ids, fields: string) => string;
+  sees: Record<string, Sees>;
+}
+
+const subjects: Record<string, Subject> = {
+  'the account of the owner': {
+    type: 'User',
+    at: ({ owner }, fields) => `user(id: "${owner}") { ${fields} }`,
+    sees: {
+      ...{ id: everyone, name: everyone, role: everyone, createdAt: everyone, updatedAt: everyone, version: everyone },
+      email: '---✓✓-f-✓',
+      posts: nobody,
+      drafts: nobody,
+      apiKeys: owner,
+    },
+  },
+  'the account of the member, who posts in the private room alone': {
+    type: 'User',
+    at: ({ member }, fields) => `user(id: "${member}") { ${fields} }`,
+    sees: {
+      ...{ id: everyone, name: everyone, role: everyone, createdAt: everyone, updatedAt: everyone, version: everyone },
+      email: '--✓-✓-f-✓',
+      posts: insiders,
+      drafts: author,
+      apiKeys: nobody,
+    },
+  },
+  'a key of the owner': {
+    type: 'ApiKey',
+    at: ({ owner }, fields) => `user(id: "${owner}") { apiKeys { ${fields} } }`,
+    sees: {
+      ...{ id: owner, name: owner, prefix: owner, scopes: owner, user: owner, createdAt: owner },
+      expiresAt: owner,
+      lastUsedAt: nobody,
+    },
+  },
+  'a post in the private room': {
+    type: 'Post',
+    at: ({ post }, fields) => `post(id: "${post}") { ${fields} }`,
+    sees: {
+      ...{ id: insiders, title: insiders, body: insiders, author: insiders, room: insiders, version: insiders },
+      ...{ publishedAt: insiders, createdAt: insiders, updatedAt: insiders },
+    },
+  },
+  'a draft in the private room': {
+    type: 'Post',
+    at: ({ draft }, fields) => `post(id: "${draft}") { ${fields} }`,
+    sees: {
+      ...{ id: author, title: author, body: author, author, room: author, version: author },
+      ...{ publishedAt: nobody, createdAt: author, updatedAt: author },
+    },
+  },
+  'the private room': {
+    type: 'Room',
+    at: ({ room }, fields) => `room(id: "${room}") { ${fields} }`,
+    sees: {
+      ...{ id: insiders, name: insiders, visibility: insiders, version: insiders, owner: insiders, cursor: insiders },
+      ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders },
+      viewerRole: '--✓✓-✓f✓-',
+    },
+  },
+  'the public room': {
+    type: 'Room',
+    at: ({ publicRoom }, fields) => `room(id: "${publicRoom}") { ${fields} }`,
+    sees: {
+      ...{ id: everyone, name: everyone, visibility: everyone, version: everyone, owner: everyone, cursor: everyone },
+      ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody },
+      viewerRole: owner,
+    },
+  },
+  'a membership of the private room': {
+    type: 'RoomMemberEdge',
+    at: ({ room }, fields) => `room(id: "${room}") { members { edges { ${fields} } } }`,
+    sees: { cursor: insiders, node: insiders, joinedAt: insiders },
+  },
+};
+
+const everyEvent = { at: insiders, cursor: insiders, room: insiders, actor: insiders };
+
+/** Of the private room, as they happen. */
+const events: Record<string, Record<string, Sees>> = {
+  PostCreated: { ...everyEvent, post: insiders },
+  PostUpdated: { ...everyEvent, post: insiders },
+  // Where the post was deleted since, what it was is gone for all.
+  PostDeleted: { ...everyEvent, postId: insiders },
+  MemberJoined: { ...everyEvent, user: insiders },
+  MemberLeft: { ...everyEvent, user: insiders },
+  RoomUpdated: everyEvent,
+};
+
+/** What only leads to the types above; a mutation's payload has a row in the table of mutations. */
+const structure = /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|PostEdge)$/;
+
+const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
+
+it('each type that is no mere structure has its rows, and each of its fields one', () => {
+  const tables = [...Object.values(subjects).map(({ type, sees }) => [type, sees] as const), ...Object.entries(events)];
+  const types = Object.keys(schema.getTypeMap()).filter((name) => isObjectType(typeOf(name)) && !structure.test(name));
+  expect([...new Set(tables.map(([type]) => type))].sort()).toEqual(types.sort());
+  for (const [type, sees] of tables)
+    expect({ type, fields: Object.keys(sees).sort() }).toEqual({
+      type,
+      fields: Object.keys(typeOf(type).getFields()).sort(),
+    });
+});
+
+/** What is in a field: of a list or connection what stands in it, and of a thing its id. */
+function selectionOf(type: GraphQLOutputType): string {
+  const named = getNamedType(type);
+  if (!isCompositeType(named)) return '';
+  const fields = isObjectType(named) || isInterfaceType(named) ? named.getFields() : {};
+  const inner = ['nodes', 'data'].find((name) => name in fields);
+  return inner === undefined ? '{ id }' : `{ ${inner} { id } }`;
+}
+
+function selectAll(type: string, names: readonly string[]): string {
+  const fields = typeOf(type).getFields();
+  return names.map((name) => `${name} ${selectionOf(fields[name]?.type as GraphQLOutputType)}`).join(' ');
+}
+
+it('each role sees of each field what the table says', async () => {
+  const cast = await launchCast();
+  const ids = await furnish(cast);
+  for (const [subject, { type, at, sees }] of Object.entries(subjects)) {
+    const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
+    for (const role of roles) {
+      const query = `{ subject: ${at(ids, `fields: __typename ${selectAll(type, Object.keys(sees))}`)} }`;
+      const { status, data } = await sendAs(cast.postroom, authorizationOf(cast, role), query);
+      expect([200, 403]).toContain(status);
+      for (const name of Object.keys(sees)) {
+        seen[name] += status === 403 ? 'f' : findSubjects(data).some((one) => holds(one[name])) ? '✓' : '-';
+      }
+    }
+    expect({ subject, ...seen }).toEqual({ subject, ...sees });
+  }
+});
+
+/** What stands where the subject is. */
+function findSubjects(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if ('fields' in value) return [value as Record<string, unknown>];
+  return Object.values(value).flatMap(findSubjects);
+}
+
+it('each role hears of each event what the table says', async () => {
+  const cast = await launchCast();
+  const { postroom, owner, member } = cast;
+  const { room, other } = await furnish(cast);
+  const selections = Object.entries(events).map(
+    ([type, sees]) => `... on ${type} { ${selectAll(type, Object.keys(sees))} }`,
+  );
+  const query = `subscription { roomEvents(room: "${room}") { __typename ${selections.join(' ')} } }`;
+  const followers = new Map<string, ProtocolSocket>();
+  const refusals: string[] = [];
+  for (const role of roles) {
+    const init = { authorization: authorizationOf(cast, role) };
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init });
+    socket.subscribe('e', query);
+    const { type, payload } = await socket.take(
+      (message) => message.id === 'e' || message.payload?.live?.e !== undefined,
+    );
+    refusals.push(type !== 'error' ? '' : payload[0].extensions.code === 'FORBIDDEN' ? 'f' : '-');
+    followers.set(role, socket);
+  }
+  const ask = (mutation: string, { token } = owner) => postroom.ask(`mutation { ${mutation} }`, {}, token);
+  const { createPost } = await ask(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`, member);
+  await ask(`updatePost(input: { id: "${createPost.post.id}", title: "u" }) { post { id } }`, member);
+  await ask(`addRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
+  await ask(`removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
+  await ask(`deletePost(input: { id: "${createPost.post.id}" }) { post { id } }`, member);
+  await ask(`updateRoom(input: { id: "${room}", name: "renamed" }) { room { id } }`);
+  for (const [n, socket] of [...followers.values()].entries()) {
+    if (refusals[n] === '') await socket.take(({ payload }) => payload?.data?.roomEvents.__typename === 'RoomUpdated');
+    await socket.settle();
+  }
+  for (const [type, sees] of Object.entries(events)) {
+    const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
+    for (const [n, socket] of [...followers.values()].entries()) {
+      const heard = socket
+        .nexts('e')
+        .flatMap(({ data }) => (data?.roomEvents.__typename === type ? [data.roomEvents] : []));
+      for (const name of Object.keys(sees))
+        seen[name] += refusals[n] === 'f' ? 'f' : heard.some((one) => holds(one[name])) ? '✓' : '-';
+    }
+    expect({ type, ...seen }).toEqual({ type, ...sees });
+  }
+});

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { launchForTest, type Person, type Postroom, run, scratchFolder } from './postroom.ts';
+
+/* Everyone who may ask, and what they ask about. */
+
+/** Who asks; the applications of the first three keys are members of the private room, the last is an admin's and no member. */
+export const roles = [
+  'anonymous',
+  'stranger',
+  'member',
+  'owner',
+  'admin',
+  'key READ',
+  'key WRITE',
+  'key READ WRITE',
+  'key READ WRITE ADMIN',
+] as const;
+export type Role = (typeof roles)[number];
+
+type KeyRole = Extract<Role, `key ${string}`>;
+
+function isKeyRole(role: Role): role is KeyRole {
+  return role.startsWith('key ');
+}
+
+/** What an operation is done to, made anew where something was done; the private room is the owner's, its post the member's. */
+export interface Ids {
+  room: string;
+  publicRoom: string;
+  post: string;
+  draft: string;
+  /** A user who is a member of neither room. */
+  other: string;
+  /** The owner's account, and the member's. */
+  owner: string;
+  member: string;
+  /** Of the owner. */
+  apiKey: string;
+  unique: string;
+}
+
+export interface Cast {
+  postroom: Postroom;
+  owner: Person;
+  member: Person;
+  stranger: Person;
+  admin: Person;
+  /** Of the applications: who they are, and their keys. */
+  applications: Record<KeyRole, { id: string; key: string }>;
+}
+
+export async function launchCast(): Promise<Cast> {
+  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const postroom = await launchForTest(settings);
+  const [owner, member, stranger, admin] = [
+    await postroom.signUp('owner cast'),
+    await postroom.signUp('member'),
+    await postroom.signUp('stranger'),
+    await postroom.signUp('admin'),
+  ];
+  await postroom.ask(
+    'mutation { signUp(input: { name: "f", email: "fixture@example.org", password: "correct horse" }) { expiresAt } }',
+  );
+  expect((await run(['grant-admin', admin.email], settings)).status).toBe(0);
+  const makeKey = async (scopes: string, { token } = stranger) => {
+    const { createApiKey } = await postroom.ask(
+      `mutation { createApiKey(input: { name: "app", scopes: [${scopes}] }) { key apiKey { user { id } } } }`,
+      {},
+      token,
+    );
+    return { id: createApiKey.apiKey.user.id, key: createApiKey.key };
+  };
+  const applications = {
+    'key READ': await makeKey('READ'),
+    'key WRITE': await makeKey('WRITE'),
+    'key READ WRITE': await makeKey('READ WRITE'),
+    'key READ WRITE ADMIN': await makeKey('READ WRITE ADMIN', admin),
+  };
+  return { postroom, owner, member, stranger, admin, applications };
+}
+
+export function authorizationOf({ applications, ...people }: Cast, role: Role): string | undefined {
+  if (role === 'anonymous') return undefined;
+  return isKeyRole(role) ? `ApiKey ${applications[role].key}` : `Bearer ${people[role].token}`;
+}
+
+let count = 0;
+
+/** Two rooms with what stands in them. */
+export async function furnish({ postroom, owner, member, applications }: Cast): Promise<Ids> {
+  count += 1;
+  const unique = `n${count}`;
+  const made = await postroom.ask(
+    `mutation {
+      den: createRoom(input: { name: "den ${unique}", visibility: PRIVATE }) { room { id } }
+      hall: createRoom(input: { name: "hall ${unique}" }) { room { id } }
+      key: createApiKey(input: { name: "k", scopes: [READ], expiresAt: "2099-01-31T00:00:00.000Z" }) { apiKey { id user { id } } }
+      updateUser(input: { id: "${owner.id}", name: "owner ${unique}" }) { user { id } }
+    }`,
+    {},
+    owner.token,
+  );
+  const room: string = made.den.room.id;
+  const joining = ['key READ', 'key WRITE', 'key READ WRITE'] as const;
+  const members = [member.id, ...joining.map((role) => applications[role].id)];
+  await postroom.ask(
+    `mutation { ${members.map((id, index) => `m${index}: addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`).join(' ')} }`,
+    {},
+    owner.token,
+  );
+  const written = await postroom.ask(
+    `mutation {
+      post: createPost(input: { room: "${room}", title: "t", body: "b" }) { post { id } }
+      draft: createPost(input: { room: "${room}", title: "d", body: "b", publish: false }) { post { id } }
+    }`,
+    {},
+    member.token,
+  );
+  return {
+    room,
+    publicRoom: made.hall.room.id,
+    post: written.post.post.id,
+    draft: written.draft.post.id,
+    other: made.key.apiKey.user.id,
+    owner: owner.id,
+    member: member.id,
+    apiKey: made.key.apiKey.id,
+    unique,
+  };
+}
+
+/** Whether anything is in it. */
+export function holds(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holds);
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);
+  return value !== null && value !== 0;
+}
