@@ -5,18 +5,20 @@ import {
   NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
+  type ValidatedExecutionArgs,
   validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { requestError } from './answer.ts';
+import type { Enveloped } from './engine.ts';
 
 const maxDocuments = 1_000;
 /** A syntax tree takes up to 220 times its source, which makes 110 MB of them at the most. */
 const maxSourceLength = 500_000;
 const maxErrors = 10;
 
-export interface DocumentOptions {
+export interface DocumentRules {
   introspection: boolean;
   /** Runs before the parse. @throws ClientError where the text is too large or too involved. */
   checkSource: (source: string) => void;
@@ -26,14 +28,41 @@ export interface DocumentOptions {
 
 export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 
-/** Parses, validates and checks each document once. The cache is bounded by the length of the sources it holds. */
-export function useDocuments({ introspection, checkSource, checks }: DocumentOptions): Plugin {
-  const parsed = new LRUCache<string, DocumentNode>({
+/** A document that parses, and what can be said against it. */
+export interface OpenedDocument {
+  document: DocumentNode;
+  errors: readonly GraphQLError[];
+  /** What its operations are executed with, but for variables and context: kept by the name that asks for them. */
+  operations: Map<string | undefined, ValidatedExecutionArgs>;
+}
+
+/** Sends each document through the pipeline once. The cache is bounded by the length of the sources it holds. */
+export class Documents {
+  readonly #enveloped: Enveloped;
+  readonly #opened = new LRUCache<string, OpenedDocument>({
     max: maxDocuments,
     maxSize: maxSourceLength,
     sizeCalculation: (_document, source) => source.length + 1,
   });
-  const validated = new WeakMap<DocumentNode, GraphQLError[]>();
+
+  constructor(enveloped: Enveloped) {
+    this.#enveloped = enveloped;
+  }
+
+  /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError where the text is too large or too involved. */
+  open(source: string): OpenedDocument {
+    const known = this.#opened.get(source);
+    if (known) return known;
+    const { parse, validate, schema } = this.#enveloped;
+    const document: DocumentNode = parse(source);
+    const opened = { document, errors: validate(schema, document), operations: new Map() };
+    this.#opened.set(source, opened);
+    return opened;
+  }
+}
+
+/** How the pipeline parses and validates. */
+export function useDocumentRules({ introspection, checkSource, checks }: DocumentRules): Plugin {
   const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors, hideSuggestions: !introspection };
 
@@ -48,17 +77,8 @@ export function useDocuments({ introspection, checkSource, checks }: DocumentOpt
   }
 
   return {
-    onParse({ params, setParsedDocument }) {
-      const source = String(params.source);
-      const document = parsed.get(source) ?? parseChecked(source, checkSource);
-      parsed.set(source, document);
-      setParsedDocument(document);
-    },
-    onValidate({ params: { schema, documentAST }, setResult }) {
-      const errors = validated.get(documentAST) ?? validateAndCheck(schema, documentAST);
-      validated.set(documentAST, errors);
-      setResult(errors);
-    },
+    onParse: ({ params, setParsedDocument }) => setParsedDocument(parseChecked(String(params.source), checkSource)),
+    onValidate: ({ params: { schema, documentAST }, setResult }) => setResult(validateAndCheck(schema, documentAST)),
   };
 }
 

@@ -1,14 +1,8 @@
-import {
-  type GraphQLSchema,
-  OperationTypeNode,
-  type ValidatedExecutionArgs,
-  type ValidatedSubscriptionArgs,
-} from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { type Answer, toAnswer } from './answer.ts';
-import { useDocuments } from './documents.ts';
-import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
+import { Documents, useDocumentRules } from './documents.ts';
 import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
@@ -22,6 +16,9 @@ export interface EngineParts extends OperationParts {
   documents: DocumentSource;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
+
+/** Yoga's pipeline. */
+export type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']>;
 
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
@@ -46,34 +43,35 @@ export function createEngine(parts: EngineParts): Engine {
     maskedErrors: false,
     parserAndValidationCache: false,
     plugins: [
-      useDocuments({
+      useDocumentRules({
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
         checks: [createDocumentCheck(config.limits), createDepthCheck(config.limits)],
       }),
-      useValidatedExecution(),
     ],
   });
+  const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
   /** What only said that it goes on is charged when it turns out to be refused. */
   const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
-    return chargeRate(callerOf(call)).then(
-      () => refusal,
-      (limited) => limited,
-    );
+    try {
+      await chargeRate(callerOf(call));
+      return refusal;
+    } catch (limited) {
+      return limited;
+    }
   };
   return {
     async prepare(request, call) {
-      const enveloped = pipeline.getEnveloped();
       let rate: Rate | undefined;
       try {
         if (!call.isResumed) rate = await chargeRate(callerOf(call));
         const query = documents.find(request);
-        const validated = validateRequest(enveloped, { ...request, query }, call, { checkCost, ...config });
+        const validated = validateRequest(validation, { ...request, query }, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));
-        return new Operation(parts, enveloped, validated, request, call, rate);
+        return new Operation(parts, validated, request, call, rate);
       } catch (error) {
         return toAnswer(
           { errors: errorsOf(await chargeRefused(call, error)) },
@@ -90,13 +88,4 @@ export function createEngine(parts: EngineParts): Engine {
 
 function callerOf({ viewer, address }: Pick<Call, 'viewer' | 'address'>): string {
   return viewer ? `user ${viewer.user.id}` : `address ${address}`;
-}
-
-/** The checks have coerced the variables already: graphql's own entry points would do it again. */
-function useValidatedExecution(): Plugin {
-  return {
-    onExecute: ({ setExecuteFn }) => setExecuteFn((args) => executeCompiled(args as unknown as ValidatedExecutionArgs)),
-    onSubscribe: ({ setSubscribeFn }) =>
-      setSubscribeFn((args) => subscribeCompiled(args as unknown as ValidatedSubscriptionArgs)),
-  };
 }

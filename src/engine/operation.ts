@@ -10,17 +10,18 @@ import type { Db } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { FanOut } from '../live/fan-out.ts';
-import type { Subscriber } from '../live/subscriber.ts';
+import { Subscriber } from '../live/subscriber.ts';
 import type { Log } from '../log.ts';
 import { RoomStream } from '../resolvers/room-stream.ts';
 import { orAborted } from './aborted.ts';
 import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
 import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import { OperationContext, type Services } from './context.ts';
+import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import type { Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
-import { type Enveloped, errorsOf, type ValidatedRequest } from './request-validation.ts';
+import { errorsOf, type ValidatedRequest } from './request-validation.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
 /** What operations run with. */
@@ -56,7 +57,7 @@ export interface PreparedOperation {
   type: OperationTypeNode;
   document: DocumentNode;
   operationName: string | undefined;
-  execute(): Promise<Answer>;
+  execute(): Answer | Promise<Answer>;
   /** How long its answer may be kept, and whether for everyone; known once it has run. */
   readonly cachePolicy: CachePolicy;
   /**
@@ -72,7 +73,6 @@ export class Operation implements PreparedOperation {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly #parts: OperationParts;
-  readonly #enveloped: Enveloped;
   readonly #validated: ValidatedExecutionArgs;
   /** Beside the answer, where the request asks for it. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
@@ -82,7 +82,6 @@ export class Operation implements PreparedOperation {
 
   constructor(
     parts: OperationParts,
-    enveloped: Enveloped,
     { args, cost }: ValidatedRequest,
     request: GraphQLRequest,
     call: Call,
@@ -92,7 +91,6 @@ export class Operation implements PreparedOperation {
     this.document = args.document;
     this.operationName = args.operation.name?.value;
     this.#parts = parts;
-    this.#enveloped = enveloped;
     this.#validated = args;
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
@@ -100,8 +98,13 @@ export class Operation implements PreparedOperation {
     this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
   }
 
-  async execute(): Promise<Answer> {
-    return this.#answer(() => this.#execute());
+  execute(): Answer | Promise<Answer> {
+    try {
+      const result = this.#execute();
+      return result instanceof Promise ? this.#inTime(result) : this.#answer(result);
+    } catch (error) {
+      return this.#refuse(error);
+    }
   }
 
   get cachePolicy(): CachePolicy {
@@ -110,51 +113,64 @@ export class Operation implements PreparedOperation {
   }
 
   async subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer> {
-    const { services, fanOut } = this.#parts;
-    const { viewer } = this.#call;
-    const contextValue = new OperationContext(services, viewer, { address: this.#call.address });
-    const validated = this.#validated as ValidatedSubscriptionArgs;
     let subscriber: Subscriber | undefined;
-    const answer = await this.#answer(async () => {
-      const source: unknown = await this.#enveloped.subscribe({ ...validated, contextValue });
-      if (!(source instanceof RoomStream)) return source as ExecutionResult;
-      onFound?.();
-      const live = { validated, services, viewer, answerOptions: this.#answerOptions };
-      const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
-      subscriber = await orAborted(subscribing, this.#call.abort.signal, (late) => late.leave());
+    const open = async () => {
+      const opened = await this.#subscribe(after, onFound);
+      if (!(opened instanceof Subscriber)) return opened;
+      subscriber = opened;
       return {};
-    });
+    };
+    const answer = await this.#inTime(open());
     return subscriber ?? answer;
   }
 
-  #execute(): Promise<ExecutionResult> {
-    const { database } = this.#parts.services;
-    if (!selectsRoomCursor(this.#validated)) return this.#run(database.db);
-    if (this.type === OperationTypeNode.QUERY) return database.snapshot((db) => this.#run(db));
-    return database.remember((past) => this.#run(database.db, past));
+  async #subscribe(after?: string, onFound?: () => void): Promise<Subscriber | ExecutionResult> {
+    const { services, fanOut } = this.#parts;
+    const { viewer, address } = this.#call;
+    const contextValue = new OperationContext(services, viewer, { address });
+    const validated = this.#validated as ValidatedSubscriptionArgs;
+    const source = await subscribeCompiled({ ...validated, contextValue });
+    if (!(source instanceof RoomStream)) return source as ExecutionResult;
+    onFound?.();
+    const live = { validated, services, viewer, answerOptions: this.#answerOptions };
+    const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
+    return orAborted(subscribing, this.#call.abort.signal, (subscriber) => subscriber.leave());
   }
 
-  #run(db: Db, past?: Db): Promise<ExecutionResult> {
+  #execute(): ExecutionResult | Promise<ExecutionResult> {
+    const { database } = this.#parts.services;
+    if (!selectsRoomCursor(this.#validated)) return this.#run(database.db);
+    if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
+    return database.remember(async (past) => this.#run(database.db, past));
+  }
+
+  #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address } = this.#call;
     const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
     this.#context = contextValue;
-    return this.#enveloped.execute({ ...this.#validated, contextValue });
+    return executeCompiled({ ...this.#validated, contextValue });
   }
 
-  /** What `work` results in, or why it did not; it may not take forever. */
-  async #answer(work: () => Promise<ExecutionResult>): Promise<Answer> {
+  /** It may not take forever. */
+  async #inTime(result: Promise<ExecutionResult>): Promise<Answer> {
     const { abort } = this.#call;
     const timer = setTimeout(() => abort.abort(tookTooLong()), this.#parts.config.operationTimeoutMs);
     try {
-      return toAnswer(
-        { ...(await work()), ...(this.#extensions && { extensions: this.#extensions }) },
-        this.#answerOptions,
-      );
+      return this.#answer(await result);
     } catch (error) {
-      return toAnswer({ errors: errorsOf(abort.signal.aborted ? abort.signal.reason : error) }, this.#answerOptions);
+      return this.#refuse(error);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #answer(result: ExecutionResult): Answer {
+    return toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result, this.#answerOptions);
+  }
+
+  #refuse(error: unknown): Answer {
+    const { signal } = this.#call.abort;
+    return toAnswer({ errors: errorsOf(signal.aborted ? signal.reason : error) }, this.#answerOptions);
   }
 }
 

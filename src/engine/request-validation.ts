@@ -1,20 +1,19 @@
 import {
   GraphQLError,
+  type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
-import type { createYoga } from 'graphql-yoga';
 import { assertMayCome, assertScope } from '../identity/access.ts';
 import { requestError } from './answer.ts';
+import type { Documents, OpenedDocument } from './documents.ts';
 import type { CostCheck } from './limits/cost.ts';
 import type { Call, GraphQLRequest } from './operation.ts';
-
-/** Yoga's pipeline, for one operation. */
-export type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']>;
 
 /** An operation whose variables are coerced, and what it costs. */
 export interface ValidatedRequest {
@@ -22,7 +21,9 @@ export interface ValidatedRequest {
   cost: number;
 }
 
-export interface ValidationOptions {
+export interface ValidationParts {
+  schema: GraphQLSchema;
+  opened: Documents;
   checkCost: CostCheck;
   introspection: boolean;
   authRequired: boolean;
@@ -30,32 +31,63 @@ export interface ValidationOptions {
 
 /** Everything that can be said against a request before it runs. @throws GraphQLError, ClientError or RequestErrors. */
 export function validateRequest(
-  { parse, validate, schema }: Enveloped,
-  { query, operationName, variables }: GraphQLRequest & { query: string },
+  parts: ValidationParts,
+  request: GraphQLRequest & { query: string },
   { abort, viewer }: Call,
-  { checkCost, introspection, authRequired }: ValidationOptions,
 ): ValidatedRequest {
-  const document = parse(query);
-  const errors: readonly GraphQLError[] = validate(schema, document);
-  if (errors.length > 0) throw new RequestErrors(errors);
-  const operation = getOperationAST(document, operationName);
+  const opened = parts.opened.open(request.query);
+  if (opened.errors.length > 0) throw new RequestErrors(opened.errors);
+  const known = opened.operations.get(request.operationName);
+  const operation = known?.operation ?? getOperationAST(opened.document, request.operationName);
   if (!operation) throw requestError('OPERATION_NOT_FOUND');
-  if (authRequired) assertMayCome(viewer, isSigningIn(operation));
+  if (parts.authRequired) assertMayCome(viewer, isSigningIn(operation));
   assertScope(viewer, operation.operation === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
+  const coerced = known ? withVariables(known, request, parts) : coerceFirst(opened, request, parts);
+  // A stream outlives its request; it ends by leaving.
+  const isStream = operation.operation === OperationTypeNode.SUBSCRIPTION;
+  const args = isStream ? coerced : { ...coerced, externalAbortSignal: abort.signal };
+  return { args, cost: parts.checkCost(args) };
+}
+
+const maxCoercionErrors = 10;
+
+/** Of an operation that was asked for before only the variables are new. @throws RequestErrors. */
+function withVariables(
+  known: ValidatedExecutionArgs,
+  { variables }: GraphQLRequest,
+  { schema, introspection }: ValidationParts,
+): ValidatedExecutionArgs {
+  const definitions = known.operation.variableDefinitions ?? [];
+  if (definitions.length === 0) return known;
+  const options = { maxErrors: maxCoercionErrors, hideSuggestions: !introspection };
+  const { errors, variableValues } = getVariableValues(schema, definitions, variables ?? {}, options);
+  if (errors) throw invalidVariables(errors);
+  return { ...known, variableValues, rawVariableValues: variables };
+}
+
+/** @throws RequestErrors. */
+function coerceFirst(
+  { document, operations }: OpenedDocument,
+  { operationName, variables }: GraphQLRequest,
+  { schema, introspection }: ValidationParts,
+): ValidatedExecutionArgs {
   const args = validateExecutionArgs({
     schema,
     document,
     operationName,
     variableValues: variables,
     hideSuggestions: !introspection,
-    // A stream outlives its request; it ends by leaving.
-    abortSignal: operation.operation === OperationTypeNode.SUBSCRIPTION ? undefined : abort.signal,
-    options: { maxCoercionErrors: 10 },
+    options: { maxCoercionErrors },
   });
-  if (!('schema' in args)) {
-    throw new RequestErrors(args.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
-  }
-  return { args, cost: checkCost(args) };
+  if (!('schema' in args)) throw invalidVariables(args);
+  operations.set(operationName, { ...args, variableValues: noVariables, rawVariableValues: undefined });
+  return args;
+}
+
+const noVariables = { sources: Object.create(null), coerced: Object.create(null) };
+
+function invalidVariables(errors: readonly GraphQLError[]): RequestErrors {
+  return new RequestErrors(errors.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
 }
 
 /** Whether it does nothing but make credentials. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../engine/answer.ts';
 import type { CachePolicy } from '../engine/cache-control.ts';
 import type { Rate } from '../engine/limits/rate.ts';
@@ -24,35 +24,44 @@ export interface AnswerTraits {
   headers?: Record<string, string> | undefined;
 }
 
+const contentTypes = {
+  [json]: `${json}; charset=utf-8`,
+  [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
+};
 const retrySeconds = '1';
 /** So much of a body that nobody waits for is read, to keep the connection. */
 const maxDrainedBytes = 1_000_000;
 const lingerMs = 1_000;
 
+/** Names and values in turn, which node writes as they are. */
+type Headers = string[];
+
 /** In one write. A success is `application/json` for a client that does not ask for more. */
-export function writeAnswer(exchange: Exchange, answer: Answer, traits: AnswerTraits = {}): void {
+export function writeAnswer(
+  exchange: Exchange,
+  answer: Answer,
+  { accepted, cachePolicy, headers }: AnswerTraits = {},
+): void {
   const { status, body, rate } = answer;
-  const type = status < 300 && traits.accepted?.result === json ? json : graphqlResponse;
+  const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
   const content = JSON.stringify(body);
-  const headers: OutgoingHttpHeaders = {
-    'content-type': `${type}; charset=utf-8`,
-    'content-length': Buffer.byteLength(content),
-    'cache-control': 'private, no-store',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': exchange.requestId,
-  };
-  if (rate) Object.assign(headers, rateHeaders(rate));
-  if (status === 200 && traits.cachePolicy && isForEveryone(exchange, traits.cachePolicy)) {
+  const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
+  if (rate) pushRate(all, rate);
+  const isKept = status === 200 && cachePolicy !== undefined && isForEveryone(exchange, cachePolicy);
+  if (isKept) {
     const entityTag = createEntityTag(type, content);
-    Object.assign(headers, cacheHeaders(traits.cachePolicy, entityTag));
-    if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag))
-      return writeNotModified(exchange, headers);
-  }
-  if (status >= 400) Object.assign(headers, errorHeaders(exchange, answer), traits.headers);
-  write(exchange, status, headers, content);
+    pushCaching(all, cachePolicy, entityTag);
+    if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
+      return void exchange.response.writeHead(304, all).end();
+    }
+  } else all.push('cache-control', 'private, no-store');
+  if (status >= 400)
+    for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
+  all.push('content-type', contentTypes[type], 'content-length', String(Buffer.byteLength(content)));
+  write(exchange, status, all, content);
 }
 
-function write(exchange: Exchange, status: number, headers: OutgoingHttpHeaders, content: string): void {
+function write(exchange: Exchange, status: number, headers: Headers, content: string): void {
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request)) return writeAndLinger(exchange, status, headers, content);
   response.writeHead(status, headers);
@@ -63,13 +72,8 @@ function write(exchange: Exchange, status: number, headers: OutgoingHttpHeaders,
  * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
  * answer leaves whole; what else comes is thrown away for a moment.
  */
-function writeAndLinger(
-  { request, response }: Exchange,
-  status: number,
-  headers: OutgoingHttpHeaders,
-  content: string,
-) {
-  response.writeHead(status, { ...headers, connection: 'close' });
+function writeAndLinger({ request, response }: Exchange, status: number, headers: Headers, content: string) {
+  response.writeHead(status, [...headers, 'connection', 'close']);
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);
@@ -86,30 +90,20 @@ function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }:
   return isPublic && method !== 'POST' && headers.authorization === undefined;
 }
 
-function cacheHeaders({ maxAge }: CachePolicy, entityTag: string): OutgoingHttpHeaders {
-  return {
-    'cache-control': `public, max-age=${maxAge}`,
-    etag: entityTag,
-    // With or without an Origin: a copy kept for one page must not answer another's.
-    vary: 'accept, authorization, origin',
-  };
-}
-
-function writeNotModified({ response }: Exchange, headers: OutgoingHttpHeaders): void {
-  const { 'content-type': _type, 'content-length': _length, ...kept } = headers;
-  response.writeHead(304, kept).end();
+function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: string): void {
+  headers.push('cache-control', `public, max-age=${maxAge}`, 'etag', entityTag);
+  // With or without an Origin: a copy kept for one page must not answer another's.
+  headers.push('vary', 'accept, authorization, origin');
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
-function rateHeaders({ limit, windowSeconds, remaining, resetMs }: Rate): OutgoingHttpHeaders {
+function pushRate(headers: Headers, { limit, windowSeconds, remaining, resetMs }: Rate): void {
   const resetSeconds = Math.ceil(resetMs / 1_000);
-  return {
-    'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-  };
+  headers.push('ratelimit-policy', `"default";q=${limit};w=${windowSeconds}`);
+  headers.push('ratelimit', `"default";r=${remaining};t=${resetSeconds}`);
 }
 
-function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }: Answer): OutgoingHttpHeaders {
+function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }: Answer): Record<string, string> {
   // RFC 6750, 3.1: no error code where no credentials were sent.
   const fault = request.headers.authorization ? ', error="invalid_token"' : '';
   const challenge = `Bearer realm="postroom"${resourceMetadata ? `, resource_metadata="${resourceMetadata}"` : ''}`;

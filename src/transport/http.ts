@@ -52,19 +52,24 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
   return (request, response) => {
     const resourceMetadata = metadataUrlOf(parts.config, request);
     const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined, resourceMetadata };
-    route(parts, exchange).catch((error) => refuse(parts, exchange, error));
+    try {
+      const served = route(parts, exchange);
+      if (served instanceof Promise) served.catch((error) => refuse(parts, exchange, error));
+    } catch (error) {
+      refuse(parts, exchange, error);
+    }
     return exchange;
   };
 }
 
-async function route(parts: HttpParts, exchange: Exchange): Promise<void> {
+function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   const { request } = exchange;
   const { path, query } = readTarget(request);
   const found = routes.get(path);
   if (!found) throw nothingHere();
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
-  await found.serve(parts, exchange);
+  return found.serve(parts, exchange);
 }
 
 function nothingHere(): ClientError {
@@ -99,7 +104,8 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   const abort = abortWhenLeft(response);
   const operation = isPost ? await readPost(parts, exchange) : readGetRequest(exchange.query);
   const address = addressOf(request, parts.config.trustProxy);
-  const viewer = await parts.authenticate(request.headers.authorization, address);
+  const { authorization } = request.headers;
+  const viewer = authorization === undefined ? null : await parts.authenticate(authorization, address);
   const call: Call = {
     viewer,
     address,
@@ -110,7 +116,12 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   const prepared = await parts.engine.prepare(operation, call);
   if (isAnswer(prepared)) return writeAnswer(exchange, prepared);
   if (abort.signal.aborted) return;
-  await run(parts, exchange, prepared, { accepted, viewer });
+  if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
+  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, { accepted, viewer });
+  const answer = await prepared.execute();
+  if (answer.status === 294) response.statusMessage = 'Partial Success';
+  if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
+  writeAnswer(exchange, answer, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
 }
 
 /** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */
@@ -149,24 +160,6 @@ function readPost({ config }: HttpParts, { request, response }: Exchange) {
 interface Wanted {
   accepted: Accepted;
   viewer: Viewer | null;
-}
-
-async function run(
-  parts: HttpParts,
-  exchange: Exchange,
-  prepared: PreparedOperation,
-  { accepted, viewer }: Wanted,
-): Promise<void> {
-  const { request, response } = exchange;
-  if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
-  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, { accepted, viewer });
-  const answer = await prepared.execute();
-  if (answer.status === 294) response.statusMessage = 'Partial Success';
-  if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
-  writeAnswer(exchange, answer, {
-    accepted,
-    cachePolicy: request.method === 'POST' ? undefined : prepared.cachePolicy,
-  });
 }
 
 async function stream(

@@ -134,6 +134,9 @@ function tooLarge(maxBytes: number): ClientError {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decodeUtf8(bytes: Buffer): string {
+  const text = bytes.toString();
+  // It stands for what is malformed, where it was not sent.
+  if (!text.includes('\ufffd')) return text;
   try {
     return utf8.decode(bytes);
   } catch {
@@ -152,7 +155,14 @@ function assertEncoded(query: string): void {
 }
 
 function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new ClientError('BAD_REQUEST', `The JSON is nested deeper than ${maxJsonDepth}.`);
+  const value = parseOrThrow(text);
+  if (isDeeper(value, maxJsonDepth)) {
+    throw new ClientError('BAD_REQUEST', `The JSON is nested deeper than ${maxJsonDepth}.`);
+  }
+  return value;
+}
+
+function parseOrThrow(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -160,21 +170,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Before the parse, whose own depth is bounded by the stack alone. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let isString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (isString) {
-      if (code === 92) index += 1;
-      else if (code === 34) isString = false;
-    } else if (code === 34) isString = true;
-    else if (code === 91 || code === 123) {
-      depth += 1;
-      if (depth > maxJsonDepth) return true;
-    } else if (code === 93 || code === 125) depth -= 1;
-  }
+/** JSON.parse itself goes as deep as it is led. */
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], depth - 1)) return true;
   return false;
 }
 

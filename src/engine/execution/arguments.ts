@@ -34,7 +34,8 @@ export function planArguments(field: GraphQLField<unknown, unknown>, node: Field
   if (!given.every((argument) => isShareable(field.args, argument))) return { kind: 'fresh' };
   if (given.some(({ value }) => value.kind === Kind.VARIABLE)) return { kind: 'variable' };
   try {
-    return { kind: 'constant', values: getArgumentValues(field, node) };
+    // In an object of the common kind, which is copied at once.
+    return { kind: 'constant', values: { ...getArgumentValues(field, node) } };
   } catch {
     // It fails where it is asked for, and as that field's error.
     return { kind: 'fresh' };
@@ -61,11 +62,11 @@ export class ArgumentReader {
   read(plan: ArgumentsPlan, field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
     switch (plan.kind) {
       case 'constant':
-        return copy(plan.values);
+        return { ...plan.values };
       case 'variable': {
         const known = this.#known.get(plan) ?? this.#coerce(field, node);
         this.#known.set(plan, known);
-        return copy(known);
+        return { ...known };
       }
       case 'fresh':
         return this.#coerce(field, node);
@@ -73,7 +74,7 @@ export class ArgumentReader {
   }
 
   #coerce(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
-    return orVariablesInvalid(() => getArgumentValues(field, node, this.#variables));
+    return orVariablesInvalid(() => ({ ...getArgumentValues(field, node, this.#variables) }));
   }
 }
 
@@ -87,9 +88,4 @@ export function orVariablesInvalid<T>(coerce: () => T): T {
   } catch (error) {
     throw error instanceof GraphQLError ? requestError('VARIABLES_INVALID', undefined, error) : error;
   }
-}
-
-function copy(values: Arguments): Arguments {
-  const own: Arguments = Object.create(null);
-  return values === none ? own : Object.assign(own, values);
 }

@@ -24,11 +24,11 @@ export class RateLimited extends ClientError {
   }
 }
 
-/** Charges one operation to a caller; undefined where there is no limit. @throws RateLimited. */
-export type ChargeRate = (caller: string) => Promise<Rate | undefined>;
+/** Charges one operation to a caller; undefined where there is no limit. Rejects with RateLimited. */
+export type ChargeRate = (caller: string) => Promise<Rate> | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
-  if (limit === 0) return async () => undefined;
+  if (limit === 0) return () => undefined;
   const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
   const toRate = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Rate => ({
     limit,
@@ -36,12 +36,8 @@ export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRa
     remaining: remainingPoints,
     resetMs: Math.max(1, msBeforeNext),
   });
-  return async (caller) => {
-    try {
-      return toRate(await limiter.consume(caller));
-    } catch (error) {
-      if (error instanceof RateLimiterRes) throw new RateLimited(toRate(error));
-      throw error;
-    }
+  const refuse = (error: unknown) => {
+    throw error instanceof RateLimiterRes ? new RateLimited(toRate(error)) : error;
   };
+  return (caller) => limiter.consume(caller).then(toRate, refuse);
 }
