@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '9' }, profile: { type: 'string' } },
+  options: { rounds: { type: 'string', default: '5' }, profile: { type: 'string' } },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);

@@ -15,7 +15,7 @@ export async function latency(run: Run): Promise<Found> {
   });
   return {
     title: 'From the commit to the last of 1,000 subscribers',
-    about: `Milliseconds over ${eventsPerRound * run.rounds} events each: from the answer to the mutation, and from its request.`,
+    about: `Milliseconds over ${eventsPerRound * run.rounds} events each: from the answer to the mutation, and from its request; the commit stands between them. Below 0: the last subscriber has it before the answer is read.`,
     rows,
     targets: [],
   };
