@@ -67,13 +67,15 @@ async function assertVisible(id: string, context: Context): Promise<RoomRow> {
   throw new ClientError('NOT_FOUND', 'There is no such room.');
 }
 
+type FoundPost = PostRow | undefined | Promise<PostRow | undefined>;
+
 /** Other events are left out, and so is in a replay what was deleted since. */
-async function findAddedPost(event: Event, context: Context): Promise<PostRow | undefined> {
+function findAddedPost(event: Event, context: Context): FoundPost {
   return event.type === 'PostCreated' ? findEventPost(event, context) : undefined;
 }
 
-/** Live, the post as it was written; in a replay, as it is now. */
-async function findEventPost(event: Event, { loaders }: Context): Promise<PostRow | undefined> {
+/** Live, the post as it was written, which is at hand; in a replay, as it is now. */
+function findEventPost(event: Event, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
 }
 
