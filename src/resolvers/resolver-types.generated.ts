@@ -282,7 +282,7 @@ export type RoomPage = {
 
 /** Which users; all that is given must hold. */
 export type UserFilter = {
-  /** Part of the name; A to Z match a to z. */
+  /** Part of the name; A to Z match a to z. It is looked for in every name that the other filters leave. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** Made after this moment. */
   createdAfter?: InputMaybe<Scalars['DateTime']['input']>;
@@ -296,7 +296,7 @@ export type PostFilter = {
   room?: InputMaybe<Scalars['ID']['input']>;
   /** By this user. */
   author?: InputMaybe<Scalars['ID']['input']>;
-  /** Part of the title; A to Z match a to z. */
+  /** Part of the title; A to Z match a to z. It is looked for in every title that the other filters leave. */
   title?: InputMaybe<Scalars['String']['input']>;
   /** Published after this moment. */
   publishedAfter?: InputMaybe<Scalars['DateTime']['input']>;
@@ -306,7 +306,7 @@ export type PostFilter = {
 
 /** Which rooms; all that is given must hold. */
 export type RoomFilter = {
-  /** Part of the name; A to Z match a to z. */
+  /** Part of the name; A to Z match a to z. It is looked for in every name that the other filters leave. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** With this user among the members. */
   member?: InputMaybe<Scalars['ID']['input']>;

@@ -3,12 +3,15 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
   isCompositeType,
+  isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -16,7 +19,9 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidatedExecutionArgs,
+  type ValueNode,
   valueFromASTUntyped,
+  visit,
 } from 'graphql';
 import { requestError } from '../answer.ts';
 
@@ -50,7 +55,8 @@ const noSizes: Sizes = new Map();
 
 /**
  * The cost of an operation by IBM's cost directives, compiled once: an object weighs 1, a leaf 0, a mutation 10 more,
- * `@cost` overrides; a list multiplies by its slicing argument, clamped to 1 … 1,000, so that nothing is negative.
+ * `@cost` overrides, and adds what an argument or input field weighs that is given; a list multiplies by its slicing
+ * argument, clamped to 1 … 1,000, so that nothing is negative.
  */
 export function compileCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
   const root = schema.getRootType(operation.operation);
@@ -109,7 +115,8 @@ class CostCompiler {
     const length = isList(field)
       ? (sizes.get(node.name.value) ?? (isSized ? size : constant(unknownListSize)))
       : constant(1);
-    return multiply(length, add(constant(weight), this.#compileChildren(node, field, size)));
+    const own = multiply(length, add(constant(weight), this.#compileChildren(node, field, size)));
+    return add(compileArguments(field, node), own);
   }
 
   /** What an abstract type costs is what its costliest member does. */
@@ -138,6 +145,52 @@ function weightOf(field: GraphQLField<unknown, unknown>): number {
   const own =
     directiveOf<{ weight: string }>(field, 'cost') ?? directiveOf<{ weight: string }>(getNamedType(field.type), 'cost');
   return own ? Number(own.weight) : isCompositeType(getNamedType(field.type)) ? 1 : 0;
+}
+
+type Input = GraphQLArgument | GraphQLInputField;
+
+/** What is given of an argument or input field; null is not given. */
+type Weigh = (value: unknown) => number;
+
+function compileArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
+  return sum(
+    (node.arguments ?? []).map(({ name, value }) => {
+      const argument = field.args.find((one) => one.name === name.value);
+      const weigh = argument && compileWeight(argument);
+      if (!weigh) return constant(0);
+      const cost: Cost = (variables) => weigh(valueFromASTUntyped(value, variables));
+      return hasVariables(value) ? cost : constant(cost({}));
+    }),
+  );
+}
+
+/** Undefined where nothing of it weighs. What stands within itself is not looked into again. */
+function compileWeight(input: Input, above: readonly Input[] = []): Weigh | undefined {
+  const own = Number(directiveOf<{ weight: string }>(input, 'cost')?.weight ?? 0);
+  const type = getNamedType(input.type);
+  const fields = isInputObjectType(type) && !above.includes(input) ? Object.values(type.getFields()) : [];
+  const inner = fields.flatMap((field) => {
+    const weigh = compileWeight(field, [...above, input]);
+    return weigh ? [{ name: field.name, weigh }] : [];
+  });
+  if (own === 0 && inner.length === 0) return undefined;
+  const weigh: Weigh = (value) => {
+    if (value == null) return 0;
+    if (Array.isArray(value)) return total(value.map(weigh));
+    const given = value as Record<string, unknown>;
+    return own + total(inner.map((field) => field.weigh(given[field.name])));
+  };
+  return weigh;
+}
+
+function hasVariables(node: ValueNode): boolean {
+  let has = false;
+  visit(node, {
+    Variable() {
+      has = true;
+    },
+  });
+  return has;
 }
 
 interface Annotated {
@@ -192,7 +245,11 @@ function constant(value: number): Cost {
 }
 
 function sum(costs: readonly Cost[]): Cost {
-  return fold(costs, (values) => values.reduce((total, value) => total + value, 0));
+  return fold(costs, total);
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function maximum(costs: readonly Cost[]): Cost {
