@@ -1,7 +1,19 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { graphqlResponse, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
+
+const handshake = [
+  'GET /graphql HTTP/1.1',
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Protocol: graphql-transport-ws',
+  '\r\n',
+].join('\r\n');
 
 async function connect({ webSocketUrl }: Postroom): Promise<WebSocket> {
   const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
@@ -36,9 +48,11 @@ it.each([
 it('an address holds so many sockets and no more; one that leaves makes room', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '3' });
   const held = await Promise.all([connect(postroom), connect(postroom), connect(postroom)]);
-  const refused = new WebSocket(postroom.webSocketUrl, 'graphql-transport-ws');
-  const [error] = await once(refused, 'error');
-  expect(String(error)).toContain('503');
+  const connection = await RawConnection.open(postroom);
+  connection.send(handshake);
+  const refused = await connection.receive();
+  expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } });
+  expect(refused.headers['content-type']).toContain(graphqlResponse);
   held[0]?.close();
   await once(held[0] as WebSocket, 'close');
   const [next] = await Promise.all([connect(postroom)]);

@@ -37,6 +37,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { OperationOrder } from './operation-order.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
+import { HttpRefusal } from './refusal.ts';
 import { toGraphQLRequest } from './request.ts';
 import type { Start } from './starting.ts';
 import type { TransportParts } from './transport.ts';
@@ -47,7 +48,6 @@ const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 const serviceRestart = 1012;
 const tryAgainLater = 1013;
-const notNow = '503 Service Unavailable\r\nretry-after: 1';
 const clientMessages = new Set<MessageType>([
   MessageType.ConnectionInit,
   MessageType.Ping,
@@ -61,6 +61,7 @@ type ConnectionContext = Context<Record<string, unknown> | undefined, Connection
 export interface WebSocketDoor {
   /** How many sockets are open. */
   readonly size: number;
+  /** @throws HttpRefusal where there is no room for one more. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   close(): Promise<void>;
 }
@@ -84,7 +85,9 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     },
     upgrade(request, socket, head) {
       const address = addressOf(request, parts.config.trustProxy);
-      if (isClosing || held.isFull(address)) return refuseUpgrade(socket, notNow);
+      if (isClosing || held.isFull(address)) {
+        throw new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
+      }
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new Connection(request, address, webSocket, socket);
         connections.add(connection);
@@ -109,14 +112,6 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
       server.close();
     },
   };
-}
-
-/** Answers an upgrade by an HTTP status line and its headers, and lets the socket go. */
-export function refuseUpgrade(socket: Socket, head: string): void {
-  // Nobody else listens on it any more, and one that is reset must not take the process along.
-  socket.on('error', () => {});
-  socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${head}\r\nconnection: close\r\n\r\n`);
 }
 
 /** A flood ends the socket; its client comes back later. */
