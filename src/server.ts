@@ -18,6 +18,7 @@ import { OAuth } from './identity/oauth.ts';
 import { Sessions } from './identity/session.ts';
 import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './identity/session-key.ts';
 import { createSignInLimit } from './identity/sign-in-limit.ts';
+import { Verified } from './identity/verified.ts';
 import { CredentialWatch } from './identity/watch.ts';
 import { type Bus, commonTopic } from './live/bus.ts';
 import { createMemoryBus } from './live/bus-memory.ts';
@@ -75,7 +76,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth);
-    const authenticate = createAuthentication({ database, sessions, oauth }, engine, audit);
+    const verified = new Verified();
+    const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) => credentials.watch(viewer, end);
     const parts: TransportParts = { engine, authenticate, watch, config, log };
@@ -84,7 +86,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
-      if (message.type !== 'contentErased' && !('roomId' in message)) credentials.endBy(message);
+      if (message.type === 'contentErased' || 'roomId' in message) return;
+      verified.forget();
+      credentials.endBy(message);
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -112,10 +116,14 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
 }
 
 /** Refusals are charged to the address and, as far as its rate goes, noted: who tries keys and tokens is worth knowing. */
-function createAuthentication(parts: CredentialParts, engine: Engine, audit: Audit): TransportParts['authenticate'] {
+function createAuthentication(
+  parts: CredentialParts,
+  { verified, engine, audit }: { verified: Verified; engine: Engine; audit: Audit },
+): TransportParts['authenticate'] {
   return async (authorization, address) => {
     try {
-      return await findViewer(parts, authorization);
+      if (authorization === undefined) return null;
+      return await verified.find(authorization, () => findViewer(parts, authorization));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
         await engine.chargeRefused(address);

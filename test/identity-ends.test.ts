@@ -90,6 +90,8 @@ describe('behind the end of credentials', () => {
     await revoking.sent;
     expect((await socket.closed).code).toBe(4403);
     expect(socket.received).toEqual([]);
+    // Nor is it remembered as one who was.
+    expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
   });
 
   it('a key that was revoked while its request ran changes nothing more', async () => {

@@ -15,9 +15,8 @@ export interface CredentialParts {
 
 const maxLength = 8_192;
 
-/** The viewer that an `Authorization` names: null for none. @throws ClientError UNAUTHENTICATED for a bad one, never anonymous. */
-export async function findViewer(parts: CredentialParts, authorization: string | undefined): Promise<Viewer | null> {
-  if (authorization === undefined) return null;
+/** The viewer that an `Authorization` names. @throws ClientError UNAUTHENTICATED for a bad one, never anonymous. */
+export async function findViewer(parts: CredentialParts, authorization: string): Promise<Viewer> {
   const [, scheme, token] =
     authorization.length > maxLength ? [] : (/^(bearer|apikey) +(\S+) *$/i.exec(authorization) ?? []);
   if (!scheme || !token) {

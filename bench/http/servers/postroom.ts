@@ -34,7 +34,7 @@ const server = createHttpServer(
   {
     engine,
     authenticate: async () => null,
-    watch: () => () => {},
+    watch: () => ({ checked: Promise.resolve(), stop: () => {} }),
     config,
     log,
     isReady: async () => true,
