@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printHead } from './data/head.ts';
-import { formatTable } from './fan-out/table.ts';
+import { formatTable, type Table } from './fan-out/table.ts';
+import { measureCredentials } from './http/credentials.ts';
 import { assertWrk } from './http/load.ts';
-import { measureRow, rows } from './http/rows.ts';
+import { measureRow, type Run, rows } from './http/rows.ts';
 
 /* npm run bench -- http [row …] [--rounds n] [--seconds n] [--profile folder] */
 
@@ -18,8 +19,12 @@ const { values, positionals } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
-if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);
+const measures: Record<string, (run: Run) => Promise<Table>> = {
+  ...Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, (run: Run) => measureRow(row, run)])),
+  credentials: measureCredentials,
+};
+const unknown = positionals.filter((name) => !Object.hasOwn(measures, name));
+if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(measures).join(', ')}`);
 
 assertWrk();
 if (!existsSync(`${folder}node_modules`)) {
@@ -31,7 +36,7 @@ const run = {
   nodeOptions: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
 };
 printHead('http');
-for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
-  const row = rows[name];
-  if (row) console.log(formatTable(await measureRow(row, run)));
+for (const name of positionals.length > 0 ? positionals : Object.keys(measures)) {
+  const measure = measures[name];
+  if (measure) console.log(formatTable(await measure(run)));
 }

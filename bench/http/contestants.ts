@@ -32,9 +32,12 @@ export function start(name: ContestantName, { environment = {}, nodeOptions = []
 }
 
 /** The real program on a database with people and posts, which the peers read beside it. */
-export async function startOnDatabase(nodeOptions: string[]): Promise<{ server: Server; file: string }> {
+export async function startOnDatabase(
+  nodeOptions: string[],
+  own: Record<string, string> = {},
+): Promise<{ server: Server; file: string; token: string }> {
   const file = join(mkdtempSync(join(tmpdir(), 'postroom-bench-')), 'postroom.db');
-  const environment = { ...settings, DATABASE_URL: `sqlite:${file}`, SIGN_IN_ATTEMPTS: '1000' };
+  const environment = { ...settings, DATABASE_URL: `sqlite:${file}`, SIGN_IN_ATTEMPTS: '1000', ...own };
   const server = await Server.start({ command: [main, 'serve'], environment, nodeOptions });
   const tokens = [];
   for (let number = 0; number < 20; number += 1) tokens.push(await signUp(server, number));
@@ -44,7 +47,7 @@ export async function startOnDatabase(nodeOptions: string[]): Promise<{ server: 
     const input = `{ room: "${createRoom.room.id}", title: "post ${number}" }`;
     await ask(server, `mutation { createPost(input: ${input}) { post { id } } }`, tokens[number % tokens.length]);
   }
-  return { server, file };
+  return { server, file, token: owner };
 }
 
 async function signUp(server: Server, number: number): Promise<string> {

@@ -18,14 +18,15 @@ export interface LoadOptions {
   body: string;
   connections: number;
   seconds: number;
+  authorization?: string | undefined;
 }
 
 /** One POST over and over, by wrk in a process of its own. @throws Error where an answer was no success. */
-export async function load({ port, body, connections, seconds }: LoadOptions): Promise<Load> {
+export async function load({ port, body, connections, seconds, authorization }: LoadOptions): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-bench-'));
   try {
     const script = join(folder, 'post.lua');
-    writeFileSync(script, scriptOf(body));
+    writeFileSync(script, scriptOf(body, authorization));
     const url = `http://127.0.0.1:${port}/graphql`;
     const args = ['-t', '1', '-c', String(connections), '-d', String(seconds), '--latency', '-s', script, url];
     const { stdout } = await runFile('wrk', args);
@@ -43,11 +44,12 @@ export function assertWrk(): void {
   }
 }
 
-function scriptOf(body: string): string {
+function scriptOf(body: string, authorization: string | undefined): string {
   return [
     'wrk.method = "POST"',
     'wrk.headers["content-type"] = "application/json"',
     'wrk.headers["accept"] = "application/graphql-response+json, application/json"',
+    ...(authorization === undefined ? [] : [`wrk.headers["authorization"] = "${authorization}"`]),
     `wrk.body = [==[${body}]==]`,
   ].join('\n');
 }
