@@ -85,7 +85,9 @@ export class Connection {
     this.webSocket.close(code, Buffer.byteLength(reason) > maxReasonBytes ? '' : reason);
     // Its answer is to be read even where it was not read before.
     this.webSocket.resume();
-    setTimeout(() => this.webSocket.terminate(), closeGraceMs).unref();
+    const timer = setTimeout(() => this.webSocket.terminate(), closeGraceMs).unref();
+    // One that comes and goes by the thousand is not held on to.
+    this.webSocket.once('close', () => clearTimeout(timer));
     this.#finish(code, reason);
   }
 
