@@ -89,7 +89,8 @@ it('a stream that one sees by being an admin ends where the operator takes the r
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
   const den = await createDen(world, []);
-  const authorization = `Bearer ${ada.token}`;
+  // A token that was used a moment ago is known by what was so then.
+  const authorization = `Bearer ${await signIn(postroom, ada)}`;
   const { sockets, streams } = await follow(postroom, den, authorization);
   await postroom.createPost(owner, den, 'seen');
   for (const socket of sockets) await socket.take(({ type }) => type === 'next');
