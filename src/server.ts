@@ -79,7 +79,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const verified = new Verified();
     const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
     const credentials = new CredentialWatch(database.db, onError);
-    const watch: TransportParts['watch'] = (viewer, end) => credentials.watch(viewer, end);
+    const watch: TransportParts['watch'] = (viewer, end) =>
+      credentials.watch(viewer, () => {
+        // Who comes back is not who they were.
+        verified.forget();
+        end();
+      });
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
