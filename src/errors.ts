@@ -67,7 +67,11 @@ export class ClientError extends Error {
     extras: ErrorExtras = {},
     options: ErrorOptions = {},
   ) {
+    // Nobody sees where it comes from, and to find out costs more than the rest of a refusal.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ClientError';
     this.code = code;
     this.extras = extras;

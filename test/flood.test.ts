@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
-import { graphqlResponse, RawConnection } from './support/http.ts';
+import { graphqlResponse, post, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
 
 const handshake = [
@@ -57,4 +57,23 @@ it('an address holds so many sockets and no more; one that leaves makes room', a
   await once(held[0] as WebSocket, 'close');
   const [next] = await Promise.all([connect(postroom)]);
   for (const socket of [...held, next]) socket.terminate();
+});
+
+it('bodies that are held back leave room for small ones, and for large ones once they are gone', async () => {
+  const postroom = await launchForTest();
+  const length = 990_000;
+  const held = await Promise.all(Array.from({ length: 24 }, () => RawConnection.open(postroom)));
+  for (const connection of held) {
+    connection.send(
+      `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+    );
+    connection.send(' '.repeat(length - 1));
+  }
+  const refused = await Promise.any(held.map((connection) => connection.receive()));
+  expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } });
+  expect((await post(postroom, '{ __typename }')).status).toBe(200);
+  for (const connection of held) connection.leave();
+  await vi.waitFor(async () => {
+    expect((await post(postroom, '{ __typename }', { padding: ' '.repeat(length - 1_000) })).status).toBe(200);
+  }, 10_000);
 });

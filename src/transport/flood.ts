@@ -45,3 +45,42 @@ export class AddressCount {
     else this.#counts.delete(address);
   }
 }
+
+const bytesInAll = 16_000_000;
+const ownBytes = 16_384;
+
+/** Of one body. */
+export interface Room {
+  /** False where so much of it finds none. */
+  hasRoomFor(length: number): boolean;
+  close(): void;
+}
+
+/**
+ * What is kept of bodies that have not come whole. Each has a little room to itself, which is all that most need; beyond
+ * that all share one, so that many that are held back hold no more than it.
+ */
+export class BodyRoom {
+  #left: number;
+
+  constructor(maxBodyBytes: number) {
+    this.#left = Math.max(bytesInAll, 4 * maxBodyBytes);
+  }
+
+  open(): Room {
+    let taken = 0;
+    const take = (bytes: number) => {
+      this.#left -= bytes;
+      taken += bytes;
+    };
+    return {
+      hasRoomFor: (length) => {
+        const more = Math.max(0, length - ownBytes - taken);
+        if (more > this.#left) return false;
+        take(more);
+        return true;
+      },
+      close: () => take(-taken),
+    };
+  }
+}

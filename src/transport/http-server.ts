@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { Exchange } from './answer-writer.ts';
+import { BodyRoom } from './flood.ts';
 import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './http.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed } from './refusal.ts';
@@ -27,10 +28,10 @@ const settings = {
 };
 
 /** All that answers on the port: operations, pages, and what is refused before it is either. */
-export function createHttpServer(parts: Omit<HttpParts, 'origins'>, upgrade: Upgrade): Server {
+export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
   const exchanges = new WeakMap<Duplex, Exchange>();
-  const handle = createHttpHandler({ ...parts, origins });
+  const handle = createHttpHandler({ ...parts, origins, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     exchanges.set(request.socket, handle(request, response));
   };

@@ -8,6 +8,7 @@ import { type Accepted, eventStream, json, parseAccept } from './accept.ts';
 import { addressOf } from './address.ts';
 import { type Exchange, writeAnswer } from './answer-writer.ts';
 import { clientLeft } from './connection.ts';
+import type { BodyRoom } from './flood.ts';
 import { writeGraphiql } from './graphiql.ts';
 import type { Metrics } from './metrics.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
@@ -22,6 +23,7 @@ import type { TransportParts } from './transport.ts';
 
 export interface HttpParts extends TransportParts {
   origins: Origins;
+  bodies: BodyRoom;
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
   metrics: Metrics;
@@ -149,11 +151,13 @@ function abortWhenLeft(response: ServerResponse): AbortController {
   return abort;
 }
 
-function readPost({ config }: HttpParts, { request, response }: Exchange) {
+function readPost({ config, bodies }: HttpParts, { request, response }: Exchange) {
   const proceed = () => {
     if (request.headers.expect !== undefined) response.writeContinue();
   };
-  return readPostRequest(request, { maxBytes: config.limits.bodyBytes, proceed });
+  const room = bodies.open();
+  response.once('close', room.close);
+  return readPostRequest(request, { maxBytes: config.limits.bodyBytes, room, proceed });
 }
 
 /** Who asks, and for which kind of answer. */

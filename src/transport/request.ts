@@ -2,31 +2,37 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import { isUtf8 } from './accept.ts';
+import type { Room } from './flood.ts';
 import { HttpRefusal } from './refusal.ts';
 
 const maxJsonDepth = 64;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
-export interface PostOptions {
+interface BodyLimits {
   maxBytes: number;
+  /** Closed by the caller where the body never comes whole. */
+  room: Room;
+}
+
+export interface PostOptions extends BodyLimits {
   /** Called once all is well but the body, which a client may be waiting to send. */
   proceed: () => void;
 }
 
 /**
  * The GraphQL request of a POST, its body limited while it is read.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_REQUEST or INVALID_REQUEST.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST.
  */
 export async function readPostRequest(
   request: IncomingMessage,
-  { maxBytes, proceed }: PostOptions,
+  { maxBytes, room, proceed }: PostOptions,
 ): Promise<GraphQLRequest> {
   const { headers } = request;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   proceed();
-  return toGraphQLRequest(parseJson(decodeUtf8(await readBody(request, maxBytes))));
+  return toGraphQLRequest(parseJson(decodeUtf8(await readBody(request, { maxBytes, room }))));
 }
 
 /** The GraphQL request of a GET; an empty parameter is an absent one. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
@@ -110,20 +116,29 @@ function assertPlain(contentEncoding: string | undefined): void {
 }
 
 /** Bytes behind the bound are read no more than is needed to answer, and kept not at all. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let isRefused = false;
+    const refuse = (error: ClientError) => {
+      isRefused = true;
+      chunks.length = 0;
+      room.close();
+      reject(error);
+    };
     request.on('data', (chunk: Buffer) => {
+      if (isRefused) return;
       length += chunk.length;
-      if (length <= maxBytes) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        reject(tooLarge(maxBytes));
-      }
+      if (length > maxBytes) return refuse(tooLarge(maxBytes));
+      if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+      chunks.push(chunk);
     });
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.once('error', () => reject(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
+    request.once('end', () => {
+      room.close();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    });
+    request.once('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
   });
 }
 

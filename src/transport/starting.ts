@@ -8,16 +8,13 @@ export interface Start {
 
 /** What a client sends behind a subscription on the same socket happens behind it: it may expect to see it there. */
 export class Starting {
-  readonly #starting = new Set<Promise<void>>();
+  /** Resolves once everything that has arrived so far stands. */
+  #all: Promise<unknown> = Promise.resolve();
 
   begin(): Start {
-    const earlier = Promise.all(this.#starting);
+    const earlier = this.#all;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#starting.add(promise);
-    const stand = () => {
-      this.#starting.delete(promise);
-      resolve();
-    };
-    return { earlier, stand };
+    this.#all = Promise.all([earlier, promise]);
+    return { earlier, stand: resolve };
   }
 }

@@ -48,6 +48,8 @@ const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 const serviceRestart = 1012;
 const tryAgainLater = 1013;
+/** Stands for what an operation is refused with. */
+const carrier = new GraphQLError('refused');
 const clientMessages = new Set<MessageType>([
   MessageType.ConnectionInit,
   MessageType.Ping,
@@ -200,7 +202,7 @@ function createProtocol(parts: TransportParts): Server<Connection> {
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
       start.stand();
       const { errors = [] } = prepared.body;
-      const carriers = errors.map(({ message }) => new GraphQLError(message));
+      const carriers = [carrier];
       refusals.set(carriers, errors);
       return carriers;
     },
