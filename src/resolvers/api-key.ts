@@ -4,12 +4,12 @@ import { createApiKey } from '../identity/api-key.ts';
 import { scopesOf } from '../identity/application.ts';
 import { changeAsViewer } from './changes.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
-import { loadOrThrow } from './rows.ts';
+import { loadReferred } from './rows.ts';
 import { InputCheck, name } from './validation.ts';
 
 export const ApiKey: ApiKeyResolvers = {
   scopes: (key) => [...scopesOf(key)],
-  user: ({ userId }, _, { loaders }) => loadOrThrow(loaders.user, userId),
+  user: ({ userId }, _, { loaders }) => loadReferred(loaders.user, userId),
 };
 
 export const apiKeyMutations: MutationResolvers = {

@@ -6,12 +6,12 @@ import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../iden
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
-import { loadOrThrow, loadRoom } from './rows.ts';
+import { loadReferred, loadRoom } from './rows.ts';
 import { findVisiblePost, openPost, openRoom } from './standing.ts';
 import { body, InputCheck, title } from './validation.ts';
 
 export const Post: PostResolvers = {
-  author: (post, _, { loaders }) => loadOrThrow(loaders.user, post.authorId),
+  author: (post, _, { loaders }) => loadReferred(loaders.user, post.authorId),
   room: (post, _, { loaders }) => loadRoom(loaders, post.roomId),
 };
 

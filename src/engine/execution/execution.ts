@@ -186,7 +186,10 @@ export class Execution {
 
   /** The answer's part for a value that may come later, or null where that is what an error makes of it. */
   #settle(completion: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
-    if (isPromiseLike(value)) return this.#settleLater(completion, value, path, info);
+    if (isPromiseLike(value)) {
+      const promise = isPromise(value) ? value : Promise.resolve(value);
+      return this.#settleLater(completion, promise, path, info);
+    }
     try {
       const completed = this.#complete(completion, value, path, info);
       if (!isPromise(completed)) return completed;
@@ -196,21 +199,23 @@ export class Execution {
     }
   }
 
-  async #settleLater(
+  #settleLater(
     completion: Completion,
-    value: PromiseLike<unknown>,
+    value: Promise<unknown>,
     path: Path,
     info: GraphQLResolveInfo,
   ): Promise<unknown> {
-    try {
-      const settled = await value;
-      if (this.#isOver && Array.isArray(settled)) ignoreRejections(settled);
-      this.#assertRunning();
-      const completed = this.#complete(completion, settled, path, info);
-      return isPromise(completed) ? await completed : completed;
-    } catch (error) {
-      return this.#handle(completion, error, path, info);
-    }
+    const fail = (error: unknown) => this.#handle(completion, error, path, info);
+    return value.then((settled) => {
+      try {
+        if (this.#isOver && Array.isArray(settled)) ignoreRejections(settled);
+        this.#assertRunning();
+        const completed = this.#complete(completion, settled, path, info);
+        return isPromise(completed) ? completed.then(undefined, fail) : completed;
+      } catch (error) {
+        return fail(error);
+      }
+    }, fail);
   }
 
   #complete(completion: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
