@@ -15,7 +15,11 @@ export const contestants = {
   mercurius: { title: 'Mercurius', file: 'mercurius', environment: {} },
   apollo: { title: 'Apollo Server', file: 'apollo', environment: {} },
   yoga: { title: 'Yoga', file: 'yoga', environment: {} },
-  unguarded: { title: 'Postroom without its guards', file: 'postroom-unguarded', environment: settings },
+  unguarded: {
+    title: 'Postroom without its guards',
+    file: 'postroom',
+    environment: { ...settings, UNGUARDED: '1' },
+  },
 } as const satisfies Record<string, { title: string; file: string; environment: Record<string, string> }>;
 
 export type ContestantName = keyof typeof contestants;

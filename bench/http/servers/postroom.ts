@@ -11,8 +11,9 @@ import { createHttpServer } from '../../../src/transport/http-server.ts';
 import { createMetrics } from '../../../src/transport/metrics.ts';
 import { resolvers, typeDefs } from '../memory.ts';
 import { announce } from '../subject.ts';
+import { createUnguardedEngine } from '../unguarded-engine.ts';
 
-/* Postroom's engine and HTTP with another schema: no rooms, no accounts, and data in memory. */
+/* Postroom's engine and HTTP with another schema: no rooms, no accounts, data in memory. UNGUARDED=1 takes the limits out. */
 
 // The one that the engine is built on, not the peers' own.
 const { createSchema }: typeof import('graphql-yoga') = createRequire(
@@ -22,14 +23,17 @@ const { createSchema }: typeof import('graphql-yoga') = createRequire(
 const config = readConfig();
 const log = createLog(config.logLevel);
 const services = { database: await openDatabase('sqlite::memory:') } as unknown as Services;
-const engine = createEngine({
-  schema: createSchema({ typeDefs, resolvers }) as never,
-  documents: createAutomaticDocuments(),
-  services,
-  fanOut: undefined as unknown as FanOut,
-  config,
-  log,
-});
+const schema = createSchema({ typeDefs, resolvers }) as never;
+const engine = process.env['UNGUARDED']
+  ? createUnguardedEngine(schema, log)
+  : createEngine({
+      schema,
+      documents: createAutomaticDocuments(),
+      services,
+      fanOut: undefined as unknown as FanOut,
+      config,
+      log,
+    });
 const server = createHttpServer(
   {
     engine,
