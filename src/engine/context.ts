@@ -57,13 +57,13 @@ export class OperationContext implements Context {
   readonly services: Services;
   readonly address: string;
   readonly db: Db;
-  loaders: Loaders;
   /** Whether what comes of it may differ from viewer to viewer. */
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
   readonly #admitted = new Map<string, Viewer>();
   readonly #positions = new Map<string, number>();
   readonly #past: Loaders | undefined;
+  #loaders: Loaders | undefined;
   #written: readonly RoomEvent[] | undefined;
 
   constructor(
@@ -74,9 +74,14 @@ export class OperationContext implements Context {
     this.services = services;
     this.address = address;
     this.db = db;
-    this.loaders = createLoaders(db, () => this.sight);
     this.#past = past && createLoaders(past, () => this.sight);
     this.#viewer = viewer;
+  }
+
+  /** What they hold is as it was before the next change. */
+  get loaders(): Loaders {
+    this.#loaders ??= createLoaders(this.db, () => this.sight);
+    return this.#loaders;
   }
 
   get viewer(): Viewer | null {
@@ -102,7 +107,7 @@ export class OperationContext implements Context {
     const { result, events } = await commitChange(this.services.database, this.services.bus, work);
     // Before the first change nothing was said that it could have made stale.
     this.#written ??= events;
-    this.loaders = createLoaders(this.db, () => this.sight);
+    this.#loaders = undefined;
     return result;
   };
 
