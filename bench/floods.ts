@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { printHead } from './data/head.ts';
+import type { Usage } from './fan-out/probe.ts';
+import { Server } from './fan-out/server.ts';
+import { median, spread } from './fan-out/statistics.ts';
+import { formatTable } from './fan-out/table.ts';
+import type { Order, Report } from './floods/flood.ts';
+import { type Kind, kinds } from './floods/kinds.ts';
+import type { Order as NeighbourOrder, Service } from './floods/neighbour.ts';
+import { type Prepared, prepare } from './floods/prepare.ts';
+import { Worker } from './floods/worker.ts';
+
+/* npm run bench -- floods [part of a name …] [--rounds n] */
+
+const quietSeconds = 3;
+const floodSeconds = 4;
+const samplingMs = 250;
+const settlingMs = 1_500;
+const megabyte = 1_000_000;
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '3' } },
+});
+const rounds = Number(values.rounds);
+const chosen = (Object.keys(kinds) as Kind[]).filter(
+  (kind) => positionals.length === 0 || positionals.some((part) => kind.includes(part)),
+);
+
+printHead('floods');
+const flood = new Worker<Order, Report>('./flood.ts');
+const neighbour = new Worker<NeighbourOrder, Service>('./neighbour.ts');
+const rows = [];
+let windows = 0;
+for (const kind of chosen) rows.push({ flood: kind, ...(await measureKind(kind)) });
+flood.stop();
+neighbour.stop();
+const about = `${rounds} rounds: ${quietSeconds} s without, ${floodSeconds} s with the flood. Wanted: growth ≤ 50 MB, p99 ≤ 2 × quiet.`;
+console.log(formatTable({ title: 'Floods', about, rows }));
+
+interface Round {
+  quiet: Service;
+  flooded: Service;
+  /** Growth of the process, in bytes, over what it was before its first flood. */
+  peak: number;
+  standing: number;
+  /** Of it, what V8 and its buffers hold. */
+  held: number;
+  after: number;
+  /** Shares of a processor. */
+  serverLoad: number;
+  floodLoad: number;
+  counts: Record<string, number>;
+}
+
+async function measureKind(kind: Kind): Promise<Record<string, string>> {
+  const environment = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:' };
+  const server = await Server.start({ command: [main, 'serve'], environment });
+  try {
+    const prepared = await prepare(server.port);
+    await listenTo(server, prepared, quietSeconds);
+    const fresh = await server.usage('usage after gc');
+    const measured: Round[] = [];
+    // The round before the first warms up.
+    for (let round = -1; round < rounds; round += 1) {
+      const one = await measureRound(server, { kind, prepared, fresh });
+      if (round >= 0) measured.push(one);
+    }
+    return describe(measured);
+  } finally {
+    await server.stop();
+  }
+}
+
+interface RoundOptions {
+  kind: Kind;
+  prepared: Prepared;
+  /** The process before its first flood. */
+  fresh: Usage;
+}
+
+function listenTo({ port }: Server, { room }: Prepared, seconds: number): Promise<Service> {
+  return neighbour.order({ port, query: `{ room(id: "${room}") { id name } }`, seconds });
+}
+
+async function measureRound(server: Server, { kind, prepared, fresh }: RoundOptions): Promise<Round> {
+  const { port } = server;
+  const { room } = prepared;
+  const quiet = await listenTo(server, prepared, quietSeconds);
+  await flood.order({ type: 'begin', kind, port, room, addresses: newAddresses() });
+  const { cpuMicros } = await server.usage();
+  const [flooded, peak] = await Promise.all([listenTo(server, prepared, floodSeconds), samplePeak(server)]);
+  const used = (await server.usage()).cpuMicros - cpuMicros;
+  const standing = await server.usage('usage after gc');
+  const report = await flood.order({ type: 'leave' });
+  await sleep(settlingMs);
+  const after = await server.usage('usage after gc');
+  return {
+    quiet,
+    flooded,
+    peak: peak - fresh.rssBytes,
+    standing: standing.rssBytes - fresh.rssBytes,
+    held: standing.heapBytes - fresh.heapBytes,
+    after: after.rssBytes - fresh.rssBytes,
+    serverLoad: used / floodSeconds / 1e6,
+    floodLoad: report.cpuMicros / floodSeconds / 1e6,
+    counts: report.counts,
+  };
+}
+
+/** The most memory that it held while the flood went on. */
+async function samplePeak(server: Server): Promise<number> {
+  let peak = 0;
+  for (const end = performance.now() + floodSeconds * 1_000; performance.now() < end; await sleep(samplingMs)) {
+    peak = Math.max(peak, (await server.usage()).rssBytes);
+  }
+  return peak;
+}
+
+/** Five that no limit has seen. */
+function newAddresses(): string[] {
+  windows += 1;
+  return Array.from(
+    { length: 5 },
+    (_, index) => `127.${1 + Math.floor(windows / 250)}.${1 + (windows % 250)}.${index + 1}`,
+  );
+}
+
+function describe(measured: readonly Round[]): Record<string, string> {
+  const all = (figure: (round: Round) => number) => measured.map(figure);
+  const megabytes = (figure: (round: Round) => number) =>
+    spread(
+      all((round) => figure(round) / megabyte),
+      0,
+    );
+  return {
+    'growth at its peak, MB': megabytes(({ peak }) => peak),
+    'while it stands': megabytes(({ standing }) => standing),
+    'of that held': megabytes(({ held }) => held),
+    afterwards: megabytes(({ after }) => after),
+    'p50, ms, quiet': median(all(({ quiet }) => quiet.p50Ms)).toFixed(1),
+    flooded: median(all(({ flooded }) => flooded.p50Ms)).toFixed(1),
+    'p99, ms, quiet': median(all(({ quiet }) => quiet.p99Ms)).toFixed(1),
+    'p99 flooded': median(all(({ flooded }) => flooded.p99Ms)).toFixed(1),
+    '÷ quiet': spread(all(({ quiet, flooded }) => flooded.p99Ms / quiet.p99Ms)),
+    'server CPU': median(all(({ serverLoad }) => serverLoad)).toFixed(2),
+    "flood's CPU": median(all(({ floodLoad }) => floodLoad)).toFixed(2),
+    'what it got': JSON.stringify(measured.at(-1)?.counts),
+  };
+}
