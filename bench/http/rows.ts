@@ -21,6 +21,8 @@ interface Row {
 }
 
 const connections = 32;
+/** V8 compiles a server anew when its first connections have closed and others come: that takes a few rounds to settle. */
+const warmUpRounds = 4;
 const everyone: readonly ContestantName[] = ['raw', 'postroom', 'mercurius-jit', 'mercurius', 'apollo', 'yoga'];
 const usersQuery = '{ users(limit: 10) { id name posts { id title } } }';
 const smallQuery = '{ user(id: "u3") { id name } }';
@@ -65,10 +67,9 @@ export async function measureRow(row: Row, run: Run): Promise<Table> {
   try {
     const body = JSON.stringify({ query: row.query });
     const samples = new Map(row.names.map((name): [ContestantName, Sample[]] => [name, []]));
-    for (let round = -1; round < run.rounds; round += 1) {
+    for (let round = -warmUpRounds; round < run.rounds; round += 1) {
       for (const [name, server] of servers) {
         const sample = await measure(server, body, run.seconds);
-        // The round before the first warms up.
         if (round >= 0) samples.get(name)?.push(sample);
       }
     }

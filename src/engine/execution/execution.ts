@@ -121,11 +121,23 @@ export class Execution {
     return pending ? settleProperties(values, pending) : values;
   }
 
-  async #selectSerially(plan: SelectionPlan, source: unknown): Promise<ObjectValue> {
-    const values: ObjectValue = { ...plan.template };
-    for (const field of plan.fields) {
+  /** Each field when the one before it has settled. */
+  #selectSerially(
+    plan: SelectionPlan,
+    source: unknown,
+    values: ObjectValue = { ...plan.template },
+    start = 0,
+  ): MaybePromise<ObjectValue> {
+    for (let index = start; index < plan.fields.length; index += 1) {
+      const field = plan.fields[index] as FieldPlan;
       this.#assertRunning();
-      values[field.responseName] = await this.#executeField(field, source, undefined);
+      const value = this.#executeField(field, source, undefined);
+      values[field.responseName] = value;
+      if (!isPromise(value)) continue;
+      return value.then((settled) => {
+        values[field.responseName] = settled;
+        return this.#selectSerially(plan, source, values, index + 1);
+      });
     }
     return values;
   }
