@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Audience } from './fan-out/audience.ts';
+import { installPackages } from './fan-out/packages.ts';
 import type { Run } from './fan-out/rounds.ts';
 import { rows } from './fan-out/rows/rows.ts';
 import { formatTable, formatTargets, type Target } from './fan-out/table.ts';
@@ -19,9 +18,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);
 
-if (!existsSync(`${folder}node_modules`)) {
-  execFileSync('npm', ['ci', '--no-fund', '--no-audit', '--prefix', folder], { stdio: 'inherit' });
-}
+installPackages();
 const nodeOptions = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
 const run: Run = { rounds: Number(values.rounds), start: { frameBytes: 0, nodeOptions } };
 run.start.frameBytes = await measureFrame();

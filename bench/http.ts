@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printHead } from './data/head.ts';
+import { installPackages } from './fan-out/packages.ts';
 import { formatTable, type Table } from './fan-out/table.ts';
 import { measureCredentials } from './http/credentials.ts';
 import { assertWrk } from './http/load.ts';
@@ -27,9 +26,7 @@ const unknown = positionals.filter((name) => !Object.hasOwn(measures, name));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(measures).join(', ')}`);
 
 assertWrk();
-if (!existsSync(`${folder}node_modules`)) {
-  execFileSync('npm', ['ci', '--no-fund', '--no-audit', '--prefix', folder], { stdio: 'inherit' });
-}
+installPackages();
 const run = {
   rounds: Number(values.rounds),
   seconds: Number(values.seconds),
