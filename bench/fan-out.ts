@@ -1,5 +1,4 @@
 import { cpus, loadavg } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Audience } from './fan-out/audience.ts';
 import { installPackages } from './fan-out/packages.ts';
@@ -8,8 +7,6 @@ import { rows } from './fan-out/rows/rows.ts';
 import { formatTable, formatTargets, type Target } from './fan-out/table.ts';
 
 /* npm run bench -- fan-out [row …] [--rounds n] [--profile folder] */
-
-const folder = fileURLToPath(new URL('.', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printHead } from './data/head.ts';
 import { installPackages } from './fan-out/packages.ts';
@@ -9,7 +8,6 @@ import { measureRow, type Run, rows } from './http/rows.ts';
 
 /* npm run bench -- http [row …] [--rounds n] [--seconds n] [--profile folder] */
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
