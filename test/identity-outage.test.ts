@@ -102,3 +102,13 @@ describe('where the issuer is down for five minutes', () => {
     expect(issuer.countRequests(introspection) - before).toBe(1);
   });
 });
+
+it('where the issuer answers with no keys that is its fault: a token is not called bad, and passes once there are some', async () => {
+  const { issuer, postroom } = await launchBeside('jwt');
+  issuer.state.givesNoKeys = true;
+  const token = await issuer.sign();
+  expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
+  expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
+  issuer.state.givesNoKeys = false;
+  expect(await statusOf(postroom, token)).toBe(200);
+});

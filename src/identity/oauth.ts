@@ -142,10 +142,13 @@ export class OAuth {
   }
 }
 
+/** What jose says of the answer to a request for keys, not of a token. */
+const issuerFaults: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+
 /** A token's fault is the client's; whatever else failed is the issuer's. */
 function translate(error: unknown): unknown {
   if (error instanceof ClientError) return error;
-  if (error instanceof joseErrors.JOSEError && error.code !== 'ERR_JOSE_GENERIC') return badToken();
+  if (error instanceof joseErrors.JOSEError && !issuerFaults.has(error.code)) return badToken();
   return doesNotAnswer(error);
 }
 

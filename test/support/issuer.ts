@@ -22,10 +22,11 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
   const requests: string[] = [];
-  const state = { isDown: false, accountId: 'ada', tokenSeconds: 3_600 };
+  const state = { isDown: false, givesNoKeys: false, accountId: 'ada', tokenSeconds: 3_600 };
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
     if (state.isDown) return void response.destroy();
+    if (state.givesNoKeys && request.url === '/jwks') return void response.end('{}');
     if (request.url?.startsWith('/interaction/')) {
       const result = { login: { accountId: state.accountId } };
       return void provider.interactionFinished(request, response, result);
