@@ -40,8 +40,8 @@ const mutations: Record<string, Row[]> = {
     },
   ],
   createApiKey: [
-    { call: () => 'createApiKey(input: { name: "k", scopes: [READ] }) { key }', outcomes: 's✓✓✓✓ff✓✓' },
-    { call: () => 'createApiKey(input: { name: "k", scopes: [ADMIN] }) { key }', outcomes: 'sfff✓fff✓' },
+    { call: () => 'createApiKey(input: { name: "k", scopes: [READ] }) { key }', outcomes: 's✓✓✓✓ffff' },
+    { call: () => 'createApiKey(input: { name: "k", scopes: [ADMIN] }) { key }', outcomes: 'sfff✓ffff' },
   ],
   revokeApiKey: [
     { call: ({ apiKey }) => `revokeApiKey(input: { id: "${apiKey}" }) { apiKey { id } }`, outcomes: 'snn✓✓fnn✓' },

@@ -113,6 +113,25 @@ it('a stream that one sees by being an admin ends where the operator takes the r
   await again.follow('hall', `subscription { roomEvents(room: "${world.room}") { __typename } }`);
 });
 
+it('where the operator takes the role back, the keys with ADMIN that came of it end, and no other', async () => {
+  const { settings, postroom, ada, owner } = await launchWorld();
+  await run(['grant-admin', ada.email], settings);
+  const authorization = `Bearer ${await signIn(postroom, ada)}`;
+  const make = (scope: string) => `createApiKey(input: { name: "k", scopes: [${scope}] }) { key }`;
+  const ask = async (query: string, headers: Record<string, string>) => {
+    const body = JSON.stringify({ query });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+    const response = await fetch(`${postroom.url}/graphql`, init);
+    return { status: response.status, ...((await response.json()) as { data?: Record<string, { key: string }> }) };
+  };
+  const { data } = await ask(`mutation { admin: ${make('READ ADMIN')} other: ${make('READ')} }`, { authorization });
+  const strangersEmail = (key = '') => ask(`{ user(id: "${owner.id}") { email } }`, { authorization: `ApiKey ${key}` });
+  expect(await strangersEmail(data?.['admin']?.key)).toMatchObject({ data: { user: { email: owner.email } } });
+  await run(['revoke-admin', ada.email], settings);
+  await expect.poll(async () => (await strangersEmail(data?.['admin']?.key)).status, { timeout: 10_000 }).toBe(401);
+  expect(await strangersEmail(data?.['other']?.key)).toMatchObject({ data: { user: { email: null } } });
+});
+
 it('a key that the command line makes and a role that it grants count at once in a server that runs', async () => {
   const { settings, postroom, ada, room } = await launchWorld();
   const args = ['key', 'create', '--name', 'operator', '--scopes', 'read', '--owner', ada.email.toUpperCase()];

@@ -1,4 +1,5 @@
 import { readConfig } from '../config.ts';
+import { revokeAdminKeysOf } from '../data/api-keys.ts';
 import { openDatabase } from '../data/database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { setRole } from '../data/users.ts';
@@ -10,7 +11,7 @@ export function grantAdmin(args: string[]): Promise<number> {
   return changeRole('grant-admin', 'ADMIN', args);
 }
 
-/** `revoke-admin EMAIL`: makes the account one as any other. 0: done, 1: there is none of this e-mail. */
+/** `revoke-admin EMAIL`: makes the account one as any other, and ends its keys with ADMIN. 0: done, 1: there is none of this e-mail. */
 export function revokeAdmin(args: string[]): Promise<number> {
   return changeRole('revoke-admin', 'MEMBER', args);
 }
@@ -23,12 +24,17 @@ async function changeRole(command: string, role: UserRow['role'], [email, ...res
   const { databaseUrl, logLevel } = readConfig();
   const database = await openDatabase(databaseUrl);
   try {
-    const user = await database.transaction((db) => setRole(db, email, role));
+    const { user, revoked } = await database.transaction(async (db) => {
+      const user = await setRole(db, email, role);
+      return { user, revoked: user && role !== 'ADMIN' ? await revokeAdminKeysOf(db, user.id) : [] };
+    });
     if (!user) {
       process.stderr.write(`postroom: there is no account of ${email}\n`);
       return 1;
     }
-    auditTo(createLog(logLevel))({ event: 'roleChanged', userId: user.id, role });
+    const audit = auditTo(createLog(logLevel));
+    audit({ event: 'roleChanged', userId: user.id, role });
+    for (const keyId of revoked) audit({ event: 'apiKeyRevoked', keyId, byUserId: null });
     process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'no'} admin.\n`);
     return 0;
   } finally {

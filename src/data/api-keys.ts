@@ -74,6 +74,19 @@ export async function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
+/** Those with ADMIN that someone made; to their ids. */
+export async function revokeAdminKeysOf(db: Db, ownerId: string): Promise<string[]> {
+  const rows = await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: Date.now() })
+    .where('ownerId', '=', ownerId)
+    .where('scopes', 'like', '%ADMIN%')
+    .where('revokedAt', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 export async function touchApiKey(db: Db, id: string, lastUsedAt: number): Promise<void> {
   await db.updateTable('apiKeys').set({ lastUsedAt }).where('id', '=', id).execute();
 }

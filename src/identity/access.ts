@@ -139,8 +139,9 @@ export function assertMayDeletePost(viewer: Viewer, post: PostRow): void {
   }
 }
 
-/** A key has at most the rights of who makes it: ADMIN comes from an admin. */
+/** Only people make keys, which would else outlive their own; a key has at most the rights of who makes it: ADMIN comes from an admin. */
 export function assertMayGrant(viewer: Viewer, granted: readonly Scope[]): void {
+  if (viewer.credential.kind === 'apiKey') throw new ClientError('FORBIDDEN', 'A key makes no keys.');
   if (granted.includes('ADMIN') && !isAdmin(viewer))
     throw new ClientError('FORBIDDEN', 'Only an admin makes a key with ADMIN.');
   for (const scope of granted) assertScope(viewer, scope);

@@ -395,7 +395,7 @@ export type Mutation = {
   renewSession: RenewSessionPayload;
   /** Sets a new password and ends all other sessions. */
   changePassword: ChangePasswordPayload;
-  /** Makes a key for an application, which acts as a user of its own. The key is shown this once. */
+  /** Makes a key for an application, which acts as a user of its own. The key is shown this once. Keys make no keys. */
   createApiKey: CreateApiKeyPayload;
   /** Ends a key, and every stream of its application. */
   revokeApiKey: RevokeApiKeyPayload;
