@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/database.ts';
 import type { Services } from '../../../src/engine/context.ts';
@@ -14,6 +15,9 @@ import { announce } from '../subject.ts';
 import { createUnguardedEngine } from '../unguarded-engine.ts';
 
 /* Postroom's engine and HTTP with another schema: no rooms, no accounts, data in memory. UNGUARDED=1 takes the limits out. */
+
+// As main.ts does.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 // The one that the engine is built on, not the peers' own.
 const { createSchema }: typeof import('graphql-yoga') = createRequire(
