@@ -103,10 +103,11 @@ export class Execution {
   }
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
-    const values: ObjectValue = { ...plan.template };
+    const read = plan.read(source);
+    const values: ObjectValue = read ?? { ...plan.template };
     let pending: string[] | undefined;
     try {
-      for (const field of plan.fields) {
+      for (const field of read ? plan.unread : plan.fields) {
         const value = this.#executeField(field, source, path);
         values[field.responseName] = value;
         if (isPromise(value)) {
@@ -147,7 +148,7 @@ export class Execution {
     let info: GraphQLResolveInfo | undefined;
     try {
       const own = plan.resolve ? undefined : propertyOf(source, plan.field.name);
-      if (plan.isAsIs?.(own)) return own;
+      if (plan.completion.kind === 'leaf' && isSettled(own)) return completeLeaf(plan.completion.type, own);
       path = { prev: parent, key: plan.responseName, typename: plan.parentType.name };
       info = this.#createInfo(plan, path);
       return this.#settle(plan.completion, this.#resolve(plan, source, own, info), path, info);
@@ -242,7 +243,7 @@ export class Execution {
       case 'list':
         return this.#completeList(completion.item, value, path, info);
       case 'object':
-        return this.#completeObject(completion.selection(), value, path, info);
+        return this.#completeObject(completion.selection.get(), value, path, info);
       case 'abstract':
         return this.#completeAbstract(completion, value, path, info);
     }
@@ -257,8 +258,15 @@ export class Execution {
     const values: unknown[] = [];
     const iterator = value[Symbol.iterator]();
     let isPending = false;
+    const planned = item.kind === 'object' ? item.selection.plan : undefined;
+    const plain = planned?.isPlain ? planned : undefined;
     try {
       for (let next = iterator.next(); !next.done; next = iterator.next()) {
+        const read = plain?.read(next.value);
+        if (read) {
+          values.push(read);
+          continue;
+        }
         const place = { prev: path, key: values.length, typename: undefined };
         const completed = this.#settle(item, next.value, place, info);
         isPending ||= isPromise(completed);
@@ -426,6 +434,11 @@ function toKeys(path: Path): (string | number)[] {
   const keys: (string | number)[] = [];
   for (let place: Path | undefined = path; place; place = place.prev) keys.push(place.key);
   return keys.reverse();
+}
+
+/** Whether a value is there, and nothing but a value. */
+function isSettled(value: unknown): boolean {
+  return value != null && typeof value !== 'function' && !(value instanceof Error) && !isPromiseLike(value);
 }
 
 function propertyOf(source: unknown, name: string): unknown {

@@ -3,21 +3,16 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
-  GraphQLBoolean,
   type GraphQLDirective,
   type GraphQLField,
   type GraphQLFieldResolver,
-  GraphQLID,
   GraphQLIncludeDirective,
-  GraphQLInt,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLSkipDirective,
-  GraphQLString,
   getDirectiveValues,
-  getNullableType,
   type InlineFragmentNode,
   isAbstractType,
   isLeafType,
@@ -28,12 +23,13 @@ import {
   typeFromAST,
 } from 'graphql';
 import { type ArgumentsPlan, orVariablesInvalid, planArguments } from './arguments.ts';
+import { compileReader, isSimple, type Reader } from './reader.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
   | { kind: 'leaf'; isNonNull: boolean; type: GraphQLLeafType }
   | { kind: 'list'; isNonNull: boolean; item: Completion }
-  | { kind: 'object'; isNonNull: boolean; selection: () => SelectionPlan }
+  | { kind: 'object'; isNonNull: boolean; selection: PlannedSelection }
   | {
       kind: 'abstract';
       isNonNull: boolean;
@@ -50,27 +46,55 @@ export interface FieldPlan {
   completion: Completion;
   /** Absent where graphql's default answers: the object's own property. */
   resolve: GraphQLFieldResolver<unknown, unknown> | undefined;
-  /** Which values of the object's own property are the answer as they are; absent where it is not so simple. */
-  isAsIs: ((value: unknown) => boolean) | undefined;
   arguments: ArgumentsPlan;
 }
 
-export interface SelectionPlan {
-  type: GraphQLObjectType;
-  fields: readonly FieldPlan[];
+const coldReads = 20;
+
+export class SelectionPlan {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly FieldPlan[];
   /** The answer's object before its values are there: its keys in their order, to be copied. */
-  template: Readonly<Record<string, unknown>>;
+  readonly template: Readonly<Record<string, unknown>>;
+  /** Those of which `read` leaves the values to come. */
+  readonly unread: readonly FieldPlan[];
+  /** Whether `read` is all there is to do. */
+  readonly isPlain: boolean;
+  #reader: Reader | undefined;
+  #reads = 0;
+
+  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
+    this.type = type;
+    this.fields = fields;
+    this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
+    this.unread = fields.filter((field) => !isSimple(field));
+    this.isPlain = this.unread.length === 0 && !type.isTypeOf;
+  }
+
+  /** As a Reader does; compiled for what is asked for often. */
+  read(source: unknown): Record<string, unknown> | undefined {
+    if (this.#reader) return this.#reader(source);
+    this.#reads += 1;
+    if (this.#reads > coldReads) this.#reader = compileReader(this.fields);
+    return undefined;
+  }
 }
 
-const isString = (value: unknown) => typeof value === 'string';
+/** Planned when it is first needed. */
+class PlannedSelection {
+  /** Undefined before that. */
+  plan: SelectionPlan | undefined;
+  readonly #make: () => SelectionPlan;
 
-/** Built-in scalars, where their coercion is the identity. */
-const asIs = new Map<GraphQLOutputType, (value: unknown) => boolean>([
-  [GraphQLString, isString],
-  [GraphQLID, isString],
-  [GraphQLBoolean, (value) => typeof value === 'boolean'],
-  [GraphQLInt, (value) => typeof value === 'number' && (value | 0) === value],
-]);
+  constructor(make: () => SelectionPlan) {
+    this.#make = make;
+  }
+
+  get(): SelectionPlan {
+    this.plan ??= this.#make();
+    return this.plan;
+  }
+}
 
 export interface PlannerParts {
   schema: GraphQLSchema;
@@ -97,8 +121,7 @@ export class Planner {
     for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
     this.#parts.onPlanned(fields.length);
-    const template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
-    return { type, fields, template };
+    return new SelectionPlan(type, fields);
   }
 
   /** https://spec.graphql.org/draft/#CollectFields() */
@@ -161,7 +184,6 @@ export class Planner {
       parentType,
       completion: this.#planCompletion(field.type, nodes),
       resolve,
-      isAsIs: resolve ? undefined : asIs.get(getNullableType(field.type)),
       arguments: planArguments(field, node),
     };
   }
@@ -173,8 +195,7 @@ export class Planner {
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const selectionOf = remember((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
-    let selection: SelectionPlan | undefined;
-    return { kind: 'object', isNonNull, selection: () => (selection ??= selectionOf(type)) };
+    return { kind: 'object', isNonNull, selection: new PlannedSelection(() => selectionOf(type)) };
   }
 }
 
