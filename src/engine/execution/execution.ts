@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { ArgumentReader, type Arguments } from './arguments.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
+import { type PartlyRead, readProperty } from './reader.ts';
 
 /** Where a value stands in the answer; each place has one object, so that a place that became null is known again. */
 type Path = GraphQLResolveInfo['path'];
@@ -103,12 +104,16 @@ export class Execution {
   }
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
-    const read = plan.read(source);
+    let partly = plan.takePartlyRead(source);
+    const read = partly ? undefined : plan.read(source);
+    if (!read) partly ??= plan.takePartlyRead(source);
     const values: ObjectValue = read ?? { ...plan.template };
+    const fields = read ? plan.unread : plan.fields;
     let pending: string[] | undefined;
     try {
-      for (const field of read ? plan.unread : plan.fields) {
-        const value = this.#executeField(field, source, path);
+      for (let index = 0; index < fields.length; index += 1) {
+        const field = fields[index] as FieldPlan;
+        const value = this.#executeField(field, source, path, partly, index);
         values[field.responseName] = value;
         if (isPromise(value)) {
           pending ??= [];
@@ -143,11 +148,11 @@ export class Execution {
     return values;
   }
 
-  #executeField(plan: FieldPlan, source: unknown, parent: Path | undefined): unknown {
+  #executeField(plan: FieldPlan, source: unknown, parent: Path | undefined, partly?: PartlyRead, index = 0): unknown {
     let path: Path | undefined;
     let info: GraphQLResolveInfo | undefined;
     try {
-      const own = plan.resolve ? undefined : propertyOf(source, plan.field.name);
+      const own = plan.resolve ? undefined : readProperty(source, plan, partly, index);
       if (plan.completion.kind === 'leaf' && isSettled(own)) return completeLeaf(plan.completion.type, own);
       path = { prev: parent, key: plan.responseName, typename: plan.parentType.name };
       info = this.#createInfo(plan, path);
@@ -439,11 +444,6 @@ function toKeys(path: Path): (string | number)[] {
 /** Whether a value is there, and nothing but a value. */
 function isSettled(value: unknown): boolean {
   return value != null && typeof value !== 'function' && !(value instanceof Error) && !isPromiseLike(value);
-}
-
-function propertyOf(source: unknown, name: string): unknown {
-  const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function';
-  return isObject ? (source as ObjectValue)[name] : undefined;
 }
 
 function isPromise(value: unknown): value is Promise<unknown> {

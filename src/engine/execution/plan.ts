@@ -23,7 +23,7 @@ import {
   typeFromAST,
 } from 'graphql';
 import { type ArgumentsPlan, orVariablesInvalid, planArguments } from './arguments.ts';
-import { compileReader, isSimple, type Reader } from './reader.ts';
+import { compileReader, countSimple, type PartlyRead, type Reader } from './reader.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -49,7 +49,8 @@ export interface FieldPlan {
   arguments: ArgumentsPlan;
 }
 
-const coldReads = 20;
+/** More often than once: most documents come again, and those that do not are not worth the compiling. */
+const coldReads = 1;
 
 export class SelectionPlan {
   readonly type: GraphQLObjectType;
@@ -62,22 +63,35 @@ export class SelectionPlan {
   readonly isPlain: boolean;
   #reader: Reader | undefined;
   #reads = 0;
+  #partlyRead: PartlyRead | undefined;
 
   constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
     this.type = type;
     this.fields = fields;
     this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
-    this.unread = fields.filter((field) => !isSimple(field));
+    this.unread = fields.slice(countSimple(fields));
     this.isPlain = this.unread.length === 0 && !type.isTypeOf;
   }
 
   /** As a Reader does; compiled for what is asked for often. */
   read(source: unknown): Record<string, unknown> | undefined {
-    if (this.#reader) return this.#reader(source);
+    if (this.#reader) return this.#reader(source, this.#keep);
     this.#reads += 1;
     if (this.#reads > coldReads) this.#reader = compileReader(this.fields);
     return undefined;
   }
+
+  /** What `read` has of a source of which it made nothing, once. */
+  takePartlyRead(source: unknown): PartlyRead | undefined {
+    const read = this.#partlyRead;
+    if (!read) return undefined;
+    this.#partlyRead = undefined;
+    return read.source === source ? read : undefined;
+  }
+
+  readonly #keep = (read: PartlyRead): undefined => {
+    this.#partlyRead = read;
+  };
 }
 
 /** Planned when it is first needed. */

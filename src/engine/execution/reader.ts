@@ -2,10 +2,31 @@ import { GraphQLBoolean, GraphQLID, GraphQLInt, type GraphQLOutputType, GraphQLS
 import type { FieldPlan } from './plan.ts';
 
 /**
- * Makes the answer's object for a source whose own properties are the values of its simple fields as they stand; those
- * of the others are undefined, and yet to come. Undefined for any other source: each of its values is to be looked at.
+ * Makes the answer's object for a source whose own properties are the values of its first fields as they stand; those of
+ * the others are undefined, and yet to come. For any other source it tells `keep` what it read, and returns undefined.
  */
-export type Reader = (source: unknown) => Record<string, unknown> | undefined;
+export type Reader = (source: unknown, keep: (read: PartlyRead) => undefined) => Record<string, unknown> | undefined;
+
+/** The properties that were read before one turned out not to be simple: each is read once, whatever comes of it. */
+export interface PartlyRead {
+  source: unknown;
+  values: readonly unknown[];
+  /** How many of the values were read. */
+  count: number;
+  /** Whether to read the next one failed, with `error`. */
+  hasFailed: boolean;
+  error: unknown;
+}
+
+/** The property of the field at `index`, unless it was read already. @throws what it threw then. */
+export function readProperty(source: unknown, { field }: FieldPlan, read: PartlyRead | undefined, index: number): unknown {
+  if (read) {
+    if (index < read.count) return read.values[index];
+    if (index === read.count && read.hasFailed) throw read.error;
+  }
+  const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function';
+  return isObject ? (source as Record<string, unknown>)[field.name] : undefined;
+}
 
 /** For built-in scalars, which values of a variable they leave as they are. */
 const asIs = new Map<GraphQLOutputType, (variable: string) => string>([
@@ -23,9 +44,10 @@ function findCheck({ field, resolve }: FieldPlan): ((variable: string) => string
   return resolve ? undefined : asIs.get(getNullableType(field.type));
 }
 
-/** Whether a field is the source's own property, of a built-in scalar. */
-export function isSimple(field: FieldPlan): boolean {
-  return findCheck(field) !== undefined;
+/** How many fields there are before the first that is not the source's own property, of a built-in scalar. */
+export function countSimple(fields: readonly FieldPlan[]): number {
+  const first = fields.findIndex((field) => !findCheck(field));
+  return first < 0 ? fields.length : first;
 }
 
 /**
@@ -34,29 +56,32 @@ export function isSimple(field: FieldPlan): boolean {
  * and those are names.
  */
 export function compileReader(fields: readonly FieldPlan[]): Reader {
-  const reads: string[] = [];
-  const checks: string[] = [];
-  const entries: string[] = [];
-  fields.forEach((plan, index) => {
-    const check = findCheck(plan);
-    const variable = `value${index}`;
+  const simple = fields.slice(0, countSimple(fields));
+  const variables = simple.map((_, index) => `value${index}`);
+  const reads = simple.map(({ field }, index) => `value${index} = source.${field.name}; count = ${index + 1};`);
+  const checks = simple.map((plan, index) => `(${printCheck(plan, `value${index}`)})`);
+  const entries = fields.map(({ responseName, completion }, index) => {
     // As a plain key it would set the prototype.
-    const key = plan.responseName === '__proto__' ? '["__proto__"]' : plan.responseName;
-    if (!check) return void entries.push(`${key}: undefined`);
-    const isNullable = !plan.completion.isNonNull;
-    reads.push(`const ${variable} = source.${plan.field.name};`);
-    checks.push(`(${isNullable ? `${variable} == null || ` : ''}${check(variable)})`);
-    entries.push(`${key}: ${variable}${isNullable ? ' ?? null' : ''}`);
+    const key = responseName === '__proto__' ? '["__proto__"]' : responseName;
+    if (index >= simple.length) return `${key}: undefined`;
+    return `${key}: value${index}${completion.isNonNull ? '' : ' ?? null'}`;
   });
   const code = `
     if (typeof source !== 'object' || source === null || source instanceof Error) return undefined;
     if (typeof source.then === 'function') return undefined;
-    ${reads.join('\n')}
-    return ${['true', ...checks].join(' && ')} ? { ${entries.join(', ')} } : undefined;`;
+    let ${['count = 0', 'error', ...variables].join(', ')};
+    try { ${reads.join(' ')} } catch (thrown) { error = thrown; }
+    if (${[`count === ${simple.length}`, ...checks].join(' && ')}) return { ${entries.join(', ')} };
+    return keep({ source, values: [${variables.join(', ')}], count, hasFailed: count < ${simple.length}, error });`;
   try {
-    return new Function('source', code) as Reader;
+    return new Function('source', 'keep', code) as Reader;
   } catch {
     // Where a process may make no code of strings.
     return () => undefined;
   }
+}
+
+function printCheck(plan: FieldPlan, variable: string): string {
+  const check = findCheck(plan)?.(variable);
+  return plan.completion.isNonNull ? `${check}` : `${variable} == null || ${check}`;
 }
