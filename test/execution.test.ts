@@ -154,6 +154,52 @@ it.each([
   }
 });
 
+/** An object whose properties count how often they are read; the one called `fails` throws. */
+function counting(names: readonly string[], fails?: string) {
+  const reads: string[] = [];
+  const source = {};
+  for (const name of names) {
+    const get = () => {
+      reads.push(name);
+      if (name === fails) throw new Error(`No ${name}.`);
+      return name;
+    };
+    Object.defineProperty(source, name, { get });
+  }
+  return { source, reads };
+}
+
+it('sources of every kind are read as in graphql, and each property once, however often the document came before', async () => {
+  const schema = createSchema({
+    typeDefs: 'type Query { cats: [Cat] } type Cat { name: String nickname: String age: Int }',
+  });
+  const args = prepare(schema, '{ cats { __proto__: name nickname age } }');
+  const plain = { name: 'Tom', nickname: null, age: 3 };
+  for (let time = 0; time < 4; time += 1) {
+    const createCats = () => [
+      plain,
+      new Error('No cat.'),
+      Promise.resolve(plain),
+      // biome-ignore lint/suspicious/noThenProperty: that it has one is the case.
+      { then: (resolve: (value: unknown) => void) => resolve(plain) },
+      Object.assign(Object.create(null), plain),
+      Object.assign(() => {}, { nickname: 'a function' }),
+      { name: () => 'a method', nickname: 'T', age: 'none' },
+      7,
+      null,
+      {},
+    ];
+    const failing = counting(['name', 'nickname', 'age'], 'nickname');
+    const odd = counting(['name', 'nickname', 'age']);
+    const cats = [...createCats(), failing.source, odd.source];
+    const actual = await compiled({ ...args, rootValue: { cats } });
+    expect(failing.reads).toEqual(['name', 'nickname', 'age']);
+    expect(odd.reads).toEqual(['name', 'nickname', 'age']);
+    const expected = await stock({ ...args, rootValue: { cats: [...createCats(), failing.source, odd.source] } });
+    expect(formatResult(actual)).toEqual(formatResult(expected));
+  }
+});
+
 it('promises that nobody waits for any more are no unhandled rejections', async () => {
   const reject = () => new Promise<never>((_, refuse) => setImmediate(() => refuse(new Error('Too late.'))));
   const schema = createSchema({

@@ -19,7 +19,12 @@ export interface PartlyRead {
 }
 
 /** The property of the field at `index`, unless it was read already. @throws what it threw then. */
-export function readProperty(source: unknown, { field }: FieldPlan, read: PartlyRead | undefined, index: number): unknown {
+export function readProperty(
+  source: unknown,
+  { field }: FieldPlan,
+  read: PartlyRead | undefined,
+  index: number,
+): unknown {
   if (read) {
     if (index < read.count) return read.values[index];
     if (index === read.count && read.hasFailed) throw read.error;
