@@ -60,8 +60,8 @@ export class OperationContext implements Context {
   /** Whether what comes of it may differ from viewer to viewer. */
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
-  readonly #admitted = new Map<string, Viewer>();
-  readonly #positions = new Map<string, number>();
+  #admitted: Map<string, Viewer> | undefined;
+  #positions: Map<string, number> | undefined;
   readonly #past: Loaders | undefined;
   #loaders: Loaders | undefined;
   #written: readonly RoomEvent[] | undefined;
@@ -95,10 +95,11 @@ export class OperationContext implements Context {
   }
 
   observerOf({ id }: UserRow): Viewer | null {
-    return this.#admitted.get(id) ?? this.viewer;
+    return this.#admitted?.get(id) ?? this.viewer;
   }
 
   admit(owner: Viewer): void {
+    this.#admitted ??= new Map();
     this.#admitted.set(owner.user.id, owner);
   }
 
@@ -113,6 +114,7 @@ export class OperationContext implements Context {
 
   /** What this operation says of the room is as of this event; the room's row may be newer. */
   pinPosition(roomId: string, seq: number): void {
+    this.#positions ??= new Map();
     this.#positions.set(roomId, seq);
   }
 
@@ -121,7 +123,7 @@ export class OperationContext implements Context {
   }
 
   cursorOf({ id, head }: RoomRow): string | Promise<string> {
-    return this.#past ? this.#cursorFrom(this.#past, id) : this.cursorAt(id, this.#positions.get(id) ?? head);
+    return this.#past ? this.#cursorFrom(this.#past, id) : this.cursorAt(id, this.#positions?.get(id) ?? head);
   }
 
   /** Where the room stood, and on over what this operation wrote next to it. */

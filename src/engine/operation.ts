@@ -13,9 +13,9 @@ import type { FanOut } from '../live/fan-out.ts';
 import { Subscriber } from '../live/subscriber.ts';
 import type { Log } from '../log.ts';
 import { RoomStream } from '../resolvers/room-stream.ts';
-import { orAborted } from './aborted.ts';
 import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
 import { type CachePolicy, findCachePolicy } from './cache-control.ts';
+import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import type { Rate } from './limits/rate.ts';
@@ -48,8 +48,8 @@ export interface Call {
   /** A subscription that goes on is not charged to the rate. */
   isResumed?: boolean;
   requestId: string;
-  /** Aborted when the client has left, or the operation has taken too long. */
-  abort: AbortController;
+  /** When the client has left, or the operation has taken too long. */
+  cancellation: Cancellation;
 }
 
 /** An operation that passed every check; nothing of it has run. */
@@ -134,7 +134,7 @@ export class Operation implements PreparedOperation {
     onFound?.();
     const live = { validated, services, viewer, answerOptions: this.#answerOptions };
     const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
-    return orAborted(subscribing, this.#call.abort.signal, (subscriber) => subscriber.leave());
+    return this.#call.cancellation.race(subscribing, (subscriber) => subscriber.leave());
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
@@ -148,13 +148,13 @@ export class Operation implements PreparedOperation {
     const { viewer, address } = this.#call;
     const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
     this.#context = contextValue;
-    return executeCompiled({ ...this.#validated, contextValue });
+    return executeCompiled({ ...this.#validated, contextValue }, this.#call.cancellation);
   }
 
   /** It may not take forever. */
   async #inTime(result: Promise<ExecutionResult>): Promise<Answer> {
-    const { abort } = this.#call;
-    const timer = setTimeout(() => abort.abort(tookTooLong()), this.#parts.config.operationTimeoutMs);
+    const { cancellation } = this.#call;
+    const timer = setTimeout(() => cancellation.cancel(tookTooLong()), this.#parts.config.operationTimeoutMs);
     try {
       return this.#answer(await result);
     } catch (error) {
@@ -169,8 +169,8 @@ export class Operation implements PreparedOperation {
   }
 
   #refuse(error: unknown): Answer {
-    const { signal } = this.#call.abort;
-    return toAnswer({ errors: errorsOf(signal.aborted ? signal.reason : error) }, this.#answerOptions);
+    const { isCancelled, reason } = this.#call.cancellation;
+    return toAnswer({ errors: errorsOf(isCancelled ? reason : error) }, this.#answerOptions);
   }
 }
 

@@ -33,7 +33,7 @@ export interface ValidationParts {
 export function validateRequest(
   parts: ValidationParts,
   request: GraphQLRequest & { query: string },
-  { abort, viewer }: Call,
+  { viewer }: Call,
 ): ValidatedRequest {
   const opened = parts.opened.open(request.query);
   if (opened.errors.length > 0) throw new RequestErrors(opened.errors);
@@ -42,10 +42,7 @@ export function validateRequest(
   if (!operation) throw requestError('OPERATION_NOT_FOUND');
   if (parts.authRequired) assertMayCome(viewer, isSigningIn(operation));
   assertScope(viewer, operation.operation === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
-  const coerced = known ? withVariables(known, request, parts) : coerceFirst(opened, request, parts);
-  // A stream outlives its request; it ends by leaving.
-  const isStream = operation.operation === OperationTypeNode.SUBSCRIPTION;
-  const args = isStream ? coerced : { ...coerced, externalAbortSignal: abort.signal };
+  const args = known ? withVariables(known, request, parts) : coerceFirst(opened, request, parts);
   return { args, cost: parts.checkCost(args) };
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import type { Cancellation } from '../engine/cancellation.ts';
 import { ClientError } from '../errors.ts';
 import { findLostScope, lackOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -34,8 +35,8 @@ export class Connection {
   /** Where operations of these ids went on to before the client came back; each is used once. */
   seen = new Map<string, string>();
   readonly starting = new Starting();
-  /** Queries and mutations by id; aborted when the client leaves, or wants no more of them. */
-  readonly running = new Map<string, AbortController>();
+  /** Queries and mutations by id; cancelled when the client leaves, or wants no more of them. */
+  readonly running = new Map<string, Cancellation>();
   /** Subscriptions by id. */
   readonly #streams = new Map<string, Stream>();
   #onEnd: (code: number, reason: string) => void = () => {};
@@ -138,7 +139,7 @@ export class Connection {
     this.#hasEnded = true;
     clearTimeout(this.#warning);
     this.#watch?.stop();
-    for (const abort of this.running.values()) abort.abort(clientLeft());
+    for (const cancellation of this.running.values()) cancellation.cancel(clientLeft());
     this.#onEnd(code, reason);
     this.writer.close();
   }

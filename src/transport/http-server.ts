@@ -14,6 +14,13 @@ import { readTarget } from './target.ts';
 /** Takes over the socket of a WebSocket handshake. */
 export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
+/** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
+const latest = Symbol('latest exchange');
+
+interface Carrier {
+  [latest]?: Exchange;
+}
+
 const settings = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
@@ -30,15 +37,15 @@ const settings = {
 /** All that answers on the port: operations, pages, and what is refused before it is either. */
 export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
-  const exchanges = new WeakMap<Duplex, Exchange>();
   const handle = createHttpHandler({ ...parts, origins, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    exchanges.set(request.socket, handle(request, response));
+    const carrier = request.socket as Socket & Carrier;
+    carrier[latest] = handle(request, response);
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => refuseBytes(parts, error, socket, exchanges.get(socket)));
+  server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
   server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
   server.on('upgrade', (request, socket, head) => {
     try {
@@ -49,7 +56,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
       refuseOn(parts, socket, error);
     }
   });
-  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket, exchanges.get(socket)));
+  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
   server.once('listening', () => origins.listenOn((server.address() as AddressInfo).port));
   return server;
 }
@@ -61,7 +68,8 @@ function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: 
 }
 
 /** Who takes no byte of what waits for it is let go, and who asks for nothing more; who only waits for us is not. */
-function endStalled(socket: Socket, last: Exchange | undefined): void {
+function endStalled(socket: Socket & Carrier): void {
+  const last = socket[latest];
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
   if (!isWaiting) socket.destroy();
 }
@@ -72,13 +80,13 @@ const refused = new WeakSet<Duplex>();
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
-  socket: Duplex,
-  last: Exchange | undefined,
+  socket: Duplex & Carrier,
 ): void {
   // The parser complains again of each packet that follows.
   if (refused.has(socket)) return;
   refused.add(socket);
   const fault = explain(error);
+  const last = socket[latest];
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();

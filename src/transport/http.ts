@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer } from '../engine/answer.ts';
+import { Cancellation } from '../engine/cancellation.ts';
 import { isAnswer } from '../engine/engine.ts';
-import type { Call, PreparedOperation } from '../engine/operation.ts';
+import type { GraphQLRequest, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Accepted, eventStream, json, parseAccept } from './accept.ts';
@@ -54,14 +56,19 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
   return (request, response) => {
     const resourceMetadata = metadataUrlOf(parts.config, request);
     const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined, resourceMetadata };
-    try {
-      const served = route(parts, exchange);
-      if (served instanceof Promise) served.catch((error) => refuse(parts, exchange, error));
-    } catch (error) {
-      refuse(parts, exchange, error);
-    }
+    attempt(parts, exchange, () => route(parts, exchange));
     return exchange;
   };
+}
+
+/** Serves, at once or later; what fails on the way is what is answered. */
+function attempt(parts: HttpParts, exchange: Exchange, serve: () => void | Promise<void>): void {
+  const fail = (error: unknown) => refuse(parts, exchange, error);
+  try {
+    serve()?.catch(fail);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
@@ -92,7 +99,7 @@ export function refuse({ engine }: Pick<HttpParts, 'engine'>, exchange: Exchange
   writeAnswer(exchange, engine.refuse(error, exchange.requestId), { headers });
 }
 
-async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void> {
+function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   const { request, response } = exchange;
   admitPage(parts.origins, exchange);
   if (request.method === 'OPTIONS') return writeOptions(response);
@@ -103,27 +110,19 @@ async function serveGraphql(parts: HttpParts, exchange: Exchange): Promise<void>
   if (mayExplore && !namesDocument(exchange.query)) return writeGraphiql(request, response);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  const abort = abortWhenLeft(response);
-  const operation = isPost ? await readPost(parts, exchange) : readGetRequest(exchange.query);
-  const address = addressOf(request, parts.config.trustProxy);
-  const { authorization } = request.headers;
-  const viewer = authorization === undefined ? null : await parts.authenticate(authorization, address);
-  const call: Call = {
-    viewer,
-    address,
-    isResumed: request.headers['last-event-id'] !== undefined,
-    requestId: exchange.requestId,
-    abort,
+  const cancellation = new Cancellation();
+  const room = isPost ? parts.bodies.open() : undefined;
+  response.on('close', () => {
+    room?.close();
+    if (!response.writableFinished) cancellation.cancel(clientLeft());
+  });
+  const serve = (operation: GraphQLRequest) => authenticate(parts, exchange, { accepted, cancellation, operation });
+  if (!room) return serve(readGetRequest(exchange.query));
+  const proceed = () => {
+    if (request.headers.expect !== undefined) response.writeContinue();
   };
-  const prepared = await parts.engine.prepare(operation, call);
-  if (isAnswer(prepared)) return writeAnswer(exchange, prepared);
-  if (abort.signal.aborted) return;
-  if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
-  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, { accepted, viewer });
-  const answer = await prepared.execute();
-  if (answer.status === 294) response.statusMessage = 'Partial Success';
-  if (accepted.result === eventStream && answer.status < 400) return writeAnswerAsStream(response, answer);
-  writeAnswer(exchange, answer, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
+  const options = { maxBytes: parts.config.limits.bodyBytes, room, proceed };
+  readPostRequest(request, options, (read) => attempt(parts, exchange, () => serve(read())));
 }
 
 /** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */
@@ -142,35 +141,59 @@ function assertExpectation({ headers }: IncomingMessage): void {
   }
 }
 
-/** What runs for a client ends when it leaves. */
-function abortWhenLeft(response: ServerResponse): AbortController {
-  const abort = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) abort.abort(clientLeft());
-  });
-  return abort;
-}
-
-function readPost({ config, bodies }: HttpParts, { request, response }: Exchange) {
-  const proceed = () => {
-    if (request.headers.expect !== undefined) response.writeContinue();
-  };
-  const room = bodies.open();
-  response.once('close', room.close);
-  return readPostRequest(request, { maxBytes: config.limits.bodyBytes, room, proceed });
-}
-
-/** Who asks, and for which kind of answer. */
+/** What is asked for, and as which kind of answer. */
 interface Wanted {
   accepted: Accepted;
+  /** What runs for a client ends when it leaves. */
+  cancellation: Cancellation;
+  operation: GraphQLRequest;
+}
+
+function authenticate(parts: HttpParts, exchange: Exchange, wanted: Wanted): Promise<void> {
+  const { headers } = exchange.request;
+  const address = addressOf(exchange.request, parts.config.trustProxy);
+  const serve = (viewer: Viewer | null): Promise<void> => {
+    const isResumed = headers['last-event-id'] !== undefined;
+    const { requestId } = exchange;
+    const call = { viewer, address, isResumed, requestId, cancellation: wanted.cancellation };
+    const prepared = parts.engine.prepare(wanted.operation, call);
+    return prepared.then((operation) => run(parts, exchange, { ...wanted, viewer }, operation));
+  };
+  const { authorization } = headers;
+  return authorization === undefined ? serve(null) : parts.authenticate(authorization, address).then(serve);
+}
+
+/** For whom it runs, too. */
+interface Admitted extends Wanted {
   viewer: Viewer | null;
+}
+
+function run(
+  parts: HttpParts,
+  exchange: Exchange,
+  wanted: Admitted,
+  prepared: PreparedOperation | Answer,
+): void | Promise<void> {
+  if (isAnswer(prepared)) return writeAnswer(exchange, prepared);
+  if (wanted.cancellation.isCancelled) return;
+  const isPost = exchange.request.method === 'POST';
+  if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
+  if (prepared.type === 'subscription') return stream(parts, exchange, prepared, wanted);
+  const answer = prepared.execute();
+  const { accepted } = wanted;
+  const write = (done: Answer) => {
+    if (done.status === 294) exchange.response.statusMessage = 'Partial Success';
+    if (accepted.result === eventStream && done.status < 400) return writeAnswerAsStream(exchange.response, done);
+    writeAnswer(exchange, done, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
+  };
+  return answer instanceof Promise ? answer.then(write) : write(answer);
 }
 
 async function stream(
   { log, watch }: HttpParts,
   exchange: Exchange,
   prepared: PreparedOperation,
-  { accepted, viewer }: Wanted,
+  { accepted, viewer }: Admitted,
 ): Promise<void> {
   const { request, response, requestId } = exchange;
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');

@@ -19,20 +19,24 @@ export interface PostOptions extends BodyLimits {
   proceed: () => void;
 }
 
+/** What a body comes to. @throws ClientError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST. */
+export type ReadBody = () => GraphQLRequest;
+
 /**
- * The GraphQL request of a POST, its body limited while it is read.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST.
+ * Calls `take` once the body of a POST is there, or cannot be had; it is limited while it is read.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE before that.
  */
-export async function readPostRequest(
+export function readPostRequest(
   request: IncomingMessage,
   { maxBytes, room, proceed }: PostOptions,
-): Promise<GraphQLRequest> {
+  take: (read: ReadBody) => void,
+): void {
   const { headers } = request;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   proceed();
-  return toGraphQLRequest(parseJson(decodeUtf8(await readBody(request, { maxBytes, room }))));
+  readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
 }
 
 /** The GraphQL request of a GET; an empty parameter is an absent one. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
@@ -116,30 +120,31 @@ function assertPlain(contentEncoding: string | undefined): void {
 }
 
 /** Bytes behind the bound are read no more than is needed to answer, and kept not at all. */
-function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    let isRefused = false;
-    const refuse = (error: ClientError) => {
-      isRefused = true;
-      chunks.length = 0;
-      room.close();
-      reject(error);
-    };
-    request.on('data', (chunk: Buffer) => {
-      if (isRefused) return;
-      length += chunk.length;
-      if (length > maxBytes) return refuse(tooLarge(maxBytes));
-      if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
-      chunks.push(chunk);
+function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  const end = (read: () => Buffer) => {
+    if (isOver) return;
+    isOver = true;
+    room.close();
+    take(read);
+  };
+  const refuse = (error: ClientError) => {
+    chunks.length = 0;
+    end(() => {
+      throw error;
     });
-    request.once('end', () => {
-      room.close();
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-    });
-    request.once('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
+  };
+  request.on('data', (chunk: Buffer) => {
+    if (isOver) return;
+    length += chunk.length;
+    if (length > maxBytes) return refuse(tooLarge(maxBytes));
+    if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+    chunks.push(chunk);
   });
+  request.on('end', () => end(() => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))));
+  request.on('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
 }
 
 function tooLarge(maxBytes: number): ClientError {

@@ -26,6 +26,7 @@ import {
 } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import type { Answer } from '../engine/answer.ts';
+import { Cancellation } from '../engine/cancellation.ts';
 import { type Engine, isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
@@ -139,7 +140,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
     }
     if (message.type !== MessageType.Complete) return listener(data);
     return order.complete(message.id, () => {
-      connection.running.get(message.id)?.abort(clientLeft());
+      connection.running.get(message.id)?.cancel(clientLeft());
       return listener(data);
     });
   };
@@ -194,9 +195,9 @@ function createProtocol(parts: TransportParts): Server<Connection> {
         address,
         isResumed: seen.has(id),
         requestId: randomUUID(),
-        abort: new AbortController(),
+        cancellation: new Cancellation(),
       };
-      context.extra.running.set(id, call.abort);
+      context.extra.running.set(id, call.cancellation);
       const start = context.extra.starting.begin();
       const prepared = await prepare(parts, context, payload, call);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });

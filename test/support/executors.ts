@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ExecutionResult, executeRootSelectionSet, type GraphQLError, type ValidatedExecutionArgs } from 'graphql';
+import { Cancellation } from '../../src/engine/cancellation.ts';
 import { executeCompiled } from '../../src/engine/execution/compiled.ts';
 
 export type Executor = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 /** The two that must not be told apart: graphql's own, and ours. */
 export const stock: Executor = executeRootSelectionSet;
-export const compiled: Executor = executeCompiled;
+export const compiled: Executor = (args) => {
+  const { externalAbortSignal: signal } = args;
+  const cancellation = new Cancellation();
+  if (signal?.aborted) cancellation.cancel(signal.reason);
+  signal?.addEventListener('abort', () => cancellation.cancel(signal.reason));
+  return executeCompiled(args, cancellation);
+};
 
 /** What can be compared of an error: all that leaves, and what it came from. */
 export function formatError(error: GraphQLError) {

@@ -52,7 +52,7 @@ function isShareable(definitions: readonly GraphQLArgument[], { name, value }: A
 /** The arguments of one execution's fields. */
 export class ArgumentReader {
   readonly #variables: VariableValues;
-  readonly #known = new Map<ArgumentsPlan, Arguments>();
+  #known: Map<ArgumentsPlan, Arguments> | undefined;
 
   constructor(variables: VariableValues) {
     this.#variables = variables;
@@ -64,6 +64,7 @@ export class ArgumentReader {
       case 'constant':
         return { ...plan.values };
       case 'variable': {
+        this.#known ??= new Map();
         const known = this.#known.get(plan) ?? this.#coerce(field, node);
         this.#known.set(plan, known);
         return { ...known };

@@ -9,6 +9,7 @@ import {
   type ValidatedSubscriptionArgs,
   visit,
 } from 'graphql';
+import type { Cancellation } from '../cancellation.ts';
 import { Execution } from './execution.ts';
 import { Planner, type SelectionPlan } from './plan.ts';
 
@@ -25,9 +26,13 @@ const maxPlannedFields = 100_000;
 let compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>();
 let plannedFields = 0;
 
-/** Executes a validated operation by a plan that is made once for its document. */
-export function executeCompiled(args: ValidatedExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
-  return isPlain(args) ? new Execution(args).run(() => findPlan(args)) : executeRootSelectionSet(args);
+/** Executes a validated operation by a plan that is made once for its document. @throws the reason, where it is cancelled. */
+export function executeCompiled(
+  args: ValidatedExecutionArgs,
+  cancellation?: Cancellation,
+): ExecutionResult | Promise<ExecutionResult> {
+  if (isPlain(args)) return new Execution(args, cancellation).run(() => findPlan(args));
+  return executeRootSelectionSet({ ...args, externalAbortSignal: cancellation?.toSignal() });
 }
 
 /** What a subscription's root field streams, or why it does not. */

@@ -9,6 +9,7 @@ import {
   OperationTypeNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import type { Cancellation } from '../cancellation.ts';
 import { ArgumentReader, type Arguments } from './arguments.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 import { type PartlyRead, readProperty } from './reader.ts';
@@ -26,20 +27,22 @@ export class Execution {
   readonly #args: ValidatedExecutionArgs;
   readonly #arguments: ArgumentReader;
   readonly #errors: GraphQLError[] = [];
-  readonly #nulled = new Set<Path | undefined>();
+  readonly #cancellation: Cancellation | undefined;
+  #nulled: Set<Path | undefined> | undefined;
   #isOver = false;
   /** Made for the first resolver that asks. */
   #work: AbortController | undefined;
 
-  constructor(args: ValidatedExecutionArgs) {
+  constructor(args: ValidatedExecutionArgs, cancellation?: Cancellation) {
     this.#args = args;
+    this.#cancellation = cancellation;
     this.#arguments = new ArgumentReader(args.variableValues);
   }
 
-  /** @throws the reason of the abort, where it was aborted. */
+  /** @throws the reason, where it is cancelled. */
   run(findPlan: () => SelectionPlan): MaybePromise<ExecutionResult> {
-    const { externalAbortSignal: signal, operation, rootValue } = this.#args;
-    signal?.throwIfAborted();
+    const { operation, rootValue } = this.#args;
+    this.#cancellation?.throwIfCancelled();
     try {
       const root = findPlan();
       const isSerial = operation.operation === OperationTypeNode.MUTATION;
@@ -49,7 +52,7 @@ export class Execution {
         (value) => this.#respond(value),
         (error) => this.#fail(error),
       );
-      return signal ? this.#orAborted(result, signal) : result;
+      return this.#cancellation ? this.#orCancelled(result, this.#cancellation) : result;
     } catch (error) {
       return this.#fail(error);
     }
@@ -75,7 +78,7 @@ export class Execution {
   }
 
   #respond(data: ObjectValue | null): ExecutionResult {
-    this.#args.externalAbortSignal?.throwIfAborted();
+    this.#cancellation?.throwIfCancelled();
     this.#end(undefined);
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
@@ -87,16 +90,9 @@ export class Execution {
   }
 
   /** What hangs does not keep the answer back. */
-  #orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#end(signal.reason);
-        reject(signal.reason);
-      };
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-    });
+  #orCancelled<T>(result: Promise<T>, cancellation: Cancellation): Promise<T> {
+    cancellation.listen(() => this.#end(cancellation.reason));
+    return cancellation.race(result);
   }
 
   #assertRunning(): void {
@@ -197,7 +193,7 @@ export class Execution {
   readonly #getAbortSignal = (): AbortSignal => {
     if (!this.#work) {
       this.#work = new AbortController();
-      if (this.#isOver) this.#work.abort(this.#args.externalAbortSignal?.reason);
+      if (this.#isOver) this.#work.abort(this.#cancellation?.reason);
     }
     return this.#work.signal;
   };
@@ -360,6 +356,7 @@ export class Execution {
 
   /** An error beneath a place that is null already says nothing more. */
   #collect(error: GraphQLError, path: Path | undefined): void {
+    this.#nulled ??= new Set();
     for (let place = path; place; place = place.prev) if (this.#nulled.has(place)) return;
     if (this.#nulled.has(undefined)) return;
     this.#nulled.add(path);
