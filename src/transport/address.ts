@@ -12,7 +12,7 @@ export function addressOf({ headers, socket }: IncomingMessage, hops: number): s
 }
 
 /** One caller may hold all addresses of an IPv6 /64. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   if (!plain.includes(':')) return plain;
   const [head = '', tail = ''] = plain.split('::');

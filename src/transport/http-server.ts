@@ -3,11 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../errors.ts';
+import { networkOf } from './address.ts';
 import type { Exchange } from './answer-writer.ts';
-import { BodyRoom } from './flood.ts';
+import { AddressCount, BodyRoom } from './flood.ts';
 import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './http.ts';
 import { Origins } from './origins.ts';
-import { HttpRefusal, methodNotAllowed } from './refusal.ts';
+import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
 import { refuseSocket } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
@@ -16,9 +17,12 @@ export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) =
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
+/** Gives the place of a socket back, which is a WebSocket from now on. */
+const release = Symbol('release');
 
 interface Carrier {
   [latest]?: Exchange;
+  [release]?: () => void;
 }
 
 const settings = {
@@ -52,13 +56,35 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
       if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
       upgrade(request, socket as Socket, head);
+      (socket as Duplex & Carrier)[release]?.();
     } catch (error) {
       refuseOn(parts, socket, error);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
+  // Behind a proxy all connections are the proxy's, which limits those of its clients.
+  if (parts.config.trustProxy === 0) limitConnections(server, parts);
   server.once('listening', () => origins.listenOn((server.address() as AddressInfo).port));
   return server;
+}
+
+/** So many an address and no more; a WebSocket counts elsewhere. What is refused never gets as far as the parser. */
+function limitConnections(server: Server, parts: Pick<HttpParts, 'config' | 'engine'>): void {
+  const held = new AddressCount(parts.config.limits.sockets);
+  const accept = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket & Carrier) => {
+    const address = networkOf(socket.remoteAddress ?? '');
+    if (held.isFull(address)) return refuseOn(parts, socket, noRoom());
+    held.add(address);
+    const leave = () => {
+      socket.off('close', leave);
+      held.remove(address);
+    };
+    socket.once('close', leave);
+    socket[release] = leave;
+    for (const listener of accept) listener.call(server, socket);
+  });
 }
 
 function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown): void {

@@ -14,3 +14,8 @@ export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
   const allow = allowed.join(', ');
   return new HttpRefusal('METHOD_NOT_ALLOWED', `Use ${allow}.`, { allow });
 }
+
+/** Too many at once; one that leaves makes room. */
+export function noRoom(): HttpRefusal {
+  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
+}

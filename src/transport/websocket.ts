@@ -38,7 +38,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { OperationOrder } from './operation-order.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
-import { HttpRefusal } from './refusal.ts';
+import { noRoom } from './refusal.ts';
 import { toGraphQLRequest } from './request.ts';
 import type { Start } from './starting.ts';
 import type { TransportParts } from './transport.ts';
@@ -88,9 +88,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     },
     upgrade(request, socket, head) {
       const address = addressOf(request, parts.config.trustProxy);
-      if (isClosing || held.isFull(address)) {
-        throw new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
-      }
+      if (isClosing || held.isFull(address)) throw noRoom();
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new Connection(request, address, webSocket, socket);
         connections.add(connection);
