@@ -32,6 +32,7 @@ import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.t
 
 /** So long a request that is under way may take when the server shuts down. */
 const closeGraceMs = 5_000;
+const sweepMs = 50;
 
 export interface RunningServer {
   url: string;
@@ -102,7 +103,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       async close() {
         const closed = new Promise((done) => http.close(done));
         await Promise.all([door.close(), fanOut.close()]);
+        // A connection whose stream has just ended is kept by who may ask for more.
+        const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
+        clearInterval(sweeping);
         http.closeAllConnections();
         await Promise.all([closed, trimming.stop()]);
         leaveBus();

@@ -44,7 +44,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
   const handle = createHttpHandler({ ...parts, origins, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const carrier = request.socket as Socket & Carrier;
-    carrier[latest] = handle(request, response);
+    carrier[latest] = handle(request, response, !server.listening);
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);

@@ -31,8 +31,8 @@ export interface HttpParts extends TransportParts {
   metrics: Metrics;
 }
 
-/** Starts to answer. */
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Exchange;
+/** Starts to answer; while the server stops, by saying so. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse, isStopping: boolean) => Exchange;
 
 interface Route {
   methods: readonly string[];
@@ -53,10 +53,11 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
 ]);
 
 export function createHttpHandler(parts: HttpParts): HttpHandler {
-  return (request, response) => {
+  return (request, response, isStopping) => {
     const resourceMetadata = metadataUrlOf(parts.config, request);
     const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined, resourceMetadata };
-    attempt(parts, exchange, () => route(parts, exchange));
+    if (isStopping) refuse(parts, exchange, stopping());
+    else attempt(parts, exchange, () => route(parts, exchange));
     return exchange;
   };
 }
@@ -79,6 +80,11 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
   return found.serve(parts, exchange);
+}
+
+/** Another process may serve by now; over this connection it never would. */
+function stopping(): HttpRefusal {
+  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' });
 }
 
 function nothingHere(): ClientError {
