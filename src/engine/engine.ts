@@ -66,8 +66,7 @@ export function createEngine(parts: EngineParts): Engine {
       let rate: Rate | undefined;
       try {
         if (!call.isResumed) rate = await chargeRate(callerOf(call));
-        const query = documents.find(request);
-        const validated = validateRequest(validation, { ...request, query }, call);
+        const validated = validateRequest(validation, documents.find(request), request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));

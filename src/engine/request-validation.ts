@@ -32,10 +32,11 @@ export interface ValidationParts {
 /** Everything that can be said against a request before it runs. @throws GraphQLError, ClientError or RequestErrors. */
 export function validateRequest(
   parts: ValidationParts,
-  request: GraphQLRequest & { query: string },
+  source: string,
+  request: GraphQLRequest,
   { viewer }: Call,
 ): ValidatedRequest {
-  const opened = parts.opened.open(request.query);
+  const opened = parts.opened.open(source);
   if (opened.errors.length > 0) throw new RequestErrors(opened.errors);
   const known = opened.operations.get(request.operationName);
   const operation = known?.operation ?? getOperationAST(opened.document, request.operationName);

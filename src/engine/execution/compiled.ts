@@ -58,7 +58,7 @@ function findPlan(args: ValidatedExecutionArgs): SelectionPlan {
     plannedFields = 0;
   }
   const { conditions, plans } = compiled.get(args.operation) ?? compile(args);
-  const key = conditions.map((name) => args.variableValues.coerced[name]).join();
+  const key = conditions.length === 0 ? '' : conditions.map((name) => args.variableValues.coerced[name]).join();
   const known = plans.get(key);
   if (known) return known;
   if (plans.size >= maxPlans) plans.clear();

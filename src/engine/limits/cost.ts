@@ -208,11 +208,15 @@ function directiveOf<Arguments>({ astNode }: Annotated, name: string): Arguments
 function sizeOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
   const { slicingArguments = [], assumedSize = unknownListSize } = listSizeOf(field) ?? {};
   const readers = slicingArguments.map((name) => readArgument(field, node, name));
-  return (variables) => {
+  const size: Cost = (variables) => {
     const given = readers.map((read) => read(variables)).filter((value) => typeof value === 'number');
-    const size = given.length > 0 ? Math.max(...given) : assumedSize;
-    return Math.min(Math.max(size, 1), maxListSize);
+    const largest = given.length > 0 ? Math.max(...given) : assumedSize;
+    return Math.min(Math.max(largest, 1), maxListSize);
   };
+  const depends = node.arguments?.some(
+    ({ name, value }) => value.kind === Kind.VARIABLE && slicingArguments.includes(name.value),
+  );
+  return depends ? size : constant(size({}));
 }
 
 function readArgument(
