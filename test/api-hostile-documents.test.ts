@@ -162,6 +162,62 @@ describe('names that objects know are names like any other:', () => {
   });
 });
 
+describe('what no setting limits has a limit all the same:', () => {
+  const posts = 'posts(last: 1) { id }';
+  const tooMuch = { status: 422, code: 'DOCUMENT_LIMIT_EXCEEDED' };
+  const answered = { status: 200, data: { viewer: null } };
+  const limited: Record<string, { build: (n: number) => string; most: number }> = {
+    'fields of one name that have selections': {
+      build: (n) => `{ viewer { ${times(n, () => posts)} } }`,
+      most: 100,
+    },
+    'fields of one name in inline fragments': {
+      build: (n) => `{ viewer { ${times(n, () => `... on User { ${posts} }`)} } }`,
+      most: 100,
+    },
+    'fields of one name in fragments': {
+      build: (n) =>
+        `{ viewer { ${times(n, (index) => `...F${index}`)} } } ${times(n, (index) => `fragment F${index} on User { ${posts} }`)}`,
+      most: 100,
+    },
+    'fields of one name below fields of one name': {
+      // 36 pairs above, and 4,851 below where each has 11.
+      build: (n) => `{ viewer { ${times(9, () => `posts(last: 1) { ${times(n, () => 'author { id }')} }`)} } }`,
+      most: 11,
+    },
+    lines: { build: (n) => `${'\n'.repeat(n - 1)}{ viewer { id } }`, most: 10_000 },
+    'lines, of a string': {
+      build: (n) => `{ viewer { id } node(id: """${'\n'.repeat(n - 1)}""") { id } }`,
+      most: 10_000,
+    },
+  };
+
+  it.each(Object.keys(limited))('%s', async (name) => {
+    const { build, most } = limited[name] ?? expect.fail();
+    expect(await post(server, build(most))).toMatchObject(answered);
+    expect(await post(server, build(most + 1))).toMatchObject(tooMuch);
+  });
+
+  it('a fragment counts once, however often it is spread in one place', async () => {
+    const query = `{ viewer { ${times(300, () => '...F')} } } fragment F on User { ${posts} }`;
+    expect(await post(server, query)).toMatchObject(answered);
+  });
+
+  it('fields without selections do not count', async () => {
+    expect(await post(server, `{ viewer { ${times(400, () => 'id')} } }`)).toMatchObject(answered);
+  });
+});
+
+it('what is merely wrong is a fault of validation, all of its kind at once', async () => {
+  const conflict = '{ a: users(limit: 1) { data { id } } a: users(limit: 2) { data { id } } }';
+  expect(await post(server, conflict)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
+  const { errors } = await server.postroom.send('{ nope viewer { id(nothing: 1) } }');
+  expect(errors).toMatchObject([
+    { locations: [{ line: 1, column: 3 }], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+    { locations: [{ line: 1, column: 20 }], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } },
+  ]);
+});
+
 it('an empty selection is an empty answer, as graphql has it', async () => {
   expect(await post(server, '{}')).toMatchObject({ status: 200, data: {} });
 });

@@ -24,13 +24,16 @@ export interface AnswerOptions {
 const partialSuccess = 294;
 const maxMessageLength = 300;
 
-/** An error of the request itself, before anything runs. */
+/** An error of the request itself, before anything runs. It knows its place, but does not keep the document's tree. */
 export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
   const cause = new ClientError(code, message ?? from?.message);
-  return new GraphQLError(cause.message, {
-    ...(from && { nodes: from.nodes, source: from.source, positions: from.positions }),
-    cause,
-  });
+  const place = from && { source: from.source, positions: from.positions };
+  // Nobody reads a trace of where it was found, and one that is not read keeps what its functions ran on: that tree.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new GraphQLError(cause.message, { ...place, cause });
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 /** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */

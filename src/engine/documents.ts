@@ -2,10 +2,14 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  Kind,
   NoSchemaIntrospectionCustomRule,
+  OverlappingFieldsCanBeMergedRule,
   parse,
   specifiedRules,
   type ValidatedExecutionArgs,
+  type ValidationOptions,
+  type ValidationRule,
   validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -17,12 +21,14 @@ const maxDocuments = 1_000;
 /** A syntax tree takes up to 220 times its source, which makes 110 MB of them at the most. */
 const maxSourceLength = 500_000;
 const maxErrors = 10;
+/** Stands for a document that was refused: its tree is to die young, and not to grow old in the cache. */
+const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 export interface DocumentRules {
   introspection: boolean;
   /** Runs before the parse. @throws ClientError where the text is too large or too involved. */
   checkSource: (source: string) => void;
-  /** Run in order on a document that passed the standard rules, until one finds fault. */
+  /** Run in order on a document that passed the standard rules but the one on overlapping fields, until one finds fault. */
   checks: readonly DocumentCheck[];
 }
 
@@ -55,7 +61,8 @@ export class Documents {
     if (known) return known;
     const { parse, validate, schema } = this.#enveloped;
     const document: DocumentNode = parse(source);
-    const opened = { document, errors: validate(schema, document), operations: new Map() };
+    const errors = validate(schema, document);
+    const opened = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
     this.#opened.set(source, opened);
     return opened;
   }
@@ -63,23 +70,33 @@ export class Documents {
 
 /** How the pipeline parses and validates. */
 export function useDocumentRules({ introspection, checkSource, checks }: DocumentRules): Plugin {
-  const rules = introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors, hideSuggestions: !introspection };
+  const steps = [checkRules(rules, options), ...checks, checkRules([OverlappingFieldsCanBeMergedRule], options)];
 
-  function validateAndCheck(schema: GraphQLSchema, document: DocumentNode): GraphQLError[] {
-    const errors = validate(schema, document, rules, options);
-    if (errors.length > 0) return errors.map((error) => requestError('GRAPHQL_VALIDATION_FAILED', undefined, error));
-    for (const check of checks) {
-      const faults = check(schema, document);
-      if (faults.length > 0) return [...faults];
+  function validateInSteps(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+    for (const step of steps) {
+      const errors = step(schema, document);
+      if (errors.length > 0) return errors;
     }
     return [];
   }
 
   return {
     onParse: ({ params, setParsedDocument }) => setParsedDocument(parseChecked(String(params.source), checkSource)),
-    onValidate: ({ params: { schema, documentAST }, setResult }) => setResult(validateAndCheck(schema, documentAST)),
+    onValidate: ({ params: { schema, documentAST }, setResult }) =>
+      setResult([...validateInSteps(schema, documentAST)]),
   };
+}
+
+/** Fields that overlap are compared pair by pair, which is left to documents that are known to be small enough for it. */
+const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+
+function checkRules(rules: readonly ValidationRule[], options: ValidationOptions): DocumentCheck {
+  return (schema, document) =>
+    validate(schema, document, rules, options).map((error) =>
+      requestError('GRAPHQL_VALIDATION_FAILED', undefined, error),
+    );
 }
 
 function parseChecked(source: string, checkSource: (source: string) => void): DocumentNode {

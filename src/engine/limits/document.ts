@@ -3,13 +3,18 @@ import type { Limits } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 import { requestError } from '../answer.ts';
 import type { DocumentCheck } from '../documents.ts';
+import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /** A document may select so many fields with all its fragments spread out; what walks it later is bounded by this. */
 const maxExpandedSize = 10_000;
+/** graphql's own rule compares them two by two, for up to 0.1 s where nothing else bounds it. */
+const maxFieldPairs = 5_000;
 /** Whatever the setting says: beyond this, graphql's own rules take seconds. */
 const maxTokens = 100_000;
 /** What walks fragments, graphql's own rules first of all, goes as deep into the stack as they may be chained. */
 const maxFragments = 1_000;
+/** One token a line, and texts of many lines. Each error counts the lines before it, and an empty line is no token. */
+const minLines = 10_000;
 const closing: Partial<Record<TokenKind, number>> = {
   [TokenKind.PAREN_R]: -1,
   [TokenKind.BRACKET_R]: -1,
@@ -21,9 +26,10 @@ const opening: Partial<Record<TokenKind, number>> = {
   [TokenKind.BRACE_L]: 1,
 };
 
-/** Bytes, tokens, comments, nested brackets and fragments, in one pass before the parse. */
+/** Bytes, tokens, lines, comments, nested brackets and fragments, in one pass before the parse. */
 export function createSourceCheck(limits: Limits): (source: string) => void {
   const tokenLimit = Math.min(limits.tokens, maxTokens);
+  const lineLimit = Math.max(tokenLimit, minLines);
   return (source) => {
     if (Buffer.byteLength(source) > limits.documentBytes) throw exceeds(limits.documentBytes, 'bytes');
     const lexer = new Lexer(new Source(source));
@@ -31,27 +37,34 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
     let tokens = 0;
     let comments = 0;
     let fragments = 0;
-    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-      tokens += 1;
+    while (lexer.token.kind !== TokenKind.EOF) {
+      const token = lexer.advance();
+      if (token.kind !== TokenKind.EOF) tokens += 1;
       comments += countComments(token);
       if (nesting === 0 && token.value === 'fragment') fragments += 1;
       nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
       if (tokens > tokenLimit) throw exceeds(tokenLimit, 'tokens');
+      if (token.line > lineLimit) throw exceeds(lineLimit, 'lines');
       if (comments > limits.comments) throw exceeds(limits.comments, 'comments');
       if (nesting > limits.nesting) throw exceeds(limits.nesting, 'nested brackets');
       if (fragments > maxFragments) throw exceeds(maxFragments, 'fragments');
     }
-    if (comments + countComments(lexer.token) > limits.comments) throw exceeds(limits.comments, 'comments');
   };
 }
 
-/** Aliases, directives, and the size with all fragments spread out. */
+/** Aliases, directives, the size with all fragments spread out, and the fields that would have to be merged then. */
 export function createDocumentCheck(limits: Limits): DocumentCheck {
   return (_schema, document) => {
     const counts = countAliasesAndDirectives(document);
     if (counts.aliases > limits.aliases) return [refusal(limits.aliases, 'aliases')];
     if (counts.directives > limits.directives) return [refusal(limits.directives, 'directives')];
-    if (measureExpanded(document) > maxExpandedSize) return [refusal(maxExpandedSize, 'fields in its fragments')];
+    const fragments = fragmentsOf(document);
+    if (measureExpanded(document, fragments) > maxExpandedSize) {
+      return [refusal(maxExpandedSize, 'fields in its fragments')];
+    }
+    if (countFieldPairs(document, fragments) > maxFieldPairs) {
+      return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
+    }
     return [];
   };
 }
@@ -75,11 +88,14 @@ function countAliasesAndDirectives(document: DocumentNode): { aliases: number; d
   return counts;
 }
 
-/** In linear time: each fragment is measured once. The document has passed the standard rules, so no fragment contains itself. */
-function measureExpanded(document: DocumentNode): number {
-  const fragments = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  return new Map(
+    definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
   );
+}
+
+/** In linear time: each fragment is measured once. The document has passed the standard rules, so no fragment contains itself. */
+function measureExpanded(document: DocumentNode, fragments: Fragments): number {
   const sizes = new Map<string, number>();
   const measureFragment = (name: string): number => {
     const known = sizes.get(name) ?? measure(fragments.get(name)?.selectionSet);
