@@ -33,7 +33,9 @@ const usage = `usage: postroom serve
 const [name = 'serve', ...args] = process.argv.slice(2);
 const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
-if (!load) {
+if ([name, ...args].some((argument) => argument === '--help' || argument === '-h')) {
+  console.log(usage);
+} else if (!load) {
   console.error(usage);
   process.exitCode = 1;
 } else {

@@ -12,13 +12,16 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launch, launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { writePosts, writeUsers } from './support/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -80,7 +83,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
     await expectRefused(folder, {
       file,
       settings: { PORT: String(port) },
-      says: new RegExp(`in use.*${port}`),
+      says: new RegExp(`in use, PORT chooses another.*${port}`),
     });
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -241,4 +244,82 @@ it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
     expect(await ended).toEqual([0, null]);
     expect(postroom.log).toEqual([]);
   }
+});
+
+it('while it ends a further signal changes nothing: what runs is finished', async () => {
+  const postroom = await launchForTest();
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const body = JSON.stringify({ query: '{ __typename }' });
+  const headers = { 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' };
+  const asked = request(postroom.graphqlUrl, { method: 'POST', headers });
+  await once(asked, 'continue');
+  const ended = once(postroom.process, 'exit');
+  postroom.process.kill('SIGINT');
+  expect((await socket.closed).code).toBe(1012);
+  postroom.process.kill('SIGINT');
+  asked.end(body);
+  const [response] = await once(asked, 'response');
+  expect(response.statusCode).toBe(200);
+  response.resume();
+  expect(await ended).toEqual([0, null]);
+});
+
+describe('npm start', () => {
+  /** In a process group of its own, as a terminal makes one. */
+  async function startByNpm(): Promise<{ npm: ChildProcess; url: string }> {
+    const npm = spawn('npm', ['start'], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    });
+    onTestFinished(() => endGroup(npm));
+    for await (const line of createInterface(npm.stdout)) {
+      const [, url] = /is at (http:\S+)\/graphql/.exec(line) ?? [];
+      if (url) return { npm, url };
+    }
+    throw new Error('it ended');
+  }
+
+  function endGroup({ pid = 0 }: ChildProcess): void {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  }
+
+  it.each([
+    ['SIGTERM to npm', ({ pid = 0 }: ChildProcess) => process.kill(pid, 'SIGTERM')],
+    ['Ctrl-C, which reaches the server from the terminal and from npm', ({ pid = 0 }) => process.kill(-pid, 'SIGINT')],
+  ])('ends in order on %s', async (_, signal) => {
+    const { npm, url } = await startByNpm();
+    const socket = await ProtocolSocket.open(`${url.replace('http', 'ws')}/graphql`);
+    // Whoever is left holds the output open.
+    const allEnded = once(npm, 'close');
+    npm.stdout?.resume();
+    signal(npm);
+    expect((await socket.closed).code).toBe(1012);
+    await allEnded;
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
+  });
+});
+
+describe('the usage', () => {
+  it.each([
+    ['--help'],
+    ['-h'],
+    ['import', '--help'],
+    ['key', 'create', '-h'],
+  ])('is the answer to %s %s', async (...args) => {
+    const { status, stdout, stderr } = await run(args.filter((argument) => argument !== undefined));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^usage: postroom serve\n/);
+  });
+
+  it('is told where the command is unknown, with status 1', async () => {
+    const { status, stdout, stderr } = await run(['server']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^usage: postroom serve\n/);
+  });
 });

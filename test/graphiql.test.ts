@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { tabs } from '../src/transport/graphiql/tabs.ts';
 import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from './support/browser.ts';
 import { launch, launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 
@@ -126,6 +128,14 @@ describe('the page', () => {
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     });
+  });
+
+  it('has examples that find nothing taken by those of the README', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const taken = [...readme.matchAll(/(?:email|createRoom\(input: { name): \\"([^"\\]+)/g)].map(([, name]) => name);
+    expect(taken).toHaveLength(2);
+    const examples = JSON.stringify(tabs);
+    for (const name of taken) expect(examples).not.toContain(name);
   });
 
   it('is gone with GRAPHIQL=false: a browser is told what a query lacks', async () => {

@@ -3,7 +3,7 @@ import { DatabaseUnusable } from '../data/database.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
-  EADDRINUSE: 'the address is in use',
+  EADDRINUSE: 'the address is in use, PORT chooses another',
   EACCES: 'permission denied',
   EADDRNOTAVAIL: 'the address is not one of this machine',
   ENOENT: 'there is no such file',

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
@@ -10,7 +9,7 @@ export async function serve(): Promise<number> {
   await assertAddressFree(config);
   const server = await startServer(config, createLog(config.logLevel));
   // Whoever reads that it is up may already tell it to stop.
-  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const stopped = nextSignal();
   process.stdout.write(`Postroom is at ${server.url}/graphql
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
@@ -21,4 +20,11 @@ export async function serve(): Promise<number> {
   await stopped;
   await server.close();
   return 0;
+}
+
+/** Those that follow change nothing: of one Ctrl-C, npm hands on another beside the terminal's own. */
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => resolve());
+  });
 }

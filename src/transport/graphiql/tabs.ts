@@ -116,7 +116,7 @@ subscription WatchRoom($room: ID!) {
 }
 `;
 
-const credentials = { email: 'ada@example.org', password: 'correct horse' };
+const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 
 /** What a first visit finds; a tab is named after its first operation. */
 export const tabs: readonly Tab[] = [
@@ -125,8 +125,8 @@ export const tabs: readonly Tab[] = [
     query: signUpAndPost,
     headers,
     variables: toJson({
-      account: { name: 'Ada', ...credentials },
-      room: { name: 'lobby' },
+      account: { name: 'Emmy', ...credentials },
+      room: { name: 'harbour' },
       post: { room: 'the id of the room', title: 'Hello', body: 'The first post.' },
       credentials,
     }),
