@@ -24,39 +24,48 @@ export interface OAuthSettings {
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
 
-/** Every setting, from the environment. @throws BadSetting for the first that is not allowed. */
+/** Every setting, from the environment. @throws BadSetting, or an AggregateError of every one that is not allowed. */
 export function readConfig(environment: Environment = process.env) {
+  const bad: BadSetting[] = [];
+  const config = readSettings(environment, bad);
+  if (bad.length > 1) throw new AggregateError(bad);
+  if (bad[0]) throw bad[0];
+  return config;
+}
+
+/** Only whole where `bad` stays empty. */
+function readSettings(environment: Environment, bad: BadSetting[]) {
   const text = (name: string, fallback: string) => environment[name] || fallback;
-  const whole = (name: string, fallback: number, from: number, to = Number.MAX_SAFE_INTEGER) => {
-    const value = text(name, String(fallback));
-    const range = to === Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${to}`;
-    if (!/^\d{1,15}$/.test(value) || Number(value) < from || Number(value) > to) {
-      throw new BadSetting(name, value, `it is a whole number ${range}`);
+  /** What it gives for one that is bad is never used. */
+  const checked = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof BadSetting)) throw error;
+      bad.push(error);
+      return undefined as T;
     }
-    return Number(value);
   };
-  const flag = (name: string, fallback: boolean) => {
-    const value = text(name, String(fallback));
-    if (value !== 'true' && value !== 'false') throw new BadSetting(name, value, 'it is true or false');
-    return value === 'true';
-  };
+  const whole = (name: string, fallback: number, from: number, to?: number) =>
+    checked(() => readWhole(name, text(name, String(fallback)), from, to));
+  const flag = (name: string, fallback: boolean) => checked(() => readFlag(name, text(name, String(fallback))));
   return {
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 4000, 0, 65_535),
     /** Where it is reached from outside; absent: this machine. */
-    publicUrl: readPublicUrl(environment['PUBLIC_URL'] || undefined),
+    publicUrl: checked(() => readPublicUrl(environment['PUBLIC_URL'] || undefined)),
     /** Whose pages may call beside the server's own. */
-    allowedOrigins: readOrigins(text('ALLOWED_ORIGINS', '')),
+    allowedOrigins: checked(() => readOrigins(text('ALLOWED_ORIGINS', ''))),
     /** A JSON file, id → document: only those run; absent: any. */
     trustedDocuments: environment['TRUSTED_DOCUMENTS'] || undefined,
-    databaseUrl: readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db')),
+    databaseUrl: checked(() => readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db'))),
     /** An Ed25519 private key in PEM; absent: made once and kept beside the database. */
     sessionKey: environment['SESSION_KEY'] || undefined,
     sessionHours: 24,
     /** Closes what is open to those without credentials. */
     authRequired: flag('AUTH_REQUIRED', false),
     signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),
-    oauth: readOAuth(text),
+    oauth: checked(() => readOAuth((name) => text(name, ''))),
     introspection: flag('INTROSPECTION', true),
     graphiql: flag('GRAPHIQL', true),
     operationTimeoutMs: whole('OPERATION_TIMEOUT_MS', 10_000, 1),
@@ -66,7 +75,7 @@ export function readConfig(environment: Environment = process.env) {
     /** Proxies of one's own in front, each of which adds to X-Forwarded-For. */
     trustProxy: whole('TRUST_PROXY', 0, 0, 10),
     rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
-    logLevel: readLogLevel(text('LOG_LEVEL', 'info')),
+    logLevel: checked(() => readLogLevel(text('LOG_LEVEL', 'info'))),
     limits: {
       depth: whole('LIMIT_DEPTH', 10, 1),
       cost: whole('LIMIT_COST', 5_000, 1),
@@ -84,23 +93,43 @@ export function readConfig(environment: Environment = process.env) {
   };
 }
 
-function readOAuth(text: (name: string, fallback: string) => string): OAuthSettings | undefined {
-  const issuer = readUrl('OAUTH_ISSUER', text('OAUTH_ISSUER', ''));
-  if (issuer === '') return undefined;
-  const audience = text('OAUTH_AUDIENCE', '');
-  if (audience === '') {
-    throw new BadSetting(
-      'OAUTH_AUDIENCE',
-      '',
-      'beside OAUTH_ISSUER it is the name that the issuer knows this server by',
-    );
+function readWhole(name: string, value: string, from: number, to = Number.MAX_SAFE_INTEGER): number {
+  const range = to === Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${to}`;
+  if (!/^\d{1,15}$/.test(value) || Number(value) < from || Number(value) > to) {
+    throw new BadSetting(name, value, `it is a whole number ${range}`);
   }
+  return Number(value);
+}
+
+function readFlag(name: string, value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new BadSetting(name, value, 'it is true or false');
+  return value === 'true';
+}
+
+/** A setting of an issuer without those that it is nothing without would only seem to be in force. */
+const oauthNeeds = {
+  OAUTH_ISSUER: ['OAUTH_AUDIENCE'],
+  OAUTH_AUDIENCE: ['OAUTH_ISSUER'],
+  OAUTH_INTROSPECTION_URL: ['OAUTH_ISSUER', 'OAUTH_CLIENT_ID', 'OAUTH_CLIENT_SECRET'],
+  OAUTH_CLIENT_ID: ['OAUTH_INTROSPECTION_URL'],
+  OAUTH_CLIENT_SECRET: ['OAUTH_INTROSPECTION_URL'],
+};
+
+function readOAuth(text: (name: string) => string): OAuthSettings | undefined {
+  const issuer = readUrl('OAUTH_ISSUER', text('OAUTH_ISSUER'));
+  const introspectionUrl = readUrl('OAUTH_INTROSPECTION_URL', text('OAUTH_INTROSPECTION_URL'));
+  for (const [name, needed] of Object.entries(oauthNeeds)) {
+    const missing = needed.find((other) => text(other) === '');
+    const shown = name === 'OAUTH_CLIENT_SECRET' ? '(hidden)' : text(name);
+    if (text(name) !== '' && missing) throw new BadSetting(name, shown, `it needs ${missing} beside it`);
+  }
+  if (issuer === '') return undefined;
   return {
     issuer,
-    audience,
-    introspectionUrl: readUrl('OAUTH_INTROSPECTION_URL', text('OAUTH_INTROSPECTION_URL', '')) || undefined,
-    clientId: text('OAUTH_CLIENT_ID', '') || undefined,
-    clientSecret: text('OAUTH_CLIENT_SECRET', '') || undefined,
+    audience: text('OAUTH_AUDIENCE'),
+    introspectionUrl: introspectionUrl || undefined,
+    clientId: text('OAUTH_CLIENT_ID') || undefined,
+    clientSecret: text('OAUTH_CLIENT_SECRET') || undefined,
   };
 }
 

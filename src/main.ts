@@ -43,8 +43,8 @@ if ([name, ...args].some((argument) => argument === '--help' || argument === '-h
     const command = await load();
     process.exitCode = await command(args);
   } catch (error) {
-    const { explainFailure } = await import('./commands/failure.ts');
-    console.error(`postroom: ${explainFailure(error)}`);
+    const { explainFailures } = await import('./commands/failure.ts');
+    for (const line of explainFailures(error)) console.error(`postroom: ${line}`);
     process.exitCode = 1;
   }
 }

@@ -27,6 +27,7 @@ const refused: Record<string, string[]> = {
   AUTH_REQUIRED: flags,
   SIGN_IN_ATTEMPTS: [...wholes, ...positive],
   OAUTH_ISSUER: ['issuer', 'ftp://issuer.example.org'],
+  OAUTH_INTROSPECTION_URL: ['introspect', 'ftp://issuer.example.org'],
   INTROSPECTION: flags,
   GRAPHIQL: flags,
   RATE_LIMIT: wholes,
@@ -60,6 +61,21 @@ const refusedAtStart: Record<string, string[]> = {
   TRUSTED_DOCUMENTS: ['/nowhere/documents.json'],
 };
 
+const issuer = { OAUTH_ISSUER: 'https://issuer.example.org', OAUTH_AUDIENCE: 'postroom' };
+const introspection = {
+  OAUTH_INTROSPECTION_URL: 'https://issuer.example.org/introspect',
+  OAUTH_CLIENT_ID: 'rooms',
+  OAUTH_CLIENT_SECRET: 'hushed',
+};
+/** What each setting of an issuer is nothing without. */
+const needed: Record<string, string[]> = {
+  OAUTH_ISSUER: ['OAUTH_AUDIENCE'],
+  OAUTH_AUDIENCE: ['OAUTH_ISSUER'],
+  OAUTH_INTROSPECTION_URL: ['OAUTH_ISSUER', 'OAUTH_CLIENT_ID', 'OAUTH_CLIENT_SECRET'],
+  OAUTH_CLIENT_ID: ['OAUTH_INTROSPECTION_URL'],
+  OAUTH_CLIENT_SECRET: ['OAUTH_INTROSPECTION_URL'],
+};
+
 function readNames(): string[] {
   const names = new Set<string>();
   const environment = new Proxy({}, { get: (_, name) => void names.add(String(name)) });
@@ -69,7 +85,8 @@ function readNames(): string[] {
 
 describe('a setting', () => {
   it('of the list is tried here with what it does not take', () => {
-    expect([...Object.keys(refused), ...Object.keys(refusedAtStart)].sort()).toEqual(readNames().sort());
+    const tried = new Set([refused, refusedAtStart, needed].flatMap(Object.keys));
+    expect([...tried].sort()).toEqual(readNames().sort());
   });
 
   it.each(
@@ -83,6 +100,31 @@ describe('a setting', () => {
       expect(messageOf(read).startsWith(`${name}=`)).toBe(true);
       expect(value).toContain(JSON.parse(shown ?? '""'));
     }
+  });
+
+  it.each(
+    Object.entries(needed).flatMap(([name, others]) => others.map((other) => [name, other] as const)),
+  )('%s is refused without %s, and no secret is told', (name, other) => {
+    const whole: Record<string, string> = { ...issuer, ...introspection };
+    expect(readConfig(whole).oauth).toEqual({
+      issuer: issuer.OAUTH_ISSUER,
+      audience: issuer.OAUTH_AUDIENCE,
+      introspectionUrl: introspection.OAUTH_INTROSPECTION_URL,
+      clientId: introspection.OAUTH_CLIENT_ID,
+      clientSecret: introspection.OAUTH_CLIENT_SECRET,
+    });
+    // Nor is there what else needs the other: the first complaint is of this one.
+    const rest = Object.entries(whole).filter(
+      ([one]) => one === name || !(one === other || needed[one]?.includes(other)),
+    );
+    const settings = Object.fromEntries(rest);
+    const message = messageOf(() => readConfig(settings));
+    expect(message).toMatch(new RegExp(`^${name}=".*" is not allowed: it needs ${other} beside it$`));
+    expect(message).not.toContain(introspection.OAUTH_CLIENT_SECRET);
+  });
+
+  it('of an issuer goes without those of introspection', () => {
+    expect(readConfig(issuer).oauth).toMatchObject({ issuer: issuer.OAUTH_ISSUER, introspectionUrl: undefined });
   });
 
   it('that is empty is one that is absent', () => {
@@ -122,6 +164,17 @@ describe('a bad setting stops the start with one line, and nothing is made', () 
     if (name === 'SESSION_KEY') expect(stderr).not.toContain(value.slice(0, 20));
     expect(readdirSync(folder)).toEqual([]);
   });
+});
+
+it('of several bad settings each is told, a line for each', async () => {
+  const settings = { PORT: 'x', PUBLIC_URL: 'x', ALLOWED_ORIGINS: '*', DATABASE_URL: 'x', OAUTH_AUDIENCE: 'x' };
+  const all = { ...settings, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };
+  const { status, stdout, stderr } = await run(['serve'], all);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.map((line) => /^postroom: (\w+)=".*" is not allowed: /.exec(line)?.[1]).sort()).toEqual(
+    Object.keys(all).sort(),
+  );
 });
 
 it('PORT 0 takes any free port, HOST an address by name or number', async () => {

@@ -16,8 +16,12 @@ const systemFailures: Record<string, string> = {
   ERR_SQLITE_ERROR: 'the database failed',
 };
 
-/** One line for the operator; what nobody foresaw keeps its stack. */
-export function explainFailure(error: unknown): string {
+/** A line for the operator, one for each of several; what nobody foresaw keeps its stack. */
+export function explainFailures(error: unknown): string[] {
+  return error instanceof AggregateError ? error.errors.map(explainFailure) : [explainFailure(error)];
+}
+
+function explainFailure(error: unknown): string {
   if (error instanceof BadSetting || error instanceof DatabaseUnusable) return error.message;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
