@@ -25,6 +25,12 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 const patience = { timeout: 20_000 };
 const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
 
+async function createKey(postroom: Postroom): Promise<string> {
+  const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }';
+  const { createApiKey } = await postroom.ask(make, {}, (await postroom.signUp('Ada')).token);
+  return createApiKey.key;
+}
+
 describe('one who signs in by the authorization code with PKCE', () => {
   it('queries, changes and subscribes, is closed at the end of the token, and goes on where it is renewed', async () => {
     const { issuer, postroom } = await launchBeside();
@@ -60,6 +66,29 @@ describe('one who signs in by the authorization code with PKCE', () => {
     const refused = await sendAs(postroom, `Bearer ${token}`, createRoom, { name: 'x' });
     expect(refused).toMatchObject({ status: 403, errors: [{ extensions: { code: 'FORBIDDEN', scope: 'WRITE' } }] });
     expect(refused.challenge).toContain('error="insufficient_scope", scope="write"');
+  });
+});
+
+describe('the scopes of a token', () => {
+  const toCreate = async (claims: Record<string, unknown>[]) => {
+    const { issuer, postroom } = await launchBeside();
+    const replies = claims.map(async (claim, index) =>
+      sendAs(postroom, `Bearer ${await issuer.sign(claim)}`, createRoom, { name: `room ${index}` }),
+    );
+    return (await Promise.all(replies)).map(({ status, errors }) => errors?.[0]?.extensions ?? status);
+  };
+
+  it('are those of ours that it names, in words or in a list, as scope or as scp', async () => {
+    const held = [{ scope: 'read' }, { scope: ['read', 'x'] }, { scp: 'x READ' }, { scope: 'openid', scp: ['read'] }];
+    const lacking = { code: 'FORBIDDEN', scope: 'WRITE' };
+    expect(await toCreate(held)).toEqual(held.map(() => lacking));
+    expect(await toCreate([{ scope: ['read', 'write'] }, { scp: 'write' }])).toEqual([200, 200]);
+  });
+
+  it('are READ and WRITE where it names none of ours', async () => {
+    expect(await toCreate([{}, { scope: 'openid profile' }, { scope: ['x'] }, { scp: [] }])).toEqual(
+      Array(4).fill(200),
+    );
   });
 });
 
@@ -269,6 +298,18 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `Bearer ${token}x`)).toMatchObject({ status: 401 });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
     expect(await connectAs(postroom, `Bearer ${token}x`)).toBe(4403);
+  });
+
+  it('are not asked about where they are API keys: what is meant as one is told to go behind ApiKey', async () => {
+    const { issuer, postroom } = await launchIntrospecting();
+    const key = await createKey(postroom);
+    for (const sent of [key, `${key}x`]) {
+      const { status, errors } = await sendAs(postroom, `Bearer ${sent}`);
+      expect(status).toBe(401);
+      expect(errors?.[0]?.message).toBe('This is an API key: it goes behind "ApiKey", not behind "Bearer".');
+    }
+    expect(issuer.countRequests('/token/introspection')).toBe(0);
+    expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 200, data: { viewer: { name: 'app' } } });
   });
 
   it('are not called bad where the issuer fails: 502 over HTTP, 1013 over WebSocket', async () => {

@@ -23,6 +23,11 @@ export function createApiKey(): NewApiKey {
   return { key, prefix: key.slice(0, shownLength), hash: hashApiKey(key) };
 }
 
+/** Whether it is meant as a key of ours, be it a good one or not. */
+export function looksLikeApiKey(text: string): boolean {
+  return text.startsWith(brand);
+}
+
 /** Whether it may be a key of ours: a typo is told without a look at the database. */
 export function isApiKey(key: string): boolean {
   if (!form.test(key)) return false;

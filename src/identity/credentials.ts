@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { Database } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
+import { looksLikeApiKey } from './api-key.ts';
 import { findApplication } from './application.ts';
 import type { OAuth } from './oauth.ts';
 import { type Sessions, sessionIssuer } from './session.ts';
@@ -26,6 +27,10 @@ export async function findViewer(parts: CredentialParts, authorization: string):
     );
   }
   if (scheme.toLowerCase() === 'apikey') return findApplication(parts.database, token);
+  // Also what is nearly one: no issuer is told of it.
+  if (looksLikeApiKey(token)) {
+    throw new ClientError('UNAUTHENTICATED', 'This is an API key: it goes behind "ApiKey", not behind "Bearer".');
+  }
   if (!parts.oauth || isOurs(token)) return parts.sessions.findViewer(parts.database.db, token);
   return parts.oauth.findViewer(parts.database, token);
 }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../config.ts';
 import type { Database } from '../data/database.ts';
 import { findOrCreateSubject, findSubject } from '../data/users.ts';
-import { ClientError } from '../errors.ts';
-import { doesNotAnswer, IssuerRequests } from './issuer-requests.ts';
+import type { Log } from '../log.ts';
+import { IssuerLog } from './issuer-log.ts';
+import { IssuerRequests } from './issuer-requests.ts';
 import { isSessionAlive } from './session.ts';
+import { badToken, translate } from './token-fault.ts';
 import { type Scope, scopes, type Viewer } from './viewer.ts';
 
 /** Asymmetric ones alone (RFC 8725, 3.1 and 3.2). */
@@ -34,16 +36,18 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
 export class OAuth {
   readonly issuer: string;
   readonly #options: OAuthSettings;
+  readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
-  /** Not asked about again and again. */
-  readonly #refused = new LRUCache<string, true>({ max: maxVerified, ttl: introspectedMs });
+  /** Why; they are not asked about again and again. */
+  readonly #refused = new LRUCache<string, string>({ max: maxVerified, ttl: introspectedMs });
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
-  constructor(options: OAuthSettings) {
+  constructor(options: OAuthSettings, log?: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
+    this.#log = new IssuerLog(log);
     this.issuer = options.issuer;
   }
 
@@ -51,25 +55,36 @@ export class OAuth {
    * Whose token it is; a subject's first token makes its User.
    * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE where the issuer fails.
    */
-  async findViewer({ db, transaction }: Database, token: string): Promise<Viewer> {
-    const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
-    const { sub, exp = 0, iat = 0, scope, name } = claims;
+  async findViewer(database: Database, token: string): Promise<Viewer> {
+    try {
+      const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
+      return await this.#findPerson(database, claims);
+    } catch (error) {
+      this.#log.note(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#refresh);
+  }
+
+  async #findPerson({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
+    const { sub, exp, iat = 0, scope, scp, name } = claims;
     // What an introspection says is not checked for its types before.
-    if (typeof sub !== 'string' || !sub || !(Number(exp) * 1_000 > Date.now())) throw badToken();
+    if (typeof sub !== 'string' || !sub) throw badToken('no sub');
+    if (exp === undefined) throw badToken('no exp');
+    if (!(Number(exp) * 1_000 > Date.now())) throw badToken('expired');
     const known = { issuer: this.issuer, subject: sub };
     const startedAt = Number(iat) * 1_000;
     const make = () =>
       transaction((trx) => findOrCreateSubject(trx, known, { name: displayName(name, sub), startedAt }));
     const user = (await findSubject(db, known)) ?? (await make());
-    if (!user) throw badToken();
+    if (!user) throw badToken('account deleted');
     const credential = { kind: 'oauth', startedAt } as const;
-    const viewer = { user, credential, scopes: scopesOf(scope), expiresAt: Number(exp) * 1_000 };
-    if (!isSessionAlive(viewer, user)) throw badToken();
+    const viewer = { user, credential, scopes: scopesOf([scope, scp].flat()), expiresAt: Number(exp) * 1_000 };
+    if (!isSessionAlive(viewer, user)) throw badToken('account deleted');
     return viewer;
-  }
-
-  close(): void {
-    clearInterval(this.#refresh);
   }
 
   async #verify(token: string): Promise<JWTPayload> {
@@ -78,7 +93,7 @@ export class OAuth {
     if (known) return known;
     try {
       // Whose it says it is costs no key: a stranger's token makes no request.
-      if (decodeJwt(token).iss !== this.issuer) throw badToken();
+      if (decodeJwt(token).iss !== this.issuer) throw badToken('wrong iss');
       const { payload } = await jwtVerify(token, await this.#keySet(), {
         issuer: this.issuer,
         audience: this.#options.audience,
@@ -96,7 +111,9 @@ export class OAuth {
   async #introspect(token: string): Promise<JWTPayload> {
     const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
     const hash = hashOf(token);
-    if (introspectionUrl === undefined || this.#refused.has(hash)) throw badToken();
+    if (introspectionUrl === undefined) throw badToken('no JWT, and no OAUTH_INTROSPECTION_URL to ask');
+    const refused = this.#refused.get(hash);
+    if (refused !== undefined) throw badToken(refused);
     const known = this.#introspected.get(hash);
     if (known) return known;
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
@@ -106,16 +123,19 @@ export class OAuth {
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
     });
     const claims = answer as JWTPayload;
-    if (answer['active'] !== true || !this.#isForUs(claims)) {
-      this.#refused.set(hash, true);
-      throw badToken();
+    const fault = answer['active'] === true ? this.#findFault(claims) : 'not active';
+    if (fault !== undefined) {
+      this.#refused.set(hash, fault);
+      throw badToken(fault);
     }
     this.#introspected.set(hash, claims);
     return claims;
   }
 
-  #isForUs({ iss = this.issuer, aud = [] }: JWTPayload): boolean {
-    return iss === this.issuer && [aud].flat().includes(this.#options.audience);
+  /** Why a token that lives does not count here. */
+  #findFault({ iss = this.issuer, aud = [] }: JWTPayload): string | undefined {
+    if (iss !== this.issuer) return 'wrong iss';
+    return [aud].flat().includes(this.#options.audience) ? undefined : 'wrong aud';
   }
 
   /** Kept through an outage of the issuer: looked at anew in the background, and for an unknown key id at most twice a minute. */
@@ -130,31 +150,24 @@ export class OAuth {
   async #discover(): Promise<KeySet> {
     const metadata = await this.#requests.ask(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
-      throw new ClientError('BAD_GATEWAY', 'The issuer does not describe itself.');
+      throw new Error('its openid-configuration names no jwks_uri, or another issuer than OAUTH_ISSUER');
     }
     const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
       cooldownDuration: 30_000,
       cacheMaxAge: Number.POSITIVE_INFINITY,
       [customFetch]: async (url, { headers }) => Response.json(await this.#requests.ask(url, { headers })),
     });
-    this.#refresh = setInterval(() => keys.reload().catch(() => {}), refreshMs).unref();
+    this.#refresh = setInterval(
+      () => keys.reload().catch((error) => this.#log.note(translate(error))),
+      refreshMs,
+    ).unref();
     return keys;
   }
 }
 
-/** What jose says of the answer to a request for keys, not of a token. */
-const issuerFaults: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
-
-/** A token's fault is the client's; whatever else failed is the issuer's. */
-function translate(error: unknown): unknown {
-  if (error instanceof ClientError) return error;
-  if (error instanceof joseErrors.JOSEError && !issuerFaults.has(error.code)) return badToken();
-  return doesNotAnswer(error);
-}
-
-/** A token whose `scope` names ours is held to them; one that names none reads and writes as its person, ADMIN by role. */
-function scopesOf(scope: unknown): Set<Scope> {
-  const named = typeof scope === 'string' ? scope.toUpperCase().split(' ') : [];
+/** A token that names scopes of ours is held to them; one that names none reads and writes as its person, ADMIN by role. */
+function scopesOf(claimed: unknown[]): Set<Scope> {
+  const named = claimed.flatMap((words) => (typeof words === 'string' ? words.toUpperCase().split(' ') : []));
   const ours = scopes.filter((known) => named.includes(known));
   return new Set(ours.length > 0 ? ours : ['READ', 'WRITE']);
 }
@@ -175,8 +188,4 @@ function isJwt(token: string): boolean {
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
-}
-
-function badToken(): ClientError {
-  return new ClientError('UNAUTHENTICATED', 'The access token is not valid, or has ended.');
 }
