@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { graphqlResponse, post, RawConnection } from './support/http.ts';
@@ -43,6 +44,28 @@ it.each([
   const [answer] = await once(neighbour, 'message');
   expect(JSON.parse(String(answer))).toEqual({ type: 'pong', payload: { still: 'here' } });
   neighbour.close();
+});
+
+it('what comes on one socket in one packet does not make a neighbour wait for all of it', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '0' });
+  const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
+  const count = 150;
+  let answered = 0;
+  flooding.on('message', () => {
+    answered += 1;
+    if (answered === 1) neighbour.send('{"type":"ping"}');
+  });
+  const wire: Socket = Reflect.get(flooding, '_socket');
+  wire.cork();
+  for (let index = 0; index < count; index += 1) {
+    const query = `{ viewer { ${'id '.repeat(100)} nothing${index} } }`;
+    flooding.send(JSON.stringify({ type: 'subscribe', id: String(index), payload: { query } }));
+  }
+  wire.uncork();
+  await once(neighbour, 'message');
+  expect(answered).toBeLessThan(count);
+  await vi.waitFor(() => expect(answered).toBe(count));
+  for (const socket of [flooding, neighbour]) socket.terminate();
 });
 
 it('an address holds so many sockets and no more; one that leaves makes room', async () => {

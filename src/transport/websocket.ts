@@ -36,6 +36,7 @@ import { Connection, clientLeft } from './connection.ts';
 import { AddressCount, MessageBudget } from './flood.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { LiveIterator } from './live-iterator.ts';
+import { MessageTurns } from './message-turns.ts';
 import { OperationOrder } from './operation-order.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
 import { noRoom } from './refusal.ts';
@@ -147,14 +148,18 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       protocol: webSocket.protocol,
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
-      onMessage: (listener) =>
-        webSocket.on('message', (data: RawData) => {
+      onMessage: (listener) => {
+        const turns = new MessageTurns((data) => {
           if (!connection.isOpen) return;
-          handle(String(data), listener).catch((error) => {
+          handle(data, listener).catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
             connection.end(tryAgainLater, 'Try again later');
           });
-        }),
+        });
+        webSocket.on('message', (data: RawData) => {
+          if (connection.isOpen) turns.push(String(data));
+        });
+      },
     },
     connection,
   );
