@@ -234,6 +234,8 @@ it('502 is the fault of a server behind this one', async () => {
     OAUTH_ISSUER: 'http://127.0.0.1:1',
     OAUTH_AUDIENCE: 'postroom',
     OAUTH_INTROSPECTION_URL: 'http://127.0.0.1:1/introspect',
+    OAUTH_CLIENT_ID: 'postroom',
+    OAUTH_CLIENT_SECRET: 'secret',
   });
   for (const accept of [graphqlResponse, 'text/event-stream']) {
     expectRefusal(await ask(postroom, { query: '{ __typename }', token: 'opaque' }, accept), 502, 'BAD_GATEWAY');
