@@ -76,7 +76,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       onLogRead,
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
-    const oauth = config.oauth && new OAuth(config.oauth);
+    const oauth = config.oauth && new OAuth(config.oauth, log);
     const verified = new Verified();
     const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
     const credentials = new CredentialWatch(database.db, onError);

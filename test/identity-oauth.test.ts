@@ -364,3 +364,49 @@ describe('whose tokens count', () => {
     expect((await sendAs(postroom, 'Bearer x')).challenge).toBe('Bearer realm="postroom", error="invalid_token"');
   });
 });
+
+describe('the log', () => {
+  const refusals = ({ log }: Postroom) => log.filter(({ msg }) => msg === 'access token refused');
+
+  it('says at debug why a token was refused, and nothing of it', async () => {
+    const { issuer, postroom } = await launchBeside({}, { LOG_LEVEL: 'debug' });
+    const stranger = (await generateKeyPair('RS256')).privateKey;
+    const tokens: [reason: string, token: string][] = [
+      ['wrong typ', await issuer.sign({}, { typ: 'JWT' })],
+      ['wrong aud', await issuer.sign({ aud: 'urn:other' })],
+      ['wrong iss', await issuer.sign({ iss: 'https://issuer.example' })],
+      ['expired', await issuer.sign({ exp: now() - 1 })],
+      ['no exp', await issuer.sign({ exp: undefined })],
+      ['no sub', await issuer.sign({ sub: undefined })],
+      ['wrong nbf', await issuer.sign({ nbf: now() + 60 })],
+      ['wrong signature', await signToken({ issuer: issuer.issuer, changes: {}, header: {}, key: stranger })],
+      ['unknown key', await issuer.sign({}, { kid: 'other' })],
+      ['malformed', 'not.a.token'],
+      ['no JWT, and no OAUTH_INTROSPECTION_URL to ask', 'garbage'],
+    ];
+    for (const [, token] of tokens) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
+    await expect.poll(() => refusals(postroom).map(({ reason }) => reason)).toEqual(tokens.map(([reason]) => reason));
+    for (const [, token] of tokens) expect(JSON.stringify(postroom.log)).not.toContain(token);
+  });
+
+  it('does not, at info', async () => {
+    const { issuer, postroom } = await launchBeside({}, { LOG_LEVEL: 'info' });
+    expect((await sendAs(postroom, `Bearer ${await issuer.sign({ aud: 'urn:other' })}`)).status).toBe(401);
+    await postroom.stop();
+    expect(postroom.log).toContainEqual(expect.objectContaining({ msg: 'credentialsRefused' }));
+    expect(refusals(postroom)).toEqual([]);
+  });
+
+  it('says once that an issuer is another than OAUTH_ISSUER, however many ask', async () => {
+    const issuer = await openIssuer();
+    onTestFinished(() => issuer.close());
+    const misspelled = `${issuer.issuer}/`;
+    const postroom = await launchForTest({ OAUTH_ISSUER: misspelled, OAUTH_AUDIENCE: audience });
+    const tokens = await Promise.all(['ada', 'bob', 'eve'].map((sub) => issuer.sign({ sub, iss: misspelled })));
+    for (const token of tokens) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(502);
+    await postroom.stop();
+    expect(postroom.log).toMatchObject([
+      { level: 40, err: { message: expect.stringContaining('another issuer than OAUTH_ISSUER') } },
+    ]);
+  });
+});

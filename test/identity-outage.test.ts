@@ -64,7 +64,8 @@ describe('where the issuer is down for five minutes', () => {
   it('nobody storms it: of many tokens that only it knows one asks, until it is back', async () => {
     const { issuer, postroom } = await launchBeside('jwt');
     issuer.state.isDown = true;
-    const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => issuer.sign({ sub: `u${index}` })));
+    const exp = Math.floor(Date.now() / 1_000) + 1_200;
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => issuer.sign({ exp, sub: `u${index}` })));
     const started = Date.now();
     const replies = await Promise.all(tokens.map((token) => statusOf(postroom, token)));
     for (const token of tokens) replies.push(await statusOf(postroom, token));
@@ -72,6 +73,13 @@ describe('where the issuer is down for five minutes', () => {
     // One that fails is asked again each second.
     const seconds = Math.ceil((Date.now() - started) / 1_000);
     expect(issuer.countRequests('/')).toBeLessThanOrEqual(1 + seconds);
+    // Nor do they fill the log: it says so once, and again while that goes on.
+    const warnings = () => postroom.log.filter(({ level }) => level === 40);
+    const fails = expect.objectContaining({ msg: 'the issuer of access tokens fails', err: expect.anything() });
+    expect(warnings()).toEqual([fails]);
+    await moveClock(postroom);
+    expect(await statusOf(postroom, tokens[0] ?? '')).toBe(502);
+    await expect.poll(warnings).toEqual([fails, fails]);
     issuer.state.isDown = false;
     await moveClock(postroom);
     expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);

@@ -39,6 +39,7 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
 /** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */
 export function toAnswer({ data, errors, extensions }: ExecutionResult, options: AnswerOptions): Answer {
   const rate = options.rate ?? findRate(errors?.[0]);
+  if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, options));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
   const failed = data == null && code !== undefined;

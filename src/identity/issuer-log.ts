@@ -6,16 +6,16 @@ const warnEveryMs = 60_000;
 
 /** Tells the operator what clients are not told: why a token is refused, and what fails at the issuer. Never a token. */
 export class IssuerLog {
-  readonly #log: Pick<Log, 'debug' | 'warn'> | undefined;
+  readonly #log: Pick<Log, 'debug' | 'warn'>;
   #quietUntil = 0;
 
-  constructor(log: Pick<Log, 'debug' | 'warn'> | undefined) {
+  constructor(log: Pick<Log, 'debug' | 'warn'>) {
     this.#log = log;
   }
 
   note(error: unknown): void {
     if (!(error instanceof ClientError) || error.cause === undefined) return;
-    if (error.code === 'UNAUTHENTICATED') this.#log?.debug({ reason: error.cause }, 'access token refused');
+    if (error.code === 'UNAUTHENTICATED') this.#log.debug({ reason: error.cause }, 'access token refused');
     if (error.code === 'BAD_GATEWAY') this.#warn(error.cause);
   }
 
@@ -23,6 +23,6 @@ export class IssuerLog {
     const now = Date.now();
     if (now < this.#quietUntil) return;
     this.#quietUntil = now + warnEveryMs;
-    this.#log?.warn({ err: cause }, 'the issuer of access tokens fails');
+    this.#log.warn({ err: cause }, 'the issuer of access tokens fails');
   }
 }

@@ -45,7 +45,7 @@ export class OAuth {
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
-  constructor(options: OAuthSettings, log?: Pick<Log, 'debug' | 'warn'>) {
+  constructor(options: OAuthSettings, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
     this.#log = new IssuerLog(log);
     this.issuer = options.issuer;
