@@ -34,10 +34,11 @@ export class Cancellation {
     return controller.signal;
   }
 
-  /** What `work` comes to, unless it is cancelled first: then its reason is thrown, and `dispose` gets what comes after all. */
-  race<T>(work: Promise<T>, dispose: (late: T) => void = ignore): Promise<T> {
+  /** What `work` comes to, unless it is cancelled first: then the reason is thrown. */
+  race<T>(work: Promise<T>, { onCancel = ignore, dispose = ignore }: RaceOptions<T> = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = () => {
+        onCancel();
         reject(this.reason);
         work.then(dispose, ignore);
       };
@@ -51,6 +52,12 @@ export class Cancellation {
       work.then(settle(resolve), settle(reject));
     });
   }
+}
+
+interface RaceOptions<T> {
+  onCancel?: () => void;
+  /** Gets what the work comes to after all. */
+  dispose?: (late: T) => void;
 }
 
 function ignore(): void {}

@@ -134,7 +134,7 @@ export class Operation implements PreparedOperation {
     onFound?.();
     const live = { validated, services, viewer, answerOptions: this.#answerOptions };
     const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
-    return this.#call.cancellation.race(subscribing, (subscriber) => subscriber.leave());
+    return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {

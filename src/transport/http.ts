@@ -128,7 +128,10 @@ function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void
     if (request.headers.expect !== undefined) response.writeContinue();
   };
   const options = { maxBytes: parts.config.limits.bodyBytes, room, proceed };
-  readPostRequest(request, options, (read) => attempt(parts, exchange, () => serve(read())));
+  readPostRequest(request, options, (read) => {
+    // The parser may have given it up meanwhile, and the client been told.
+    if (!response.headersSent) attempt(parts, exchange, () => serve(read()));
+  });
 }
 
 /** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */

@@ -143,7 +143,12 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
     if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
     chunks.push(chunk);
   });
-  request.on('end', () => end(() => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))));
+  request.on('end', () => {
+    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    // A connection that is kept holds its latest request.
+    chunks.length = 0;
+    end(() => body);
+  });
   request.on('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
 }
 

@@ -26,6 +26,7 @@ type ObjectValue = Record<string, unknown>;
 export class Execution {
   readonly #args: ValidatedExecutionArgs;
   readonly #arguments: ArgumentReader;
+  readonly #number: number;
   readonly #errors: GraphQLError[] = [];
   readonly #cancellation: Cancellation | undefined;
   #nulled: Set<Path | undefined> | undefined;
@@ -36,6 +37,8 @@ export class Execution {
   constructor(args: ValidatedExecutionArgs, cancellation?: Cancellation) {
     this.#args = args;
     this.#cancellation = cancellation;
+    executionCount += 1;
+    this.#number = executionCount;
     this.#arguments = new ArgumentReader(args.variableValues);
   }
 
@@ -91,8 +94,7 @@ export class Execution {
 
   /** What hangs does not keep the answer back. */
   #orCancelled<T>(result: Promise<T>, cancellation: Cancellation): Promise<T> {
-    cancellation.listen(() => this.#end(cancellation.reason));
-    return cancellation.race(result);
+    return cancellation.race(result, { onCancel: () => this.#end(cancellation.reason) });
   }
 
   #assertRunning(): void {
@@ -101,7 +103,7 @@ export class Execution {
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
     let partly = plan.takePartlyRead(source);
-    const read = partly ? undefined : plan.read(source);
+    const read = partly ? undefined : plan.read(source, this.#number);
     if (!read) partly ??= plan.takePartlyRead(source);
     const values: ObjectValue = read ?? { ...plan.template };
     const fields = read ? plan.unread : plan.fields;
@@ -118,6 +120,7 @@ export class Execution {
       }
     } catch (error) {
       ignoreRejections(Object.values(values));
+      ignoreRejections(partly?.values ?? []);
       throw error;
     }
     return pending ? settleProperties(values, pending) : values;
@@ -263,7 +266,7 @@ export class Execution {
     const plain = planned?.isPlain ? planned : undefined;
     try {
       for (let next = iterator.next(); !next.done; next = iterator.next()) {
-        const read = plain?.read(next.value);
+        const read = plain?.read(next.value, this.#number);
         if (read) {
           values.push(read);
           continue;
@@ -363,6 +366,8 @@ export class Execution {
     this.#errors.push(error);
   }
 }
+
+let executionCount = 0;
 
 type Method = (this: unknown, args: unknown, context: unknown, info: GraphQLResolveInfo) => unknown;
 

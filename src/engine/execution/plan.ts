@@ -49,9 +49,6 @@ export interface FieldPlan {
   arguments: ArgumentsPlan;
 }
 
-/** More often than once: most documents come again, and those that do not are not worth the compiling. */
-const coldReads = 1;
-
 export class SelectionPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -61,23 +58,27 @@ export class SelectionPlan {
   readonly unread: readonly FieldPlan[];
   /** Whether `read` is all there is to do. */
   readonly isPlain: boolean;
+  readonly #hasSimple: boolean;
   #reader: Reader | undefined;
-  #reads = 0;
+  #firstExecution: number | undefined;
   #partlyRead: PartlyRead | undefined;
 
   constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
     this.type = type;
     this.fields = fields;
     this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
-    this.unread = fields.slice(countSimple(fields));
+    const simple = countSimple(fields);
+    this.#hasSimple = simple > 0;
+    this.unread = fields.slice(simple);
     this.isPlain = this.unread.length === 0 && !type.isTypeOf;
   }
 
-  /** As a Reader does; compiled for what is asked for often. */
-  read(source: unknown): Record<string, unknown> | undefined {
+  /** As a Reader does; compiled when another execution asks, for many documents come only once. */
+  read(source: unknown, execution: number): Record<string, unknown> | undefined {
     if (this.#reader) return this.#reader(source, this.#keep);
-    this.#reads += 1;
-    if (this.#reads > coldReads) this.#reader = compileReader(this.fields);
+    if (!this.#hasSimple || typeof source !== 'object') return undefined;
+    this.#firstExecution ??= execution;
+    if (this.#firstExecution !== execution) this.#reader = compileReader(this.fields);
     return undefined;
   }
 
