@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
+import { findByIds } from './by-ids.ts';
 import type { Db } from './database.ts';
-import { findLastPosts, findPosts } from './posts.ts';
-import { findMemberships, findRooms } from './rooms.ts';
+import { findLastPosts } from './posts.ts';
+import { findMemberships } from './rooms.ts';
 import type { Sight } from './sight.ts';
 import type { PostRow, RoomRow, UserRow } from './tables.ts';
-import { findUsers } from './users.ts';
 
 /** Reads by id, batched and remembered for one operation. */
 export interface Loaders {
@@ -22,9 +22,9 @@ export function createLoaders(db: Db, sight: () => Sight): Loaders {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const memberships = new Map<string, DataLoader<string, boolean>>();
   return {
-    user: createLoader((ids) => findUsers(db, ids)),
-    post: createLoader((ids) => findPosts(db, ids)),
-    room: createLoader((ids) => findRooms(db, ids)),
+    user: createLoader((ids) => findByIds(db, 'users', ids)),
+    post: createLoader((ids) => findByIds(db, 'posts', ids)),
+    room: createLoader((ids) => findByIds(db, 'rooms', ids)),
     isMember(userId, roomId) {
       const known = memberships.get(userId) ?? createMembershipLoader(db, userId);
       memberships.set(userId, known);

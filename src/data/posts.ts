@@ -57,10 +57,6 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-export async function findPosts(db: Db, ids: readonly string[]): Promise<PostRow[]> {
-  return db.selectFrom('posts').selectAll().where('id', 'in', ids).execute();
-}
-
 export async function findPost(db: Db, id: string): Promise<PostRow | undefined> {
   return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
 }

@@ -53,10 +53,6 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
-export async function findRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
-  return db.selectFrom('rooms').selectAll().where('id', 'in', ids).execute();
-}
-
 export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined> {
   return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
 }

@@ -81,10 +81,6 @@ export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<voi
   });
 }
 
-export async function findUsers(db: Db, ids: readonly string[]): Promise<UserRow[]> {
-  return db.selectFrom('users').selectAll().where('id', 'in', ids).execute();
-}
-
 /** By what is known of a user whether credentials still are. */
 export type Account = Pick<UserRow, 'id' | 'role' | 'deletedAt' | 'sessionsFrom' | 'keptSession'>;
 

@@ -1,0 +1,30 @@
+import type { CompiledQuery } from 'kysely';
+import type { Db } from './database.ts';
+import type { PostRow, RoomRow, UserRow } from './tables.ts';
+
+interface Rows {
+  users: UserRow;
+  posts: PostRow;
+  rooms: RoomRow;
+}
+
+/** As many as are kept; a page has no more. */
+const maxKeptIds = 100;
+const kept = new Map<string, CompiledQuery>();
+
+/** The rows with these ids, in any order. The statement, the same but for how many they are, is compiled once. */
+export async function findByIds<Table extends keyof Rows>(
+  db: Db,
+  table: Table,
+  ids: readonly string[],
+): Promise<Rows[Table][]> {
+  const key = `${table} ${ids.length}`;
+  const compiled = kept.get(key) ?? compile(db, table, ids);
+  if (ids.length <= maxKeptIds) kept.set(key, compiled);
+  const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
+  return rows;
+}
+
+function compile(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
+  return db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
+}
