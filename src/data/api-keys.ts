@@ -1,7 +1,8 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { executeInParts } from './parts.ts';
-import type { ApiKeyRow } from './tables.ts';
+import type { ApiKeyRow, Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 
 export interface NewApiKey {
@@ -63,24 +64,23 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
 }
 
 /** Those of an account that is gone, and the one it acted by; to their ids. */
-export async function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
-  const rows = await db
-    .updateTable('apiKeys')
-    .set({ revokedAt: Date.now() })
-    .where((eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]))
-    .where('revokedAt', 'is', null)
-    .returning('id')
-    .execute();
-  return rows.map(({ id }) => id);
+export function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
+  return revokeWhere(db, (eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]));
 }
 
 /** Those with ADMIN that someone made; to their ids. */
-export async function revokeAdminKeysOf(db: Db, ownerId: string): Promise<string[]> {
+export function revokeAdminKeysOf(db: Db, ownerId: string): Promise<string[]> {
+  return revokeWhere(db, (eb) => eb.and([eb('ownerId', '=', ownerId), eb('scopes', 'like', '%ADMIN%')]));
+}
+
+async function revokeWhere(
+  db: Db,
+  condition: (eb: ExpressionBuilder<Tables, 'apiKeys'>) => Expression<SqlBool>,
+): Promise<string[]> {
   const rows = await db
     .updateTable('apiKeys')
     .set({ revokedAt: Date.now() })
-    .where('ownerId', '=', ownerId)
-    .where('scopes', 'like', '%ADMIN%')
+    .where(condition)
     .where('revokedAt', 'is', null)
     .returning('id')
     .execute();

@@ -18,13 +18,13 @@ export async function findByIds<Table extends keyof Rows>(
   table: Table,
   ids: readonly string[],
 ): Promise<Rows[Table][]> {
-  const key = `${table} ${ids.length}`;
-  const compiled = kept.get(key) ?? compile(db, table, ids);
-  if (ids.length <= maxKeptIds) kept.set(key, compiled);
+  const compiled = kept.get(`${table} ${ids.length}`) ?? compile(db, table, ids);
   const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
   return rows;
 }
 
 function compile(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
-  return db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
+  const compiled = db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
+  if (ids.length <= maxKeptIds) kept.set(`${table} ${ids.length}`, compiled);
+  return compiled;
 }

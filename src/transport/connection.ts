@@ -11,6 +11,8 @@ import type { Subscriber } from '../live/subscriber.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { Starting } from './starting.ts';
 
+/** Closes what asks for too much at once, or what cannot be served now. */
+export const tryAgainLater = 1013;
 const closeGraceMs = 5_000;
 /** So long before the credentials end their owner is told. */
 const warningMs = 60_000;

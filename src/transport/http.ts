@@ -122,7 +122,7 @@ function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void
     room?.close();
     if (!response.writableFinished) cancellation.cancel(clientLeft());
   });
-  const serve = (operation: GraphQLRequest) => authenticate(parts, exchange, { accepted, cancellation, operation });
+  const serve = (operation: GraphQLRequest) => serveOperation(parts, exchange, { accepted, cancellation, operation });
   if (!room) return serve(readGetRequest(exchange.query));
   const proceed = () => {
     if (request.headers.expect !== undefined) response.writeContinue();
@@ -158,7 +158,8 @@ interface Wanted {
   operation: GraphQLRequest;
 }
 
-function authenticate(parts: HttpParts, exchange: Exchange, wanted: Wanted): Promise<void> {
+/** For whoever the credentials say. */
+function serveOperation(parts: HttpParts, exchange: Exchange, wanted: Wanted): Promise<void> {
   const { headers } = exchange.request;
   const address = addressOf(exchange.request, parts.config.trustProxy);
   const serve = (viewer: Viewer | null): Promise<void> => {

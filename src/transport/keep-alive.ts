@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Connection } from './connection.ts';
+import { type Connection, tryAgainLater } from './connection.ts';
 
 const pingMs = 15_000;
-const tryAgainLater = 1013;
 
 interface Watched {
   connection: Connection;

@@ -13,6 +13,7 @@ import type { Cancellation } from '../cancellation.ts';
 import { ArgumentReader, type Arguments } from './arguments.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 import { type PartlyRead, readProperty } from './reader.ts';
+import { ignoreRejections, isAsyncIterable, isIterable, isPromise, isPromiseLike, isSettled, rest } from './values.ts';
 
 /** Where a value stands in the answer; each place has one object, so that a place that became null is known again. */
 type Path = GraphQLResolveInfo['path'];
@@ -102,9 +103,8 @@ export class Execution {
   }
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
-    let partly = plan.takePartlyRead(source);
-    const read = partly ? undefined : plan.read(source, this.#number);
-    if (!read) partly ??= plan.takePartlyRead(source);
+    const read = plan.read(source, this.#number);
+    const partly = read ? undefined : plan.takePartlyRead(source);
     const values: ObjectValue = read ?? { ...plan.template };
     const fields = read ? plan.unread : plan.fields;
     let pending: string[] | undefined;
@@ -421,45 +421,8 @@ function wrongTypeError(
   return new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${abstract}".`, { nodes });
 }
 
-/** What an iterator still holds. */
-function* rest(iterator: Iterator<unknown>): Generator<unknown> {
-  try {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) yield next.value;
-  } catch {
-    // It failed before, which is what is told.
-  }
-}
-
-/** Of what nobody waits for any more. */
-function ignoreRejections(values: Iterable<unknown>): void {
-  for (const value of values) if (isPromiseLike(value)) value.then(ignore, ignore);
-}
-
-function ignore(): void {}
-
 function toKeys(path: Path): (string | number)[] {
   const keys: (string | number)[] = [];
   for (let place: Path | undefined = path; place; place = place.prev) keys.push(place.key);
   return keys.reverse();
-}
-
-/** Whether a value is there, and nothing but a value. */
-function isSettled(value: unknown): boolean {
-  return value != null && typeof value !== 'function' && !(value instanceof Error) && !isPromiseLike(value);
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise;
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return value != null && typeof (value as { then?: unknown }).then === 'function';
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && typeof (value as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function';
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function';
 }

@@ -75,6 +75,7 @@ export class SelectionPlan {
 
   /** As a Reader does; compiled when another execution asks, for many documents come only once. */
   read(source: unknown, execution: number): Record<string, unknown> | undefined {
+    if (this.#partlyRead?.source === source) return undefined;
     if (this.#reader) return this.#reader(source, this.#keep);
     if (!this.#hasSimple || typeof source !== 'object') return undefined;
     this.#firstExecution ??= execution;
