@@ -4,6 +4,7 @@ import type { CachePolicy } from '../engine/cache-control.ts';
 import type { Rate } from '../engine/limits/rate.ts';
 import { type Accepted, graphqlResponse, json } from './accept.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
+import { type Outgoing, sendAnswerAtTurnEnd } from './turn-end.ts';
 
 /** One request and its answer. */
 export interface Exchange {
@@ -36,7 +37,7 @@ const lingerMs = 1_000;
 /** Names and values in turn, which node writes as they are. */
 type Headers = string[];
 
-/** In one write. A success is `application/json` for a client that does not ask for more. */
+/** In one write, with the others of the turn. A success is `application/json` for a client that does not ask for more. */
 export function writeAnswer(
   exchange: Exchange,
   answer: Answer,
@@ -65,7 +66,22 @@ function write(exchange: Exchange, status: number, headers: Headers, content: st
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request)) return writeAndLinger(exchange, status, headers, content);
   response.writeHead(status, headers);
-  response.end(content);
+  sendAnswerAtTurnEnd(new Content(response, content));
+}
+
+/** What an answer ends with. */
+class Content implements Outgoing {
+  readonly #response: ServerResponse;
+  readonly #content: string;
+
+  constructor(response: ServerResponse, content: string) {
+    this.#response = response;
+    this.#content = content;
+  }
+
+  flush(): void {
+    this.#response.end(this.#content);
+  }
 }
 
 /**

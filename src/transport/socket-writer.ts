@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import { type Outgoing, sendEventsAtTurnEnd } from './turn-end.ts';
 
 /** So many bytes may wait on a live reader's socket; above, it leaves the live path. */
 export const maxBufferedBytes = 256 * 1024;
@@ -17,7 +18,7 @@ interface Frame {
  * Writes text frames past the WebSocket library: the bytes of an event are the same for all, only the operation's id
  * stands before them. What comes in one turn of the event loop leaves in one write.
  */
-export class SocketWriter {
+export class SocketWriter implements Outgoing {
   /** From then on nothing more is written, in milliseconds since 1970: a timer may be late. */
   expiresAt = Number.POSITIVE_INFINITY;
   readonly #socket: Socket;
@@ -37,7 +38,7 @@ export class SocketWriter {
     this.#pendingBytes += frameLength(prefix, shared);
     if (this.#pending) return void this.#pending.push({ prefix, shared });
     this.#pending = [{ prefix, shared }];
-    schedule(this);
+    sendEventsAtTurnEnd(this);
   }
 
   isFull(): boolean {
@@ -102,20 +103,6 @@ export class SocketWriter {
     this.#waiting = undefined;
     for (const resume of waiting) resume();
   }
-}
-
-let scheduled: SocketWriter[] = [];
-
-function schedule(writer: SocketWriter): void {
-  if (scheduled.length === 0) setImmediate(flushAll);
-  scheduled.push(writer);
-}
-
-function flushAll(): void {
-  const writers = scheduled;
-  scheduled = [];
-  const now = Date.now();
-  for (const writer of writers) writer.flush(now);
 }
 
 /** Frames are put together in one place for all sockets: it is free again as soon as the system has taken them. */
