@@ -9,6 +9,8 @@ export interface AudienceOptions {
   rooms?: number;
   /** As many subscribers for each; those of one come one after the other. */
   queries?: string[];
+  /** So many requests are under way at the same time, each with an event of its own: 1 where nothing is said. */
+  burst?: number;
 }
 
 export interface Cost {
@@ -49,6 +51,7 @@ export class Audience {
   readonly #load = new LoadProcess();
   readonly #options: AudienceOptions;
   readonly #rooms: number;
+  readonly #burst: number;
   #batches: Batch[] = [];
   #block = 0;
 
@@ -56,6 +59,7 @@ export class Audience {
     this.contestant = contestant;
     this.#options = options;
     this.#rooms = options.rooms ?? 1;
+    this.#burst = options.burst ?? 1;
     this.title = titles[options.name];
     this.size = options.size * this.#rooms;
   }
@@ -105,28 +109,30 @@ export class Audience {
 
   /**
    * Two requests with subscribers, two without, and so on: in both kinds one request in two comes behind deliveries,
-   * which leave the processor's caches cold, so that what is left between the kinds are the deliveries.
+   * which leave the processor's caches cold, so that what is left between the kinds are the deliveries. Of `events` each
+   * stands for as many as come at the same time.
    */
   async measureCost(events: number): Promise<Cost> {
     const even = events + (events % 2);
+    const total = even * this.#burst;
     const requests = Array.from({ length: even }, (_, index) =>
       this.#batches.map((batch) => ({ ...batch, index })),
     ).flat();
     const used = { watched: 0, empty: 0 };
-    await this.#begin(even);
+    await this.#begin(total);
     for (let from = 0; from < requests.length; from += 2) {
       const pair = requests.slice(from, from + 2);
       const before = await this.#cpuMicros();
-      for (const { watched, index } of pair) await this.#play(watched, this.#name(index + 1));
+      for (const { watched, index } of pair) await this.#play(watched, index + 1);
       const between = await this.#cpuMicros();
-      for (const { empty, index } of pair) await this.contestant.publish(empty, this.#name(index + 1));
+      for (const { empty, index } of pair) await this.#publish(empty, index + 1);
       used.watched += between - before;
       used.empty += (await this.#cpuMicros()) - between;
     }
-    await this.#check(even);
+    await this.#check(total);
     return {
-      microsPerDelivery: (used.watched - used.empty) / (even * this.size),
-      microsPerEvent: used.empty / (even * this.#rooms),
+      microsPerDelivery: (used.watched - used.empty) / (total * this.size),
+      microsPerEvent: used.empty / (total * this.#rooms),
     };
   }
 
@@ -134,7 +140,7 @@ export class Audience {
     const latencies: Latency[] = [];
     await this.#begin(events);
     for (let number = 1; number <= events; number += 1) {
-      for (const { watched } of this.#batches) latencies.push(await this.#play(watched, this.#name(number)));
+      for (const { watched } of this.#batches) latencies.push(await this.#play(watched, number));
     }
     await this.#check(events);
     return latencies;
@@ -156,9 +162,9 @@ export class Audience {
   /** Not every protocol tells when a subscription is live: events show it. */
   async #settle(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      await this.#begin(1);
-      for (const { watched } of this.#batches) await this.#play(watched, this.#name(1), settlingMs);
-      const isComplete = await this.#check(1).then(
+      await this.#begin(this.#burst);
+      for (const { watched } of this.#batches) await this.#play(watched, 1, settlingMs);
+      const isComplete = await this.#check(this.#burst).then(
         () => true,
         (error: unknown) => {
           if (attempt === settlingAttempts) throw error;
@@ -171,17 +177,23 @@ export class Audience {
   /** From here on `#check` counts. */
   async #begin(events: number): Promise<void> {
     this.#block += 1;
-    await this.#load.count(this.size / this.#batches.length, events);
+    await this.#load.count((this.size / this.#batches.length) * this.#burst, events);
   }
 
-  /** An event in each of these rooms; returns when all subscribers have got it, or patience ends. */
-  async #play(rooms: readonly string[], title: string, patience = patienceMs): Promise<Latency> {
+  /** The burst of this number in each of these rooms; returns when all subscribers have got it, or patience ends. */
+  async #play(rooms: readonly string[], number: number, patience = patienceMs): Promise<Latency> {
     const arrival = this.#load.step(AbortSignal.timeout(patience)).catch(() => Number.NaN);
     const sent = now();
-    await this.contestant.publish(rooms, title);
+    await this.#publish(rooms, number);
     const answered = now();
     const arrived = await arrival;
     return { fromRequest: (arrived - sent) / 1e6, fromResponse: (arrived - answered) / 1e6 };
+  }
+
+  /** Numbers the events from 1 on; which of a burst comes last is open, so all of it have the number of the last. */
+  async #publish(rooms: readonly string[], number: number): Promise<void> {
+    const title = this.#name(number * this.#burst);
+    await Promise.all(Array.from({ length: this.#burst }, () => this.contestant.publish(rooms, title)));
   }
 
   async #cpuMicros(): Promise<number> {
