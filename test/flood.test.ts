@@ -16,8 +16,12 @@ const handshake = [
   '\r\n',
 ].join('\r\n');
 
-async function connect({ webSocketUrl }: Postroom): Promise<WebSocket> {
-  const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
+function open({ webSocketUrl }: Postroom, localAddress = '127.0.0.1'): WebSocket {
+  return new WebSocket(webSocketUrl, 'graphql-transport-ws', { localAddress });
+}
+
+async function connect(postroom: Postroom): Promise<WebSocket> {
+  const socket = open(postroom);
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
@@ -80,6 +84,41 @@ it('an address holds so many sockets and no more; one that leaves makes room', a
   await once(held[0] as WebSocket, 'close');
   const [next] = await Promise.all([connect(postroom)]);
   for (const socket of [...held, next]) socket.terminate();
+});
+
+it('of an address that says nothing few sockets are let in; each that speaks or leaves lets in the next, in order', async () => {
+  const postroom = await launchForTest();
+  const silent = Array.from({ length: 100 }, () => open(postroom));
+  await Promise.all(silent.map((socket) => once(socket, 'open')));
+  const opened: string[] = [];
+  const enter = (name: string) => {
+    const socket = open(postroom).on('open', () => opened.push(name));
+    // Whoever is let in at once is so before an answer over another connection.
+    return post(postroom, '{ __typename }').then(() => socket);
+  };
+  const [second, third] = [await enter('second'), await enter('third')];
+  const elsewhere = open(postroom, '127.0.0.2').on('open', () => opened.push('elsewhere'));
+  await once(elsewhere, 'open');
+  expect(opened).toEqual(['elsewhere']);
+  silent[0]?.send('{"type":"connection_init"}');
+  await once(second, 'open');
+  silent[1]?.terminate();
+  await once(third, 'open');
+  expect(opened).toEqual(['elsewhere', 'second', 'third']);
+  for (const socket of [...silent, second, third, elsewhere]) socket.terminate();
+});
+
+it('who flooded a socket waits for the next one; others do not', async () => {
+  const postroom = await launchForTest();
+  const flooding = await connect(postroom);
+  for (let index = 0; index < 1_000; index += 1) flooding.send('{"type":"ping"}');
+  await once(flooding, 'close');
+  const opened: string[] = [];
+  const again = open(postroom).on('open', () => opened.push('who flooded'));
+  const elsewhere = open(postroom, '127.0.0.2').on('open', () => opened.push('elsewhere'));
+  await Promise.all([once(again, 'open'), once(elsewhere, 'open')]);
+  expect(opened).toEqual(['elsewhere', 'who flooded']);
+  for (const socket of [again, elsewhere]) socket.terminate();
 });
 
 it('bodies that are held back leave room for small ones, and for large ones once they are gone', async () => {

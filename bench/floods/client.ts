@@ -66,7 +66,9 @@ export class Client {
   }
 
   leave(): void {
-    this.#socket.resetAndDestroy();
+    // Of one that is ending already a reset would fail, and node never say that it is closed.
+    if (this.#socket.writableEnded) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
   }
 
   /** The first message is the acknowledgement. */

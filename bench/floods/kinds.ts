@@ -110,7 +110,7 @@ async function drip(flood: Flood, begin: (client: Client) => void, piece?: strin
   let opened = 0;
   for (; !flood.signal.aborted; await sleep(500)) {
     if (piece) for (const client of flood.open) client.send(piece);
-    while (flood.open.size < 500) {
+    while (flood.open.size < 500 && !flood.signal.aborted) {
       const client = openClient(flood, opened);
       begin(client);
       opened += 1;

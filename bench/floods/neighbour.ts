@@ -44,6 +44,7 @@ function ask({ port, query }: Order, agent: Agent | undefined): Promise<number> 
   sent.once('error', reject);
   sent.once('response', (response) => {
     if (response.statusCode !== 200) reject(new Error(`a well-behaved client got ${response.statusCode}`));
+    response.once('error', reject);
     response.resume().once('end', () => resolve(performance.now() - sentAt));
   });
   sent.end(JSON.stringify({ query }));

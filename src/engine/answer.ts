@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
 import { ClientError, clientErrors, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
@@ -28,10 +28,14 @@ const maxMessageLength = 300;
 export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
   const cause = new ClientError(code, message ?? from?.message);
   const place = from && { source: from.source, positions: from.positions };
-  // Nobody reads a trace of where it was found, and one that is not read keeps what its functions ran on: that tree.
+  return withoutTrace(cause.message, { ...place, cause });
+}
+
+/** Nobody reads a trace of where it was found; it takes time, and one that is not read keeps what its functions ran on. */
+export function withoutTrace(message: string, options: GraphQLErrorOptions): GraphQLError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const error = new GraphQLError(cause.message, { ...place, cause });
+  const error = new GraphQLError(message, options);
   Error.stackTraceLimit = stackTraceLimit;
   return error;
 }

@@ -5,7 +5,7 @@ import { type Answer, toAnswer } from './answer.ts';
 import { Documents, useDocumentRules } from './documents.ts';
 import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
-import { createDocumentCheck, createSourceCheck } from './limits/document.ts';
+import { checkExpanded, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
@@ -46,7 +46,7 @@ export function createEngine(parts: EngineParts): Engine {
       useDocumentRules({
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
-        checks: [createDocumentCheck(config.limits), createDepthCheck(config.limits)],
+        checks: [checkExpanded, createDepthCheck(config.limits)],
       }),
     ],
   });

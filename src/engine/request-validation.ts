@@ -10,7 +10,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { assertMayCome, assertScope } from '../identity/access.ts';
-import { requestError } from './answer.ts';
+import { requestError, withoutTrace } from './answer.ts';
 import type { Documents, OpenedDocument } from './documents.ts';
 import type { CostCheck } from './limits/cost.ts';
 import type { Call, GraphQLRequest } from './operation.ts';
@@ -109,5 +109,5 @@ class RequestErrors extends Error {
 /** What a failure says, as errors of the answer. */
 export function errorsOf(error: unknown): readonly GraphQLError[] {
   if (error instanceof RequestErrors) return error.errors;
-  return [error instanceof GraphQLError ? error : new GraphQLError('', { cause: error })];
+  return [error instanceof GraphQLError ? error : withoutTrace('', { cause: error })];
 }

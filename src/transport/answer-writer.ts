@@ -64,7 +64,8 @@ export function writeAnswer(
 
 function write(exchange: Exchange, status: number, headers: Headers, content: string): void {
   const { request, response } = exchange;
-  if (!request.complete && mayBeLong(request)) return writeAndLinger(exchange, status, headers, content);
+  if (!request.complete && (status === 503 || mayBeLong(request)))
+    return writeAndLinger(exchange, status, headers, content);
   response.writeHead(status, headers);
   sendAnswerAtTurnEnd(new Content(response, content));
 }
@@ -89,13 +90,20 @@ class Content implements Outgoing {
  * answer leaves whole; what else comes is thrown away for a moment.
  */
 function writeAndLinger({ request, response }: Exchange, status: number, headers: Headers, content: string) {
-  response.writeHead(status, [...headers, 'connection', 'close']);
+  response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);
   request.once('end', end);
   response.once('close', () => clearTimeout(timer));
-  request.resume();
+  if (status === 503) stopReading(request);
+  else request.resume();
+}
+
+/** What there is no room for is left to the network; a request asks its socket for more whenever it has handed something on. */
+function stopReading(request: IncomingMessage): void {
+  request._read = () => {};
+  request.socket.pause();
 }
 
 function mayBeLong({ headers }: IncomingMessage): boolean {

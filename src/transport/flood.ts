@@ -51,7 +51,9 @@ const ownBytes = 16_384;
 
 /** Of one body. */
 export interface Room {
-  /** False where so much of it finds none. */
+  /** Whether so much would find room at the moment; nothing is taken. */
+  mayHold(length: number): boolean;
+  /** Takes room for so much of it; false where there is none. */
   hasRoomFor(length: number): boolean;
   close(): void;
 }
@@ -73,11 +75,13 @@ export class BodyRoom {
       this.#left -= bytes;
       taken += bytes;
     };
+    const missing = (length: number) => Math.max(0, length - ownBytes - taken);
+    const mayHold = (length: number) => missing(length) <= this.#left;
     return {
+      mayHold,
       hasRoomFor: (length) => {
-        const more = Math.max(0, length - ownBytes - taken);
-        if (more > this.#left) return false;
-        take(more);
+        if (!mayHold(length)) return false;
+        take(missing(length));
         return true;
       },
       close: () => take(-taken),

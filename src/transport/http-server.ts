@@ -11,9 +11,7 @@ import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
 import { refuseSocket } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
-
-/** Takes over the socket of a WebSocket handshake. */
-export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+import type { Upgrade } from './transport.ts';
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
@@ -51,12 +49,14 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
   server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, socket: Socket & Carrier, head) => {
+    // It may fail before anyone else listens.
+    socket.on('error', () => {});
     try {
       if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
-      upgrade(request, socket as Socket, head);
-      (socket as Duplex & Carrier)[release]?.();
+      upgrade(request, socket, head, (error) => refuseOn(parts, socket, error));
+      socket[release]?.();
     } catch (error) {
       refuseOn(parts, socket, error);
     }

@@ -24,7 +24,7 @@ export type ReadBody = () => GraphQLRequest;
 
 /**
  * Calls `take` once the body of a POST is there, or cannot be had; it is limited while it is read.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE before that.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE before that.
  */
 export function readPostRequest(
   request: IncomingMessage,
@@ -34,7 +34,9 @@ export function readPostRequest(
   const { headers } = request;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
-  if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (!room.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   proceed();
   readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
 }

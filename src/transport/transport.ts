@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -17,3 +19,14 @@ export interface TransportParts {
   >;
   log: Log;
 }
+
+/**
+ * Takes over the socket of a WebSocket handshake; calls `refuse` where it finds later that it cannot.
+ * @throws HttpRefusal where there is no room for one more.
+ */
+export type Upgrade = (
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  refuse: (error: unknown) => void,
+) => void;

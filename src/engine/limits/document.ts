@@ -1,4 +1,4 @@
-import { type DocumentNode, Kind, Lexer, type SelectionSetNode, Source, type Token, TokenKind, visit } from 'graphql';
+import { type DocumentNode, Kind, Lexer, type SelectionSetNode, Source, type Token, TokenKind } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 import { requestError } from '../answer.ts';
@@ -26,7 +26,7 @@ const opening: Partial<Record<TokenKind, number>> = {
   [TokenKind.BRACE_L]: 1,
 };
 
-/** Bytes, tokens, lines, comments, nested brackets and fragments, in one pass before the parse. */
+/** Bytes, tokens, lines, comments, nested brackets, fragments, aliases and directives, in one pass before the parse. */
 export function createSourceCheck(limits: Limits): (source: string) => void {
   const tokenLimit = Math.min(limits.tokens, maxTokens);
   const lineLimit = Math.max(tokenLimit, minLines);
@@ -37,55 +37,47 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
     let tokens = 0;
     let comments = 0;
     let fragments = 0;
+    let parentheses = 0;
+    let aliases = 0;
+    let directives = 0;
     while (lexer.token.kind !== TokenKind.EOF) {
       const token = lexer.advance();
       if (token.kind !== TokenKind.EOF) tokens += 1;
       comments += countComments(token);
       if (nesting === 0 && token.value === 'fragment') fragments += 1;
       nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
+      if (token.kind === TokenKind.PAREN_L) parentheses += 1;
+      if (token.kind === TokenKind.PAREN_R) parentheses -= 1;
+      // Elsewhere a colon stands behind the name of an argument or a variable, and those stand in parentheses.
+      if (token.kind === TokenKind.COLON && parentheses === 0) aliases += 1;
+      if (token.kind === TokenKind.AT) directives += 1;
       if (tokens > tokenLimit) throw exceeds(tokenLimit, 'tokens');
       if (token.line > lineLimit) throw exceeds(lineLimit, 'lines');
       if (comments > limits.comments) throw exceeds(limits.comments, 'comments');
       if (nesting > limits.nesting) throw exceeds(limits.nesting, 'nested brackets');
       if (fragments > maxFragments) throw exceeds(maxFragments, 'fragments');
+      if (aliases > limits.aliases) throw exceeds(limits.aliases, 'aliases');
+      if (directives > limits.directives) throw exceeds(limits.directives, 'directives');
     }
   };
 }
 
-/** Aliases, directives, the size with all fragments spread out, and the fields that would have to be merged then. */
-export function createDocumentCheck(limits: Limits): DocumentCheck {
-  return (_schema, document) => {
-    const counts = countAliasesAndDirectives(document);
-    if (counts.aliases > limits.aliases) return [refusal(limits.aliases, 'aliases')];
-    if (counts.directives > limits.directives) return [refusal(limits.directives, 'directives')];
-    const fragments = fragmentsOf(document);
-    if (measureExpanded(document, fragments) > maxExpandedSize) {
-      return [refusal(maxExpandedSize, 'fields in its fragments')];
-    }
-    if (countFieldPairs(document, fragments) > maxFieldPairs) {
-      return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
-    }
-    return [];
-  };
-}
+/** The size with all fragments spread out, and the fields that would have to be merged then. */
+export const checkExpanded: DocumentCheck = (_schema, document) => {
+  const fragments = fragmentsOf(document);
+  if (measureExpanded(document, fragments) > maxExpandedSize) {
+    return [refusal(maxExpandedSize, 'fields in its fragments')];
+  }
+  if (countFieldPairs(document, fragments) > maxFieldPairs) {
+    return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
+  }
+  return [];
+};
 
 function countComments(token: Token): number {
   let count = 0;
   for (let before = token.prev; before?.kind === TokenKind.COMMENT; before = before.prev) count += 1;
   return count;
-}
-
-function countAliasesAndDirectives(document: DocumentNode): { aliases: number; directives: number } {
-  const counts = { aliases: 0, directives: 0 };
-  visit(document, {
-    Field({ alias }) {
-      if (alias) counts.aliases += 1;
-    },
-    Directive() {
-      counts.directives += 1;
-    },
-  });
-  return counts;
 }
 
 function fragmentsOf({ definitions }: DocumentNode): Fragments {
