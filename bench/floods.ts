@@ -10,6 +10,7 @@ import type { Order, Report } from './floods/flood.ts';
 import { type Kind, kinds } from './floods/kinds.ts';
 import type { Order as NeighbourOrder, Service } from './floods/neighbour.ts';
 import { type Prepared, prepare } from './floods/prepare.ts';
+import { warmUp } from './floods/warm-up.ts';
 import { Worker } from './floods/worker.ts';
 
 /* npm run bench -- floods [part of a name …] [--rounds n] */
@@ -44,7 +45,7 @@ console.log(formatTable({ title: 'Floods', about, rows }));
 interface Round {
   quiet: Service;
   flooded: Service;
-  /** Growth of the process, in bytes, over what it was before its first flood. */
+  /** Growth of the process, in bytes, over what it was before its first flood, behind ordinary work. */
   peak: number;
   standing: number;
   /** Of it, what V8 and its buffers hold. */
@@ -61,6 +62,7 @@ async function measureKind(kind: Kind): Promise<Record<string, string>> {
   const server = await Server.start({ command: [main, 'serve'], environment });
   try {
     const prepared = await prepare(server.port);
+    await warmUp(server.port, prepared);
     await listenTo(server, prepared, quietSeconds);
     const fresh = await server.usage('usage after gc');
     const measured: Round[] = [];
@@ -78,7 +80,7 @@ async function measureKind(kind: Kind): Promise<Record<string, string>> {
 interface RoundOptions {
   kind: Kind;
   prepared: Prepared;
-  /** The process before its first flood. */
+  /** The process before its first flood, and behind ordinary work. */
   fresh: Usage;
 }
 
