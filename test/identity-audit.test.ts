@@ -13,10 +13,11 @@ it('who comes, who is refused, and who gets which rights is noted, one line each
   const postroom = await launchForTest({ ...settings, LOG_LEVEL: 'info' });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const ask = (mutation: string, token?: string) => postroom.ask(`mutation { ${mutation} }`, {}, token);
-  const signIn = (password: string) =>
-    `signIn(input: { email: "${ada.email}", password: "${password}" }) { expiresAt }`;
+  const signIn = (password: string, email = ada.email) =>
+    `signIn(input: { email: "${email}", password: "${password}" }) { expiresAt }`;
   await ask(signIn(ada.password));
   await sendAs(postroom, undefined, `mutation { ${signIn('wrong horse')} }`);
+  await sendAs(postroom, undefined, `mutation { ${signIn(ada.email, ada.password)} }`);
   await sendAs(postroom, 'Bearer nonsense');
   const { createApiKey } = await ask(
     'createApiKey(input: { name: "app", scopes: [READ] }) { apiKey { id } }',
@@ -41,7 +42,8 @@ it('who comes, who is refused, and who gets which rights is noted, one line each
       { event: 'signedUp', userId: ada.id },
       { event: 'signedUp', userId: bob.id },
       { event: 'signedIn', userId: ada.id },
-      { event: 'signInRefused', email: ada.email },
+      { event: 'signInRefused', userId: ada.id, address: '127.0.0.1' },
+      { event: 'signInRefused', userId: null, address: '127.0.0.1' },
       { event: 'credentialsRefused', reason: 'The access token is not valid, or has ended.', address: '127.0.0.1' },
       { event: 'apiKeyCreated', keyId, scopes: ['READ'], ...byAda },
       { event: 'apiKeyRevoked', keyId, ...byAda },

@@ -12,7 +12,6 @@ import type { MutationResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name, password } from './validation.ts';
 
 /** The longest an e-mail can be; what else was tried is not worth more of the log. */
-const maxEmailLength = 254;
 
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
@@ -34,7 +33,7 @@ export const sessionMutations: MutationResolvers = {
     const user = await findUserByEmail(context.db, input.email);
     const isRight = await isPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
-      context.services.audit({ event: 'signInRefused', email: input.email.slice(0, maxEmailLength) });
+      context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
     context.services.audit({ event: 'signedIn', userId: user.id });
