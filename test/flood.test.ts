@@ -2,19 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
-import { graphqlResponse, post, RawConnection } from './support/http.ts';
+import { graphqlResponse, handshake, post, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
-
-const handshake = [
-  'GET /graphql HTTP/1.1',
-  'Host: localhost',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  'Sec-WebSocket-Protocol: graphql-transport-ws',
-  '\r\n',
-].join('\r\n');
 
 function open({ webSocketUrl }: Postroom, localAddress = '127.0.0.1'): WebSocket {
   return new WebSocket(webSocketUrl, 'graphql-transport-ws', { localAddress });
@@ -106,6 +95,27 @@ it('of an address that says nothing few sockets are let in; each that speaks or 
   await once(third, 'open');
   expect(opened).toEqual(['elsewhere', 'second', 'third']);
   for (const socket of [...silent, second, third, elsewhere]) socket.terminate();
+});
+
+it('one that waits to be let in and leaves makes room', async () => {
+  const postroom = await launchForTest({ LIMIT_SOCKETS: '101' });
+  const silent = Array.from({ length: 100 }, () => open(postroom));
+  await Promise.all(silent.map((socket) => once(socket, 'open')));
+  // A refusal comes before an answer over another connection.
+  const enter = async () => {
+    const connection = await RawConnection.open(postroom);
+    connection.send(handshake);
+    const refused = connection.receive().then(({ status }) => status);
+    refused.catch(() => {});
+    const outcome = await Promise.race([refused, post(postroom, '{ __typename }').then(() => 'waits')]);
+    return { connection, outcome };
+  };
+  const first = await enter();
+  expect(first.outcome).toBe('waits');
+  expect((await enter()).outcome).toBe(503);
+  first.connection.leave();
+  await vi.waitFor(async () => expect((await enter()).outcome).toBe('waits'));
+  for (const socket of silent) socket.terminate();
 });
 
 it('who flooded a socket waits for the next one; others do not', async () => {

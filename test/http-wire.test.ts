@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exchange, type HttpAnswer, RawConnection } from './support/http.ts';
+import { exchange, type HttpAnswer, handshake, RawConnection } from './support/http.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* Bytes that no client library would send. Whatever comes, the answer is a 4xx in our form, or the connection ends. */
@@ -191,6 +191,23 @@ describe('requests on one connection', () => {
     connection.send(`${postOf(body)}NO SUCH THING\r\n\r\n`);
     expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await connection.closed()).toBe('');
+  });
+
+  it('a refusal leaves whole, though what follows in its packet is no HTTP', async () => {
+    const connection = await RawConnection.open(server.postroom);
+    connection.send(`GET /nothing HTTP/1.1\r\n${host}\r\nNO SUCH THING\r\n\r\n`);
+    expect((await connection.receive()).status).toBe(404);
+    await connection.closed();
+  });
+
+  it.each([
+    ['a CONNECT', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n', 405],
+    ['a handshake', handshake, 101],
+  ])('a refusal leaves before the answer to what follows in its packet: %s', async (_, following, status) => {
+    const connection = await RawConnection.open(server.postroom);
+    connection.send(`GET /nothing HTTP/1.1\r\n${host}\r\n${following}`);
+    expect((await connection.receive()).status).toBe(404);
+    expect((await connection.receive()).status).toBe(status);
   });
 
   it('a body that is too long is refused at once, and the connection ends once the answer is out', async () => {

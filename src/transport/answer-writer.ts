@@ -32,6 +32,8 @@ const contentTypes = {
 const retrySeconds = '1';
 /** So much of a body that nobody waits for is read, to keep the connection. */
 const maxDrainedBytes = 1_000_000;
+/** And so much where the server has no room. */
+const maxUnwantedBytes = 16_384;
 const lingerMs = 1_000;
 
 /** Names and values in turn, which node writes as they are. */
@@ -64,8 +66,7 @@ export function writeAnswer(
 
 function write(exchange: Exchange, status: number, headers: Headers, content: string): void {
   const { request, response } = exchange;
-  if (!request.complete && (status === 503 || mayBeLong(request)))
-    return writeAndLinger(exchange, status, headers, content);
+  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, content);
   response.writeHead(status, headers);
   sendAnswerAtTurnEnd(new Content(response, content));
 }
@@ -106,8 +107,10 @@ function stopReading(request: IncomingMessage): void {
   request.socket.pause();
 }
 
-function mayBeLong({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDrainedBytes;
+/** Nothing much is read where there is no room for it. */
+function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
+  const most = status === 503 ? maxUnwantedBytes : maxDrainedBytes;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
 }
 
 function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {

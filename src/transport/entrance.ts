@@ -13,12 +13,14 @@ export interface Visit {
 }
 
 class Visitor {
+  readonly socket: Socket;
   isSilent = false;
   /** Until it is let in, or refused. */
   visit: Visit | undefined;
   timer: NodeJS.Timeout | undefined;
 
-  constructor(visit: Visit) {
+  constructor(socket: Socket, visit: Visit) {
+    this.socket = socket;
     this.visit = visit;
   }
 }
@@ -51,16 +53,18 @@ export class Entrance {
   enter(address: string, socket: Socket, visit: Visit): void {
     const door = this.#find(address);
     if (this.#isClosed || door.size >= this.#limit) throw noRoom();
-    const visitor = new Visitor(visit);
+    const visitor = new Visitor(socket, visit);
     this.#visitors.set(socket, visitor);
     door.size += 1;
     door.waiting.add(visitor);
     this.#leaveWith(socket, address);
     this.#open(address, door);
-    if (visitor.visit) visitor.timer = setTimeout(() => this.#refuse(door, visitor), patienceMs);
+    if (!visitor.visit) return;
+    visitor.timer = setTimeout(() => this.#refuse(door, visitor), patienceMs);
+    socket.once('end', destroy);
   }
 
-  /** It was let in, and has said something. */
+  /** It was let in, and has said something, or has been told to go. */
   hear(address: string, socket: Socket): void {
     const visitor = this.#visitors.get(socket);
     const door = this.#find(address);
@@ -71,7 +75,8 @@ export class Entrance {
   /** Nobody comes in from there for a moment. */
   pause(address: string): void {
     const door = this.#find(address);
-    clearTimeout(door.pause);
+    // One that is on is not drawn out: who floods over and over does not shut out whoever else comes from there.
+    if (door.pause) return;
     const end = () => {
       door.pause = undefined;
       this.#open(address, door);
@@ -110,6 +115,7 @@ export class Entrance {
     const { visit } = visitor;
     door.waiting.delete(visitor);
     clearTimeout(visitor.timer);
+    visitor.socket.off('end', destroy);
     visitor.visit = undefined;
     visitor.timer = undefined;
     return visit;
@@ -134,4 +140,9 @@ export class Entrance {
     if (visitor.isSilent) door.silent -= 1;
     visitor.isSilent = false;
   }
+}
+
+/** Of those that wait nobody else sees that the client has gone. */
+function destroy(this: Socket): void {
+  this.destroy();
 }

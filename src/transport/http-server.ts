@@ -12,6 +12,7 @@ import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
 import { refuseSocket } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 import type { Upgrade } from './transport.ts';
+import { sendHeldAnswers } from './turn-end.ts';
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
@@ -48,8 +49,12 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
-  server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
+  server.on('connect', (_request, socket) => {
+    sendHeldAnswers();
+    refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
+  });
   server.on('upgrade', (request, socket: Socket & Carrier, head) => {
+    sendHeldAnswers();
     // It may fail before anyone else listens.
     socket.on('error', () => {});
     try {
@@ -111,6 +116,7 @@ function refuseBytes(
   // The parser complains again of each packet that follows.
   if (refused.has(socket)) return;
   refused.add(socket);
+  sendHeldAnswers();
   const fault = explain(error);
   const last = socket[latest];
   if (!fault || !socket.writable) return void socket.destroy();

@@ -9,7 +9,7 @@ export interface Outgoing {
   flush(now: number): void;
 }
 
-/** So long an answer waits for others at most, but for the one that is worked on. */
+/** So long an answer waits for other answers at most, but for the one that is worked on. */
 const maxHeldMs = 1;
 
 let answers: Outgoing[] = [];
@@ -21,7 +21,7 @@ export function sendAnswerAtTurnEnd(answer: Outgoing): void {
   schedule();
   const now = performance.now();
   if (answers.push(answer) === 1) heldSince = now;
-  else if (now - heldSince > maxHeldMs) flushAnswers(Date.now());
+  else if (now - heldSince > maxHeldMs) sendHeldAnswers();
 }
 
 export function sendEventsAtTurnEnd(ofOneSocket: Outgoing): void {
@@ -38,15 +38,18 @@ function schedule(): void {
 /** Whoever made an event is answered before it goes to many. */
 function endTurn(): void {
   isScheduled = false;
-  const now = Date.now();
-  flushAnswers(now);
+  sendHeldAnswers();
   const all = events;
   events = [];
+  const now = Date.now();
   for (const outgoing of all) outgoing.flush(now);
 }
 
-function flushAnswers(now: number): void {
+/** Before anything that takes long in the same turn, or that writes to their sockets by another way. */
+export function sendHeldAnswers(): void {
+  if (answers.length === 0) return;
   const all = answers;
   answers = [];
+  const now = Date.now();
   for (const outgoing of all) outgoing.flush(now);
 }

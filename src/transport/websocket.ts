@@ -23,6 +23,7 @@ import { OperationOrder } from './operation-order.ts';
 import { createProtocol } from './protocol.ts';
 import { noRoom } from './refusal.ts';
 import type { TransportParts, Upgrade } from './transport.ts';
+import { sendHeldAnswers } from './turn-end.ts';
 import { Turns } from './turns.ts';
 
 const maxFrameBytes = 256 * 1024;
@@ -30,7 +31,7 @@ const maxFragments = 64;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
 /** One takes 0.1 to 0.2 ms: of a crowd that comes back at once nobody else waits for all. */
-const handshakesPerTurn = 1;
+const handshakesPerTurn = 4;
 const serviceRestart = 1012;
 const clientMessages = new Set<MessageType>([
   MessageType.ConnectionInit,
@@ -72,10 +73,11 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
       const connection = new Connection(request, addressOf(request, parts.config.trustProxy), webSocket, socket);
       connections.add(connection);
       webSocket.once('close', () => connections.delete(connection));
-      webSocket.once('message', () => entrance.hear(connection.address, socket));
+      const hear = () => entrance.hear(connection.address, socket);
+      webSocket.once('message', hear);
       limitMessages(connection, parts.config.limits.messages, entrance);
       keepAlive.watch(connection, socket);
-      open(protocol, connection, parts);
+      open(protocol, connection, parts, hear);
     });
   });
   return {
@@ -115,7 +117,7 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
 }
 
 /** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
-function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts): void {
+function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts, onEnd: () => void): void {
   const { webSocket } = connection;
   const order = new OperationOrder();
   const handle = async (data: string, listener: (data: string) => Promise<void>) => {
@@ -139,6 +141,8 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       onMessage: (listener) => {
         const turns = new Turns<string>(messagesPerTurn, (data) => {
           if (!connection.isOpen) return;
+          // An operation may take long, and many come in a turn.
+          sendHeldAnswers();
           handle(data, listener).catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
             connection.end(tryAgainLater, 'Try again later');
@@ -152,6 +156,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
     connection,
   );
   connection.onEnd = (code, reason) => {
+    onEnd();
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
   };
 }

@@ -67,6 +67,18 @@ function toAnswer(status: number, headers: IncomingHttpHeaders, body: string): H
   return { status, headers, body, data, errors, code: errors?.[0]?.extensions?.code };
 }
 
+/** Of a WebSocket, as it stands on the wire. */
+export const handshake = [
+  'GET /graphql HTTP/1.1',
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Protocol: graphql-transport-ws',
+  '\r\n',
+].join('\r\n');
+
 /** A connection on which any bytes can be sent. */
 export class RawConnection {
   readonly #socket: Socket;
