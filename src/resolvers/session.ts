@@ -11,8 +11,6 @@ import { refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name, password } from './validation.ts';
 
-/** The longest an e-mail can be; what else was tried is not worth more of the log. */
-
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
     const check = new InputCheck();

@@ -51,8 +51,8 @@ export class Entrance {
 
   /** Admits, now or later, whoever is still there by then. @throws HttpRefusal where there is no room for one more. */
   enter(address: string, socket: Socket, visit: Visit): void {
+    if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) throw noRoom();
     const door = this.#find(address);
-    if (this.#isClosed || door.size >= this.#limit) throw noRoom();
     const visitor = new Visitor(socket, visit);
     this.#visitors.set(socket, visitor);
     door.size += 1;

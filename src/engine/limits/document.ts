@@ -48,7 +48,7 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
       nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
       if (token.kind === TokenKind.PAREN_L) parentheses += 1;
       if (token.kind === TokenKind.PAREN_R) parentheses -= 1;
-      // Elsewhere a colon stands behind the name of an argument or a variable, and those stand in parentheses.
+      // In parentheses a colon stands behind the name of an argument or a variable.
       if (token.kind === TokenKind.COLON && parentheses === 0) aliases += 1;
       if (token.kind === TokenKind.AT) directives += 1;
       if (tokens > tokenLimit) throw exceeds(tokenLimit, 'tokens');
