@@ -56,8 +56,18 @@ export interface ErrorExtras {
   scope?: string;
 }
 
+/** Nobody sees where it comes from, and to find out costs more than the rest of a refusal. */
+export class TracelessError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message, options);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** An error whose code, message and extras may be shown to the client. */
-export class ClientError extends Error {
+export class ClientError extends TracelessError {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
 
@@ -67,11 +77,7 @@ export class ClientError extends Error {
     extras: ErrorExtras = {},
     options: ErrorOptions = {},
   ) {
-    // Nobody sees where it comes from, and to find out costs more than the rest of a refusal.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
     super(message, options);
-    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ClientError';
     this.code = code;
     this.extras = extras;

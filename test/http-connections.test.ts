@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { RawConnection } from './support/http.ts';
-import { launchForTest } from './support/postroom.ts';
+import { launchForTest, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const request = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -49,3 +49,34 @@ it('behind a proxy, whose connections are those of many, it sets no bound', asyn
     connection.leave();
   }
 });
+
+it('an address that is told over and over is not answered for a moment; what it holds, and others, are served on', async () => {
+  const postroom = await launchForTest({ LIMIT_SOCKETS: '1' });
+  const held = await RawConnection.open(postroom);
+  held.send(request);
+  expect((await held.receive()).status).toBe(200);
+  const refused = { answered: 0, cutOff: 0 };
+  // Those that follow one another within a second; a slow machine may need several.
+  while (refused.cutOff === 0) {
+    const bytes = await Promise.all(Array.from({ length: 50 }, () => askOnce(postroom)));
+    refused.answered += bytes.filter((text) => text.startsWith('HTTP/1.1 503 ')).length;
+    refused.cutOff += bytes.filter((text) => text === '').length;
+  }
+  expect(refused.answered).toBeGreaterThanOrEqual(100);
+  held.send(request);
+  expect((await held.receive()).status).toBe(200);
+  expect(await askOnce(postroom, '127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);
+  held.leave();
+  await vi.waitFor(async () => expect(await askOnce(postroom)).toMatch(/^HTTP\/1\.1 200 /), 10_000);
+});
+
+/** Whatever comes back on a connection of its own; nothing where that is reset at once. */
+async function askOnce(postroom: Postroom, localAddress?: string): Promise<string> {
+  try {
+    const connection = await RawConnection.open(postroom, localAddress);
+    connection.send('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    return await connection.closed();
+  } catch {
+    return '';
+  }
+}

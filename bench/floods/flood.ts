@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { setPriority } from 'node:os';
 import type { Client } from './client.ts';
 import { type Kind, kinds } from './kinds.ts';
@@ -19,8 +20,12 @@ let stop = new AbortController();
 let flooding: Promise<void> = Promise.resolve();
 let cpu = process.cpuUsage();
 
-// Where the machine is too small for all, it is not the flood that the server and its neighbours wait for.
-setPriority(10);
+// A flood comes from elsewhere. Where this machine is too small for all, it waits for the server and its neighbours.
+try {
+  execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)]);
+} catch {
+  setPriority(19);
+}
 
 obey<Order, Report>(async (order) => {
   if (order.type === 'begin') begin(order);

@@ -21,6 +21,11 @@ export interface AnswerOptions {
   rate?: Rate | undefined;
 }
 
+/** What came of an operation, or why nothing did; whatever was thrown may stand for an error. */
+interface Outcome extends Omit<ExecutionResult, 'errors'> {
+  errors?: readonly unknown[] | undefined;
+}
+
 const partialSuccess = 294;
 const maxMessageLength = 300;
 
@@ -41,7 +46,7 @@ export function withoutTrace(message: string, options: GraphQLErrorOptions): Gra
 }
 
 /** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */
-export function toAnswer({ data, errors, extensions }: ExecutionResult, options: AnswerOptions): Answer {
+export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerOptions): Answer {
   const rate = options.rate ?? findRate(errors?.[0]);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, options));
@@ -79,8 +84,8 @@ function findClientError(error: unknown): ClientError | undefined {
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
 }
 
-function findRate(error: GraphQLError | undefined): Rate | undefined {
-  return error?.cause instanceof RateLimited ? error.cause.rate : undefined;
+function findRate(error: unknown): Rate | undefined {
+  return error instanceof RateLimited ? error.rate : undefined;
 }
 
 function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {

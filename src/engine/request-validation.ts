@@ -1,5 +1,5 @@
 import {
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -9,8 +9,9 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
+import { TracelessError } from '../errors.ts';
 import { assertMayCome, assertScope } from '../identity/access.ts';
-import { requestError, withoutTrace } from './answer.ts';
+import { requestError } from './answer.ts';
 import type { Documents, OpenedDocument } from './documents.ts';
 import type { CostCheck } from './limits/cost.ts';
 import type { Call, GraphQLRequest } from './operation.ts';
@@ -97,7 +98,7 @@ function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): bool
 }
 
 /** Several errors of one request. */
-class RequestErrors extends Error {
+class RequestErrors extends TracelessError {
   readonly errors: readonly GraphQLError[];
 
   constructor(errors: readonly GraphQLError[]) {
@@ -107,7 +108,6 @@ class RequestErrors extends Error {
 }
 
 /** What a failure says, as errors of the answer. */
-export function errorsOf(error: unknown): readonly GraphQLError[] {
-  if (error instanceof RequestErrors) return error.errors;
-  return [error instanceof GraphQLError ? error : withoutTrace('', { cause: error })];
+export function errorsOf(error: unknown): readonly unknown[] {
+  return error instanceof RequestErrors ? error.errors : [error];
 }

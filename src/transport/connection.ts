@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -27,10 +26,15 @@ interface Stream {
   begunBy: Viewer | null;
 }
 
+export interface ConnectionParts extends Pick<Connection, 'address' | 'authorization' | 'webSocket'> {
+  socket: Socket;
+}
+
 /** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
 export class Connection {
-  readonly request: IncomingMessage;
   readonly address: string;
+  /** That the handshake came with. */
+  readonly authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly writer: SocketWriter;
   viewer: Viewer | null = null;
@@ -46,9 +50,9 @@ export class Connection {
   #warning: NodeJS.Timeout | undefined;
   #watch: Watch | undefined;
 
-  constructor(request: IncomingMessage, address: string, webSocket: WebSocket, socket: Socket) {
-    this.request = request;
+  constructor({ address, authorization, webSocket, socket }: ConnectionParts) {
     this.address = address;
+    this.authorization = authorization;
     this.webSocket = webSocket;
     this.writer = new SocketWriter(socket, webSocket);
     // A frame fault: ws closes the socket by itself, with the code that fits.

@@ -6,140 +6,177 @@ const maxSilent = 100;
 const pauseMs = 1_000;
 const patienceMs = 10_000;
 
-export interface Visit {
-  admit: () => void;
+/** Decides nothing: does what comes of it. */
+export interface Doorkeeper<Visit> {
+  admit(visit: Visit): void;
   /** It has waited too long. */
-  refuse: () => void;
+  refuse(visit: Visit): void;
 }
 
-class Visitor {
-  readonly socket: Socket;
-  isSilent = false;
+/** On the socket itself, where it costs a collector the least. */
+const seat = Symbol('who came over it');
+
+interface Visitor<Visit> {
+  readonly socket: Socket & Seated<Visit>;
+  readonly door: Door<Visit>;
+  readonly since: number;
+  isSilent: boolean;
   /** Until it is let in, or refused. */
   visit: Visit | undefined;
-  timer: NodeJS.Timeout | undefined;
+}
 
-  constructor(socket: Socket, visit: Visit) {
-    this.socket = socket;
-    this.visit = visit;
-  }
+interface Seated<Visit> {
+  [seat]?: Visitor<Visit> | undefined;
 }
 
 /** Of one address. */
-class Door {
+class Door<Visit> {
   /** In front of it and behind it. */
   size = 0;
-  silent = 0;
-  readonly waiting = new Set<Visitor>();
-  pause: NodeJS.Timeout | undefined;
+  readonly #keeper: Doorkeeper<Visit>;
+  readonly #onEmpty: () => void;
+  readonly #waiting = new Set<Visitor<Visit>>();
+  #silent = 0;
+  #pause: NodeJS.Timeout | undefined;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(keeper: Doorkeeper<Visit>, onEmpty: () => void) {
+    this.#keeper = keeper;
+    this.#onEmpty = onEmpty;
+  }
+
+  enter(socket: Socket & Seated<Visit>, visit: Visit): void {
+    const visitor = { socket, door: this, since: performance.now(), isSilent: false, visit };
+    socket[seat] = visitor;
+    this.size += 1;
+    socket.on('close', leave);
+    this.#waiting.add(visitor);
+    this.#open();
+    if (!visitor.visit) return;
+    socket.on('end', destroy);
+    this.#patience ??= setTimeout(() => this.#loseOnes(), patienceMs);
+  }
+
+  hear(visitor: Visitor<Visit>): void {
+    if (visitor.isSilent) this.#silent -= 1;
+    visitor.isSilent = false;
+    this.#open();
+  }
+
+  leave(visitor: Visitor<Visit>): void {
+    this.size -= 1;
+    this.#take(visitor);
+    this.hear(visitor);
+  }
+
+  pause(): void {
+    // One that is on is not drawn out: who floods over and over does not shut out whoever else comes from there.
+    this.#pause ??= setTimeout(() => {
+      this.#pause = undefined;
+      this.#open();
+    }, pauseMs).unref();
+  }
+
+  refuseAll(): void {
+    for (const visitor of this.#waiting) this.#refuse(visitor);
+  }
+
+  #open(): void {
+    for (const visitor of this.#waiting) {
+      if (this.#pause || this.#silent >= maxSilent) return;
+      this.#silent += 1;
+      visitor.isSilent = true;
+      const visit = this.#take(visitor);
+      if (visit) this.#keeper.admit(visit);
+    }
+    if (this.size === 0 && !this.#pause) this.#onEmpty();
+  }
+
+  /** Those whose patience is over: the first have waited longest. */
+  #loseOnes(): void {
+    this.#patience = undefined;
+    const now = performance.now();
+    for (const visitor of this.#waiting) {
+      const left = visitor.since + patienceMs - now;
+      if (left > 0) {
+        this.#patience = setTimeout(() => this.#loseOnes(), left);
+        return;
+      }
+      this.#refuse(visitor);
+    }
+  }
+
+  #refuse(visitor: Visitor<Visit>): void {
+    const visit = this.#take(visitor);
+    if (visit) this.#keeper.refuse(visit);
+  }
+
+  /** It waits no longer. What it came with is not kept for as long as its socket. */
+  #take(visitor: Visitor<Visit>): Visit | undefined {
+    const { visit } = visitor;
+    this.#waiting.delete(visitor);
+    if (this.#waiting.size === 0) {
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
+    }
+    visitor.socket.off('end', destroy);
+    visitor.visit = undefined;
+    return visit;
+  }
 }
 
 /**
  * Where the sockets of each address come in: so many and no more. Few at a time stand behind it that have not spoken, and
  * nobody is let in for a moment after one of them flooded: the others wait in front, in order, where a socket costs little.
  */
-export class Entrance {
-  readonly #doors = new Map<string, Door>();
-  readonly #visitors = new WeakMap<Socket, Visitor>();
+export class Entrance<Visit> {
+  readonly #doors = new Map<string, Door<Visit>>();
   readonly #limit: number;
+  readonly #keeper: Doorkeeper<Visit>;
   #isClosed = false;
 
   /** `limit`: sockets of an address. */
-  constructor(limit: number) {
+  constructor(limit: number, keeper: Doorkeeper<Visit>) {
     this.#limit = limit;
+    this.#keeper = keeper;
   }
 
   /** Admits, now or later, whoever is still there by then. @throws HttpRefusal where there is no room for one more. */
   enter(address: string, socket: Socket, visit: Visit): void {
     if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) throw noRoom();
-    const door = this.#find(address);
-    const visitor = new Visitor(socket, visit);
-    this.#visitors.set(socket, visitor);
-    door.size += 1;
-    door.waiting.add(visitor);
-    this.#leaveWith(socket, address);
-    this.#open(address, door);
-    if (!visitor.visit) return;
-    visitor.timer = setTimeout(() => this.#refuse(door, visitor), patienceMs);
-    socket.once('end', destroy);
+    this.#find(address).enter(socket, visit);
   }
 
   /** It was let in, and has said something, or has been told to go. */
-  hear(address: string, socket: Socket): void {
-    const visitor = this.#visitors.get(socket);
-    const door = this.#find(address);
-    if (visitor) this.#endSilence(door, visitor);
-    this.#open(address, door);
+  hear(socket: Socket & Seated<Visit>): void {
+    const visitor = socket[seat];
+    visitor?.door.hear(visitor);
   }
 
   /** Nobody comes in from there for a moment. */
   pause(address: string): void {
-    const door = this.#find(address);
-    // One that is on is not drawn out: who floods over and over does not shut out whoever else comes from there.
-    if (door.pause) return;
-    const end = () => {
-      door.pause = undefined;
-      this.#open(address, door);
-    };
-    door.pause = setTimeout(end, pauseMs).unref();
+    this.#find(address).pause();
   }
 
   /** Nobody is let in any more. */
   close(): void {
     this.#isClosed = true;
-    for (const door of this.#doors.values()) for (const visitor of door.waiting) this.#refuse(door, visitor);
+    for (const door of this.#doors.values()) door.refuseAll();
   }
 
-  #find(address: string): Door {
-    const door = this.#doors.get(address) ?? new Door();
+  #find(address: string): Door<Visit> {
+    const door = this.#doors.get(address) ?? new Door(this.#keeper, () => this.#doors.delete(address));
     this.#doors.set(address, door);
     return door;
   }
+}
 
-  #open(address: string, door: Door): void {
-    for (const visitor of door.waiting) {
-      if (door.pause || door.silent >= maxSilent) return;
-      door.silent += 1;
-      visitor.isSilent = true;
-      this.#take(door, visitor)?.admit();
-    }
-    if (door.size === 0 && !door.pause) this.#doors.delete(address);
-  }
+/* One of each for all sockets: thousands may wait. */
 
-  #refuse(door: Door, visitor: Visitor): void {
-    this.#take(door, visitor)?.refuse();
-  }
-
-  /** It waits no longer. What it came with is not kept for as long as its socket. */
-  #take(door: Door, visitor: Visitor): Visit | undefined {
-    const { visit } = visitor;
-    door.waiting.delete(visitor);
-    clearTimeout(visitor.timer);
-    visitor.socket.off('end', destroy);
-    visitor.visit = undefined;
-    visitor.timer = undefined;
-    return visit;
-  }
-
-  /** Here, what listens to the socket keeps nothing else. */
-  #leaveWith(socket: Socket, address: string): void {
-    socket.once('close', () => this.#leave(address, socket));
-  }
-
-  #leave(address: string, socket: Socket): void {
-    const visitor = this.#visitors.get(socket);
-    const door = this.#find(address);
-    if (!visitor) return;
-    door.size -= 1;
-    this.#take(door, visitor);
-    this.#endSilence(door, visitor);
-    this.#open(address, door);
-  }
-
-  #endSilence(door: Door, visitor: Visitor): void {
-    if (visitor.isSilent) door.silent -= 1;
-    visitor.isSilent = false;
-  }
+function leave(this: Socket & Seated<unknown>): void {
+  const visitor = this[seat];
+  this[seat] = undefined;
+  visitor?.door.leave(visitor);
 }
 
 /** Of those that wait nobody else sees that the client has gone. */

@@ -22,30 +22,6 @@ export class MessageBudget {
   }
 }
 
-/** How many of something each address holds. */
-export class AddressCount {
-  readonly #counts = new Map<string, number>();
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  isFull(address: string): boolean {
-    return (this.#counts.get(address) ?? 0) >= this.#limit;
-  }
-
-  add(address: string): void {
-    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1);
-  }
-
-  remove(address: string): void {
-    const left = (this.#counts.get(address) ?? 0) - 1;
-    if (left > 0) this.#counts.set(address, left);
-    else this.#counts.delete(address);
-  }
-}
-
 const bytesInAll = 16_000_000;
 const ownBytes = 16_384;
 

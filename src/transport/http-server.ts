@@ -3,25 +3,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../errors.ts';
-import { networkOf } from './address.ts';
 import type { Exchange } from './answer-writer.ts';
-import { AddressCount, BodyRoom } from './flood.ts';
+import { ConnectionLimit } from './connection-limit.ts';
+import { BodyRoom } from './flood.ts';
 import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './http.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
-import { refuseSocket } from './socket-refusal.ts';
+import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 import type { Upgrade } from './transport.ts';
 import { sendHeldAnswers } from './turn-end.ts';
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
-/** Gives the place of a socket back, which is a WebSocket from now on. */
-const release = Symbol('release');
-
 interface Carrier {
-  [latest]?: Exchange;
-  [release]?: () => void;
+  [latest]?: Exchange | undefined;
 }
 
 const settings = {
@@ -44,6 +40,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const carrier = request.socket as Socket & Carrier;
     carrier[latest] = handle(request, response, !server.listening);
+    response.on('close', forget);
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
@@ -53,49 +50,62 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
     sendHeldAnswers();
     refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
   });
-  server.on('upgrade', (request, socket: Socket & Carrier, head) => {
+  const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
+  // Behind a proxy all connections are the proxy's, which limits those of its clients.
+  const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
+  if (limit) limitConnections(server, limit, refuseSocket);
+  server.on('upgrade', (request, socket: Socket, head) => {
     sendHeldAnswers();
     // It may fail before anyone else listens.
-    socket.on('error', () => {});
+    socket.on('error', ignore);
     try {
       if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
-      upgrade(request, socket, head, (error) => refuseOn(parts, socket, error));
-      socket[release]?.();
+      upgrade(request, socket, head, refuseSocket);
+      limit?.release(socket);
     } catch (error) {
-      refuseOn(parts, socket, error);
+      if (error instanceof ClientError && error.code === 'SERVICE_UNAVAILABLE') limit?.noteRefusal(socket);
+      refuseOn(parts, socket, error, head.length === 0);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
-  // Behind a proxy all connections are the proxy's, which limits those of its clients.
-  if (parts.config.trustProxy === 0) limitConnections(server, parts);
   server.once('listening', () => origins.listenOn((server.address() as AddressInfo).port));
   return server;
 }
 
-/** So many an address and no more; a WebSocket counts elsewhere. What is refused never gets as far as the parser. */
-function limitConnections(server: Server, parts: Pick<HttpParts, 'config' | 'engine'>): void {
-  const held = new AddressCount(parts.config.limits.sockets);
+function ignore(): void {}
+
+/** A connection that is kept between requests keeps nothing of the last. */
+function forget(this: ServerResponse): void {
+  const carrier = this.req.socket as Socket & Carrier;
+  if (carrier[latest]?.response === this) carrier[latest] = undefined;
+}
+
+/** What is refused never gets as far as the parser. */
+function limitConnections(
+  server: Server,
+  limit: ConnectionLimit,
+  refuse: (socket: Socket, error: unknown) => void,
+): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket & Carrier) => {
-    const address = networkOf(socket.remoteAddress ?? '');
-    if (held.isFull(address)) return refuseOn(parts, socket, noRoom());
-    held.add(address);
-    const leave = () => {
-      socket.off('close', leave);
-      held.remove(address);
-    };
-    socket.once('close', leave);
-    socket[release] = leave;
+  server.on('connection', (socket: Socket) => {
+    if (limit.isDeaf(socket)) return void socket.resetAndDestroy();
+    if (!limit.take(socket)) {
+      limit.noteRefusal(socket);
+      return refuse(socket, noRoom());
+    }
     for (const listener of accept) listener.call(server, socket);
   });
 }
 
-function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown): void {
+function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
   const requestId = randomUUID();
   const headers = error instanceof HttpRefusal ? error.headers : {};
-  refuseSocket(socket, engine.refuse(error, requestId), { 'x-request-id': requestId, ...headers });
+  writeRefusal(socket, engine.refuse(error, requestId), {
+    headers: { 'x-request-id': requestId, ...headers },
+    isQuiet,
+  });
 }
 
 /** Who takes no byte of what waits for it is let go, and who asks for nothing more; who only waits for us is not. */

@@ -1,7 +1,8 @@
 import type { Answer } from '../engine/answer.ts';
+import { TracelessError } from '../errors.ts';
 
 /** Carries an answer through a library that only passes errors on. */
-export class OperationRefused extends Error {
+export class OperationRefused extends TracelessError {
   readonly answer: Answer;
 
   constructor(answer: Answer) {

@@ -67,7 +67,7 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
 
 /** Whose socket it is, and from where its subscriptions go on; false closes it with 4403. */
 async function connect({ extra, connectionParams }: ConnectionContext, parts: TransportParts): Promise<boolean> {
-  const given = connectionParams?.['authorization'] ?? extra.request.headers.authorization;
+  const given = connectionParams?.['authorization'] ?? extra.authorization;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
   extra.seen = readSeen(connectionParams?.['live']);

@@ -5,8 +5,12 @@ import { graphqlResponse } from './accept.ts';
 
 const lingerMs = 1_000;
 
-/** Answers on a socket on which no request came to be, and ends it. */
-export function refuseSocket(socket: Duplex, { status, body }: Answer, headers: Record<string, string> = {}): void {
+/** Answers on a socket on which no request came to be, and ends it; `isQuiet`: its client sends nothing before it has read that. */
+export function writeRefusal(
+  socket: Duplex,
+  { status, body }: Answer,
+  { headers, isQuiet }: { headers: Record<string, string>; isQuiet: boolean },
+): void {
   const content = JSON.stringify(body);
   const fields = Object.entries({
     'content-type': `${graphqlResponse}; charset=utf-8`,
@@ -18,7 +22,9 @@ export function refuseSocket(socket: Duplex, { status, body }: Answer, headers: 
   });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.on('error', () => {});
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${content}`);
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${content}`;
+  if (isQuiet) return void socket.end(text, () => socket.destroy());
+  socket.end(text);
   // Closed at once, the answer could be lost to a client that is still sending.
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

@@ -28,5 +28,5 @@ export type Upgrade = (
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  refuse: (error: unknown) => void,
+  refuse: (socket: Socket, error: unknown) => void,
 ) => void;

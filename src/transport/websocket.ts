@@ -30,8 +30,8 @@ const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
-/** One takes 0.1 to 0.2 ms: of a crowd that comes back at once nobody else waits for all. */
-const handshakesPerTurn = 4;
+/** As node takes on one connection a turn: of a crowd that comes back at once nobody else waits for more than one. */
+const handshakesPerTurn = 1;
 const serviceRestart = 1012;
 const clientMessages = new Set<MessageType>([
   MessageType.ConnectionInit,
@@ -48,11 +48,17 @@ export interface WebSocketDoor {
   close(): Promise<void>;
 }
 
+/** What is kept of a request until its socket is let in. */
 interface Handshake {
-  request: IncomingMessage;
+  request: Pick<IncomingMessage, 'method' | 'headers'>;
+  address: string;
   socket: Socket;
   head: Buffer;
+  refuse: (socket: Socket, error: unknown) => void;
 }
+
+/** Of those who wait to be asked before they speak. */
+const nothing = Buffer.alloc(0);
 
 export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   const server = new WebSocketServer({
@@ -65,30 +71,34 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
-  const entrance = new Entrance(parts.config.limits.sockets);
   let isClosing = false;
-  const handshakes = new Turns<Handshake>(handshakesPerTurn, ({ request, socket, head }) => {
+  const handshakes = new Turns<Handshake>(handshakesPerTurn, ({ request, address, socket, head }) => {
     if (isClosing) return void socket.destroy();
-    server.handleUpgrade(request, socket, head, (webSocket) => {
-      const connection = new Connection(request, addressOf(request, parts.config.trustProxy), webSocket, socket);
+    // Of the request, ws reads no more than these.
+    server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
+      const connection = new Connection({ address, authorization: request.headers.authorization, webSocket, socket });
       connections.add(connection);
       webSocket.once('close', () => connections.delete(connection));
-      const hear = () => entrance.hear(connection.address, socket);
+      const hear = () => entrance.hear(socket);
       webSocket.once('message', hear);
       limitMessages(connection, parts.config.limits.messages, entrance);
       keepAlive.watch(connection, socket);
       open(protocol, connection, parts, hear);
     });
   });
+  const entrance = new Entrance<Handshake>(parts.config.limits.sockets, {
+    admit: (handshake) => handshakes.push(handshake),
+    refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
+  });
   return {
     get size() {
       return connections.size;
     },
     upgrade(request, socket, head, refuse) {
-      entrance.enter(addressOf(request, parts.config.trustProxy), socket, {
-        admit: () => handshakes.push({ request, socket, head }),
-        refuse: () => refuse(noRoom()),
-      });
+      const { method, headers } = request;
+      const address = addressOf(request, parts.config.trustProxy);
+      const said = head.length > 0 ? head : nothing;
+      entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
     },
     async close() {
       isClosing = true;
@@ -105,7 +115,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
 }
 
 /** A flood ends the socket; its client comes back later. */
-function limitMessages(connection: Connection, perSecond: number, entrance: Entrance): void {
+function limitMessages(connection: Connection, perSecond: number, entrance: Entrance<Handshake>): void {
   const budget = new MessageBudget(perSecond);
   const count = () => {
     if (!connection.isOpen || budget.take()) return;

@@ -100,12 +100,13 @@ export class RawConnection {
   }
 
   /** Open until the end of the test, or until the server has enough. */
-  static async open({ url }: Postroom): Promise<RawConnection> {
+  static async open({ url }: Postroom, localAddress?: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ port: Number(port), host: hostname, ...(localAddress && { localAddress }) });
     onTestFinished(() => void socket.destroy());
+    const connection = new RawConnection(socket);
     await once(socket, 'connect');
-    return new RawConnection(socket);
+    return connection;
   }
 
   /** Bytes as they are; a string has one byte a character. */
