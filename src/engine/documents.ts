@@ -28,6 +28,8 @@ export interface DocumentRules {
   introspection: boolean;
   /** Runs before the parse. @throws ClientError where the text is too large or too involved. */
   checkSource: (source: string) => void;
+  /** Runs before the standard rules, which take long for what it refuses. */
+  checkSize: DocumentCheck;
   /** Run in order on a document that passed the standard rules but the one on overlapping fields, until one finds fault. */
   checks: readonly DocumentCheck[];
 }
@@ -69,10 +71,15 @@ export class Documents {
 }
 
 /** How the pipeline parses and validates. */
-export function useDocumentRules({ introspection, checkSource, checks }: DocumentRules): Plugin {
+export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {
   const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors, hideSuggestions: !introspection };
-  const steps = [checkRules(rules, options), ...checks, checkRules([OverlappingFieldsCanBeMergedRule], options)];
+  const steps = [
+    checkSize,
+    checkRules(rules, options),
+    ...checks,
+    checkRules([OverlappingFieldsCanBeMergedRule], options),
+  ];
 
   function validateInSteps(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     for (const step of steps) {

@@ -46,7 +46,8 @@ export function createEngine(parts: EngineParts): Engine {
       useDocumentRules({
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
-        checks: [checkExpanded, createDepthCheck(config.limits)],
+        checkSize: checkExpanded,
+        checks: [createDepthCheck(config.limits)],
       }),
     ],
   });

@@ -62,12 +62,13 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
   };
 }
 
-/** The size with all fragments spread out, and the fields that would have to be merged then. */
+/** The size with all fragments spread out, and the fields that would have to be merged then; that it is valid is not known yet. */
 export const checkExpanded: DocumentCheck = (_schema, document) => {
   const fragments = fragmentsOf(document);
-  if (measureExpanded(document, fragments) > maxExpandedSize) {
-    return [refusal(maxExpandedSize, 'fields in its fragments')];
-  }
+  const size = measureExpanded(document, fragments);
+  if (size > maxExpandedSize) return [refusal(maxExpandedSize, 'fields in its fragments')];
+  // A rule of graphql's own says so.
+  if (Number.isNaN(size)) return [];
   if (countFieldPairs(document, fragments) > maxFieldPairs) {
     return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
   }
@@ -86,13 +87,16 @@ function fragmentsOf({ definitions }: DocumentNode): Fragments {
   );
 }
 
-/** In linear time: each fragment is measured once. The document has passed the standard rules, so no fragment contains itself. */
+/** In linear time: each fragment is measured once. NaN where one contains itself. */
 function measureExpanded(document: DocumentNode, fragments: Fragments): number {
   const sizes = new Map<string, number>();
   const measureFragment = (name: string): number => {
-    const known = sizes.get(name) ?? measure(fragments.get(name)?.selectionSet);
-    sizes.set(name, known);
-    return known;
+    const known = sizes.get(name);
+    if (known !== undefined) return known;
+    sizes.set(name, Number.NaN);
+    const size = measure(fragments.get(name)?.selectionSet);
+    sizes.set(name, size);
+    return size;
   };
   const measure = (selectionSet: SelectionSetNode | undefined): number =>
     (selectionSet?.selections ?? []).reduce((sum, selection) => {
