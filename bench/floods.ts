@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printHead } from './data/head.ts';
 import type { Usage } from './fan-out/probe.ts';
@@ -12,6 +11,7 @@ import type { Order as NeighbourOrder, Service } from './floods/neighbour.ts';
 import { type Prepared, prepare } from './floods/prepare.ts';
 import { warmUp } from './floods/warm-up.ts';
 import { Worker } from './floods/worker.ts';
+import { program } from './program.ts';
 
 /* npm run bench -- floods [part of a name …] [--rounds n] */
 
@@ -20,7 +20,6 @@ const floodSeconds = 4;
 const samplingMs = 250;
 const settlingMs = 1_500;
 const megabyte = 1_000_000;
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -59,7 +58,7 @@ interface Round {
 
 async function measureKind(kind: Kind): Promise<Record<string, string>> {
   const environment = { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: 'sqlite::memory:' };
-  const server = await Server.start({ command: [main, 'serve'], environment });
+  const server = await Server.start({ command: program, environment });
   try {
     const prepared = await prepare(server.port);
     await warmUp(server.port, prepared);

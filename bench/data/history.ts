@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { main, nodeOptions } from '../program.ts';
 
 const peak = new URL('./peak.ts', import.meta.url).href;
-
-export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Real chat history, by CHAT_HISTORY or beside the repository. */
 const file =
@@ -39,7 +38,7 @@ export interface ImportFigures {
 export async function importHistory(folder: string): Promise<ImportFigures> {
   if (!existsSync(file)) throw new Error(`there is no ${file}: set CHAT_HISTORY`);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--import', peak, main, 'import', file], {
+  const child = spawn(process.execPath, [...nodeOptions, '--import', peak, main, 'import', file], {
     env: settingsOf(folder),
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { main, settingsOf } from './history.ts';
+import { program } from '../program.ts';
+import { settingsOf } from './history.ts';
 
 /** Postroom as people run it, on the database of a folder. */
 export class Server {
@@ -15,7 +16,7 @@ export class Server {
   }
 
   static async start(folder: string, environment: Record<string, string> = {}): Promise<Server> {
-    const child = spawn(process.execPath, [main, 'serve'], {
+    const child = spawn(process.execPath, program, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...settingsOf(folder), PORT: '0', RATE_LIMIT: '0', LOG_LEVEL: 'warn', ...environment },
     });

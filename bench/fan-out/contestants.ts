@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { program, nodeOptions as programOptions } from '../program.ts';
 import { post } from './http-client.ts';
 import { Server, serverFile } from './server.ts';
 
@@ -39,7 +39,6 @@ export const titles: Record<ContestantName, string> = {
 const body =
   'A body of some length, as people write them to each other in a room: two lines on a phone, one on a desk.';
 const memoryDisk = '/dev/shm';
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export function start(name: ContestantName, options: StartOptions): Promise<Contestant> {
   if (name === 'postroom') return startPostroom(options);
@@ -62,14 +61,18 @@ async function startPeer(name: ContestantName, { frameBytes, nodeOptions }: Star
 
 /** The real program. */
 async function startPostroom({ nodeOptions }: StartOptions): Promise<Contestant> {
-  const server = await Server.start({ command: [main, 'serve'], environment: postroomSettings(), nodeOptions });
+  const server = await Server.start({ command: program, environment: postroomSettings(), nodeOptions });
   return { server, isGraphQL: true, ...(await createAuthor(server.port)) };
 }
 
 /** What Postroom's process costs where raw ws delivers. */
 async function startBehindPostroom({ frameBytes, nodeOptions }: StartOptions): Promise<Contestant> {
   const environment = { ...postroomSettings(), FRAME_BYTES: String(frameBytes) };
-  const server = await Server.start({ command: [serverFile('raw-ws-behind-postroom')], environment, nodeOptions });
+  const server = await Server.start({
+    command: [...programOptions, serverFile('raw-ws-behind-postroom')],
+    environment,
+    nodeOptions,
+  });
   const url = new URL(await post({ port: server.port, path: '/' }));
   return { server, isGraphQL: false, ...(await createAuthor(Number(url.port))) };
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Server } from '../fan-out/server.ts';
+import { program, nodeOptions as programOptions } from '../program.ts';
 
 /** Guards and limits as they are by default, and a rate that nobody reaches. */
 const settings = { LOG_LEVEL: 'warn', RATE_LIMIT: '1000000000', PORT: '0' };
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export const contestants = {
   raw: { title: 'raw node:http, constant bytes', file: 'raw', environment: {} },
@@ -32,7 +32,8 @@ export interface StartOptions {
 export function start(name: ContestantName, { environment = {}, nodeOptions = [] }: StartOptions): Promise<Server> {
   const { file, environment: own } = contestants[name];
   const path = fileURLToPath(new URL(`./servers/${file}.ts`, import.meta.url));
-  return Server.start({ command: [path], environment: { ...own, ...environment }, nodeOptions });
+  const command = file === 'postroom' ? [...programOptions, path] : [path];
+  return Server.start({ command, environment: { ...own, ...environment }, nodeOptions });
 }
 
 /** The real program on a database with people and posts, which the peers read beside it. */
@@ -42,7 +43,7 @@ export async function startOnDatabase(
 ): Promise<{ server: Server; file: string; token: string }> {
   const file = join(mkdtempSync(join(tmpdir(), 'postroom-bench-')), 'postroom.db');
   const environment = { ...settings, DATABASE_URL: `sqlite:${file}`, SIGN_IN_ATTEMPTS: '1000', ...own };
-  const server = await Server.start({ command: [main, 'serve'], environment, nodeOptions });
+  const server = await Server.start({ command: program, environment, nodeOptions });
   const tokens = [];
   for (let number = 0; number < 20; number += 1) tokens.push(await signUp(server, number));
   const [owner = ''] = tokens;

@@ -18,12 +18,15 @@ interface Row {
   environment?: Record<string, string>;
   /** From the real program's tables, not from memory. */
   isOnDatabase?: boolean;
+  /** Processes of each: those of the same code differ by how V8 happened to compile them. */
+  processes?: number;
 }
 
 const connections = 32;
 /** V8 compiles a server anew when its first connections have closed and others come: that takes a few rounds to settle. */
 const warmUpRounds = 4;
 const everyone: readonly ContestantName[] = ['raw', 'postroom', 'mercurius-jit', 'mercurius', 'apollo', 'yoga'];
+const guardProcesses = 4;
 const usersQuery = '{ users(limit: 10) { id name posts { id title } } }';
 const smallQuery = '{ user(id: "u3") { id name } }';
 
@@ -51,8 +54,14 @@ export const rows: Record<string, Row> = {
     title: 'What the guards cost: 10 users with 10 posts',
     query: usersQuery,
     names: ['unguarded', 'postroom'],
+    processes: guardProcesses,
   },
-  'guards-small': { title: 'What the guards cost: a small query', query: smallQuery, names: ['unguarded', 'postroom'] },
+  'guards-small': {
+    title: 'What the guards cost: a small query',
+    query: smallQuery,
+    names: ['unguarded', 'postroom'],
+    processes: guardProcesses,
+  },
 };
 
 interface Sample {
@@ -75,28 +84,30 @@ export async function measureRow(row: Row, run: Run): Promise<Table> {
     }
     return { title: row.title, about: `\`${row.query}\``, rows: describe(samples) };
   } finally {
-    await Promise.all([...servers.values()].map((server) => server.stop()));
+    await Promise.all(servers.map(([, server]) => server.stop()));
   }
 }
 
 /** All of them, each with the same answer. */
-async function startAll(row: Row, { nodeOptions }: Run): Promise<Map<ContestantName, Server>> {
-  const servers = new Map<ContestantName, Server>();
+async function startAll(row: Row, { nodeOptions }: Run): Promise<[ContestantName, Server][]> {
+  const servers: [ContestantName, Server][] = [];
   const environment: Record<string, string> = { ...row.environment };
   if (row.isOnDatabase) {
     const { server, file } = await startOnDatabase(nodeOptions);
-    servers.set('postroom', server);
+    servers.push(['postroom', server]);
     environment['DATABASE_FILE'] = file;
   }
-  for (const name of row.names) {
-    if (name === 'raw' || servers.has(name)) continue;
-    servers.set(name, await start(name, { environment, nodeOptions: name === 'postroom' ? nodeOptions : [] }));
+  for (let round = 0; round < (row.processes ?? 1); round += 1) {
+    for (const name of row.names) {
+      if (name === 'raw' || (row.isOnDatabase && name === 'postroom')) continue;
+      servers.push([name, await start(name, { environment, nodeOptions: name === 'postroom' ? nodeOptions : [] })]);
+    }
   }
-  const answers = await Promise.all([...servers.values()].map((server) => ask(server, row.query)));
+  const answers = await Promise.all(servers.map(([, server]) => ask(server, row.query)));
   if (answers.some((answer) => !isDeepStrictEqual(answer, answers[0]))) throw new Error('The answers differ.');
   if (row.names.includes('raw')) {
     const ANSWER = JSON.stringify({ data: answers[0] });
-    servers.set('raw', await start('raw', { environment: { ANSWER } }));
+    servers.push(['raw', await start('raw', { environment: { ANSWER } })]);
   }
   return servers;
 }
