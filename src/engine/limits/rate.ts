@@ -29,7 +29,7 @@ export type ChargeRate = (caller: string) => Promise<Rate> | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
-  const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
+  const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds, keyPrefix: '' });
   const toRate = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Rate => ({
     limit,
     windowSeconds,
