@@ -322,4 +322,10 @@ describe('the usage', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^usage: postroom serve\n/);
   });
+
+  it('serve takes no arguments, and opens nothing where it is given some', async () => {
+    const { status, stderr } = await run(['serve', '--port', '4711']);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^postroom: serve takes no --port: PORT, /);
+  });
 });

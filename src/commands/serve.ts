@@ -3,8 +3,12 @@ import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
 
-/** Serves until it is told to stop (SIGINT, SIGTERM). */
-export async function serve(): Promise<number> {
+/** Serves until it is told to stop (SIGINT, SIGTERM). 0: it stopped in order, 1: it was given arguments, of which it has none. */
+export async function serve(args: string[]): Promise<number> {
+  if (args.length > 0) {
+    process.stderr.write(`postroom: serve takes no ${args[0]}: PORT, HOST and the like are environment variables\n`);
+    return 1;
+  }
   const config = readConfig();
   await assertAddressFree(config);
   const server = await startServer(config, createLog(config.logLevel));
@@ -14,7 +18,7 @@ export async function serve(): Promise<number> {
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
   Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
-  Fill it       npm start and then, beside it, npx postroom import FILE
+  Fill it       npx postroom import FILE, beside this server
 
 `);
   await stopped;
