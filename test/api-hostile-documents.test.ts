@@ -39,6 +39,7 @@ const hostile: Record<string, string> = {
   'fragments of one name': '{ viewer { ...A } } fragment A on User { id } fragment A on User { name }',
   '2^22 spreads': doubling(22),
   '2^60 spreads': doubling(60),
+  '2^60 spreads beside a circle': `${doubling(60).replace('{ viewer {', '{ ...Round viewer {')} fragment Round on Query { ...Round }`,
   '2^10 selections below one another': `{ viewer { ...F10 } } fragment F0 on User { id } ${times(10, (index) => `fragment F${index + 1} on User { posts { author { ...F${index} } } b: posts { author { ...F${index} } } }`)}`,
   'two operations of one name': 'query A { viewer { id } } query A { viewer { name } }',
   'an anonymous operation beside another': '{ viewer { id } } query A { viewer { id } }',
@@ -62,6 +63,8 @@ const hostile: Record<string, string> = {
 };
 
 const heavy: Record<string, string> = {
+  '150 fragments in turn, 400 levels in each': `{ ...F0 } ${times(150, (index) => `fragment F${index} on Query { ${nested(400, '... { ', `...F${index + 1}`, '}')} }`)} fragment F150 on Query { viewer { id } }`,
+  '900 fragments in turn, ten levels in each, of an unknown field': `{ ...F0 } ${times(900, (index) => `fragment F${index} on Query { ${nested(10, '... { ', `...F${index + 1}`, '}')} }`)} fragment F900 on Query { nope }`,
   '3,000 nested braces': nested(3_000, '{ a ', '', '}'),
   '100,000 nested braces': nested(100_000, '{ a ', '', '}'),
   '3,000 nested inline fragments': `{ ${nested(3_000, '... { ', 'viewer { id }', '}')} }`,

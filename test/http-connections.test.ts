@@ -1,9 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { RawConnection } from './support/http.ts';
+import { handshake, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const request = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const lastRequest = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 const mutation = JSON.stringify({
   query:
     'mutation { signUp(input: { name: "Ada", email: "ada@example.org", password: "correct horse" }) { user { id } } }',
@@ -70,11 +71,23 @@ it('an address that is told over and over is not answered for a moment; what it 
   await vi.waitFor(async () => expect(await askOnce(postroom)).toMatch(/^HTTP\/1\.1 200 /), 10_000);
 });
 
+it('WebSockets that are refused over and over leave other requests of their address alone', async () => {
+  const postroom = await launchForTest({ LIMIT_SOCKETS: '100', LOG_LEVEL: 'warn' });
+  await Promise.all(Array.from({ length: 100 }, () => ProtocolSocket.open(postroom.webSocketUrl)));
+  let cutOff = 0;
+  while (cutOff === 0) {
+    const refused = Array.from({ length: 50 }, () => askOnce(postroom, undefined, handshake));
+    const [bytes, served] = await Promise.all([Promise.all(refused), askOnce(postroom)]);
+    expect(served).toMatch(/^HTTP\/1\.1 200 /);
+    cutOff += bytes.filter((text) => text === '').length;
+  }
+});
+
 /** Whatever comes back on a connection of its own; nothing where that is reset at once. */
-async function askOnce(postroom: Postroom, localAddress?: string): Promise<string> {
+async function askOnce(postroom: Postroom, localAddress?: string, bytes = lastRequest): Promise<string> {
   try {
     const connection = await RawConnection.open(postroom, localAddress);
-    connection.send('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    connection.send(bytes);
     return await connection.closed();
   } catch {
     return '';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { graphqlResponse, RawConnection } from './support/http.ts';
+import { graphqlResponse, handshake, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
 
 function postOf(query: string): string {
@@ -43,3 +44,29 @@ it('a server that stops finishes what has begun, and takes nothing more over con
   expect(await ended).toEqual([0, null]);
   expect(postroom.log).toEqual([]);
 });
+
+it.each([
+  ['is refused', handshake.replace('/graphql', '/nope')],
+  ['has no key', handshake.replace(/Sec-WebSocket-Key: .*\r\n/, '')],
+])(
+  'a client that reads no answer and then asks for a WebSocket that %s does not keep the server from stopping',
+  async (_, last) => {
+    const postroom = await launchForTest({ RATE_LIMIT: '0' });
+    const schema = postOf(
+      '{ __schema { types { name description fields { name description args { name type { name } } } } } }',
+    );
+    const { hostname, port } = new URL(postroom.url);
+    const clients = Array.from({ length: 10 }, () =>
+      connect({ port: Number(port), host: hostname }).on('error', () => {}),
+    );
+    // Ever more stands between what the last request is told and the network.
+    for (const [index, client] of clients.entries()) client.pause().write(schema.repeat(40 + 20 * index) + last);
+    // Whoever is served by now was heard behind them.
+    expect((await postroom.send('{ __typename }')).status).toBe(200);
+    const ended = once(postroom.process, 'exit');
+    postroom.process.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    for (const client of clients) client.destroy();
+  },
+  20_000,
+);

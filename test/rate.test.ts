@@ -52,6 +52,17 @@ it('an address forged in X-Forwarded-For changes nothing; behind a trusted proxy
   expect(await forge({ TRUST_PROXY: '2' })).toEqual([200, 200, 429]);
 });
 
+it('an address that reads like a user is not taken for one', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
+  const ada = await postroom.signUp('Ada');
+  for (const address of [`user ${ada.id}`, ada.id]) {
+    for (let sent = 0; sent < 3; sent += 1) {
+      await fetch(`${postroom.graphqlUrl}?query={viewer{id}}`, { headers: { 'x-forwarded-for': address } });
+    }
+  }
+  expect(await postroom.send(query, {}, ada.token)).toMatchObject({ status: 200 });
+});
+
 it('over a WebSocket the same rate ends an operation with an error, and the socket stays', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '2' });
   const client = createClient({ url: postroom.webSocketUrl, webSocketImpl: WebSocket, lazy: false });

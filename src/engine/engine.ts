@@ -56,7 +56,7 @@ export function createEngine(parts: EngineParts): Engine {
   const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
     try {
-      await chargeRate(callerOf(call));
+      await chargeRate(call);
       return refusal;
     } catch (limited) {
       return limited;
@@ -66,11 +66,11 @@ export function createEngine(parts: EngineParts): Engine {
     async prepare(request, call) {
       let rate: Rate | undefined;
       try {
-        if (!call.isResumed) rate = await chargeRate(callerOf(call));
+        if (!call.isResumed) rate = await chargeRate(call);
         const validated = validateRequest(validation, documents.find(request), request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
-        if (call.isResumed && !isStream) rate = await chargeRate(callerOf(call));
+        if (call.isResumed && !isStream) rate = await chargeRate(call);
         return new Operation(parts, validated, request, call, rate);
       } catch (error) {
         return toAnswer(
@@ -80,13 +80,8 @@ export function createEngine(parts: EngineParts): Engine {
       }
     },
     async chargeRefused(address) {
-      await chargeRate(callerOf({ viewer: null, address }));
+      await chargeRate({ viewer: null, address });
     },
     refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),
   };
-}
-
-/** No address reads like the name of a user; left as it is, it need not be put together for each request. */
-function callerOf({ viewer, address }: Pick<Call, 'viewer' | 'address'>): string {
-  return viewer ? `user ${viewer.user.id}` : address;
 }

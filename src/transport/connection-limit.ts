@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { networkOf } from './address.ts';
 
-const maxRefusals = 100;
-const refusalWindowMs = 1_000;
+const maxTold = 100;
+const tellingMs = 1_000;
 
 /** The address that a socket counts for. */
 const counted = Symbol('counted for');
@@ -16,7 +16,7 @@ export class ConnectionLimit {
   readonly #limit: number;
   readonly #held = new Map<string, number>();
   /** Within the second that goes on. */
-  readonly #refusals = new Map<string, number>();
+  readonly #told = new Map<string, number>();
   readonly #release: (this: Socket) => void;
 
   constructor(limit: number) {
@@ -48,16 +48,17 @@ export class ConnectionLimit {
     else this.#held.delete(address);
   }
 
-  /** Its address was told once more that there is no room. */
-  noteRefusal(socket: Socket): void {
-    if (this.#refusals.size === 0) setTimeout(() => this.#refusals.clear(), refusalWindowMs).unref();
+  /**
+   * Whether it is to be told that there is no room, which counts; false where its address was told so often within a second
+   * that more of it only costs: to say no takes more than to ask.
+   */
+  mayTell(socket: Socket): boolean {
+    if (this.#told.size === 0) setTimeout(() => this.#told.clear(), tellingMs).unref();
     const address = addressOf(socket);
-    this.#refusals.set(address, (this.#refusals.get(address) ?? 0) + 1);
-  }
-
-  /** Whether its address was told so often within a second that the rest of it only costs: to say no takes more than to ask. */
-  isDeaf(socket: Socket): boolean {
-    return this.#refusals.size > 0 && (this.#refusals.get(addressOf(socket)) ?? 0) >= maxRefusals;
+    const told = this.#told.get(address) ?? 0;
+    if (told >= maxTold) return false;
+    this.#told.set(address, told + 1);
+    return true;
   }
 }
 

@@ -64,8 +64,9 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
       upgrade(request, socket, head, refuseSocket);
       limit?.release(socket);
     } catch (error) {
-      if (error instanceof ClientError && error.code === 'SERVICE_UNAVAILABLE') limit?.noteRefusal(socket);
-      refuseOn(parts, socket, error, head.length === 0);
+      const isFull = error instanceof ClientError && error.code === 'SERVICE_UNAVAILABLE';
+      if (isFull && limit && !limit.mayTell(socket)) socket.resetAndDestroy();
+      else refuseOn(parts, socket, error, head.length === 0);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
@@ -90,12 +91,9 @@ function limitConnections(
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    if (limit.isDeaf(socket)) return void socket.resetAndDestroy();
-    if (!limit.take(socket)) {
-      limit.noteRefusal(socket);
-      return refuse(socket, noRoom());
-    }
-    for (const listener of accept) listener.call(server, socket);
+    if (limit.take(socket)) for (const listener of accept) listener.call(server, socket);
+    else if (limit.mayTell(socket)) refuse(socket, noRoom());
+    else socket.resetAndDestroy();
   });
 }
 

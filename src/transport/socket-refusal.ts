@@ -23,10 +23,14 @@ export function writeRefusal(
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.on('error', () => {});
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${content}`;
-  if (isQuiet) return void socket.end(text, () => socket.destroy());
-  socket.end(text);
   // Closed at once, the answer could be lost to a client that is still sending.
+  socket.end(text, isQuiet ? () => socket.destroy() : undefined);
+  linger(socket);
+  if (!isQuiet) socket.resume();
+}
+
+/** A socket that was told all it is told has a moment left: its client may never read what stands before that. */
+export function linger(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
-  socket.resume();
 }

@@ -22,6 +22,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { OperationOrder } from './operation-order.ts';
 import { createProtocol } from './protocol.ts';
 import { noRoom } from './refusal.ts';
+import { linger } from './socket-refusal.ts';
 import type { TransportParts, Upgrade } from './transport.ts';
 import { sendHeldAnswers } from './turn-end.ts';
 import { Turns } from './turns.ts';
@@ -74,9 +75,13 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   let isClosing = false;
   const handshakes = new Turns<Handshake>(handshakesPerTurn, ({ request, address, socket, head }) => {
     if (isClosing) return void socket.destroy();
-    // Of the request, ws reads no more than these.
+    // What is made below lives as long as the socket, and keeps no more of its request than this.
+    const { authorization } = request.headers;
+    let isWelcome = false;
+    // Of the request, ws reads no more than method and header fields.
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
-      const connection = new Connection({ address, authorization: request.headers.authorization, webSocket, socket });
+      isWelcome = true;
+      const connection = new Connection({ address, authorization, webSocket, socket });
       connections.add(connection);
       webSocket.once('close', () => connections.delete(connection));
       const hear = () => entrance.hear(socket);
@@ -85,6 +90,8 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
       keepAlive.watch(connection, socket);
       open(protocol, connection, parts, hear);
     });
+    // ws has said what is wrong with it.
+    if (!isWelcome) linger(socket);
   });
   const entrance = new Entrance<Handshake>(parts.config.limits.sockets, {
     admit: (handshake) => handshakes.push(handshake),

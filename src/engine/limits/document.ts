@@ -7,6 +7,8 @@ import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /** A document may select so many fields with all its fragments spread out; what walks it later is bounded by this. */
 const maxExpandedSize = 10_000;
+/** Whatever goes down into it goes as deep into the stack. */
+const maxLevels = 1_000;
 /** graphql's own rule compares them two by two, for up to 0.1 s where nothing else bounds it. */
 const maxFieldPairs = 5_000;
 /** Whatever the setting says: beyond this, graphql's own rules take seconds. */
@@ -65,10 +67,11 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
 /** The size with all fragments spread out, and the fields that would have to be merged then; that it is valid is not known yet. */
 export const checkExpanded: DocumentCheck = (_schema, document) => {
   const fragments = fragmentsOf(document);
-  const size = measureExpanded(document, fragments);
+  const { size, levels, isCyclic } = measureExpanded(document, fragments);
   if (size > maxExpandedSize) return [refusal(maxExpandedSize, 'fields in its fragments')];
+  if (levels > maxLevels) return [refusal(maxLevels, 'levels in its fragments')];
   // A rule of graphql's own says so.
-  if (Number.isNaN(size)) return [];
+  if (isCyclic) return [];
   if (countFieldPairs(document, fragments) > maxFieldPairs) {
     return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
   }
@@ -87,29 +90,52 @@ function fragmentsOf({ definitions }: DocumentNode): Fragments {
   );
 }
 
-/** In linear time: each fragment is measured once. NaN where one contains itself. */
-function measureExpanded(document: DocumentNode, fragments: Fragments): number {
-  const sizes = new Map<string, number>();
-  const measureFragment = (name: string): number => {
-    const known = sizes.get(name);
-    if (known !== undefined) return known;
-    sizes.set(name, Number.NaN);
-    const size = measure(fragments.get(name)?.selectionSet);
-    sizes.set(name, size);
-    return size;
+interface Extent {
+  size: number;
+  levels: number;
+}
+
+interface Expansion extends Extent {
+  /** A fragment contains itself; what stands below is not counted again, so that the rest is the least that it comes to. */
+  isCyclic: boolean;
+}
+
+const empty: Extent = { size: 0, levels: 0 };
+
+/** In linear time: each fragment is measured once. Beyond `maxLevels` it goes no deeper, and neither may what comes after. */
+function measureExpanded({ definitions }: DocumentNode, fragments: Fragments): Expansion {
+  const known = new Map<string, Extent | undefined>();
+  const all = { ...empty, isCyclic: false };
+  const measureFragment = (name: string, level: number): Extent => {
+    const extent = known.get(name);
+    if (extent) return extent;
+    if (known.has(name)) all.isCyclic = true;
+    if (known.has(name)) return empty;
+    known.set(name, undefined);
+    const measured = measure(fragments.get(name)?.selectionSet, level);
+    known.set(name, measured);
+    return measured;
   };
-  const measure = (selectionSet: SelectionSetNode | undefined): number =>
-    (selectionSet?.selections ?? []).reduce((sum, selection) => {
-      const inner =
+  const measure = (selectionSet: SelectionSetNode | undefined, level: number): Extent => {
+    const extent = { size: 0, levels: 1 };
+    if (!selectionSet || level > maxLevels) return extent;
+    for (const selection of selectionSet.selections) {
+      const { size, levels } =
         selection.kind === Kind.FRAGMENT_SPREAD
-          ? measureFragment(selection.name.value)
-          : measure(selection.selectionSet);
-      return sum + 1 + inner;
-    }, 0);
-  return document.definitions.reduce(
-    (sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? measure(node.selectionSet) : 0),
-    0,
-  );
+          ? measureFragment(selection.name.value, level + 1)
+          : measure(selection.selectionSet, level + 1);
+      extent.size += 1 + size;
+      extent.levels = Math.max(extent.levels, 1 + levels);
+    }
+    return extent;
+  };
+  for (const node of definitions) {
+    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+    const { size, levels } = measure(node.selectionSet, 1);
+    all.size += size;
+    all.levels = Math.max(all.levels, levels);
+  }
+  return all;
 }
 
 function exceeds(limit: number, what: string): ClientError {
