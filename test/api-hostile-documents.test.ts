@@ -39,7 +39,6 @@ const hostile: Record<string, string> = {
   'fragments of one name': '{ viewer { ...A } } fragment A on User { id } fragment A on User { name }',
   '2^22 spreads': doubling(22),
   '2^60 spreads': doubling(60),
-  '2^60 spreads beside a circle': `${doubling(60).replace('{ viewer {', '{ ...Round viewer {')} fragment Round on Query { ...Round }`,
   '2^10 selections below one another': `{ viewer { ...F10 } } fragment F0 on User { id } ${times(10, (index) => `fragment F${index + 1} on User { posts { author { ...F${index} } } b: posts { author { ...F${index} } } }`)}`,
   'two operations of one name': 'query A { viewer { id } } query A { viewer { name } }',
   'an anonymous operation beside another': '{ viewer { id } } query A { viewer { id } }',
@@ -238,4 +237,17 @@ it('what stays just within what stands behind the limits is answered', async () 
   const variables = { id: 'nothing' };
   const spread = `query ($id: ID!) { node(id: $id) { ...F10 } } fragment F0 on Node { id } ${times(10, (index) => `fragment F${index + 1} on Node { ...F${index} ... on User { ...F${index} } }`)}`;
   expect(await raised.postroom.send(spread, variables)).toMatchObject({ status: 200, data: { node: null } });
+});
+
+describe('that its fragments come to too much is what is said of a document, beside', () => {
+  const tooMuch = doubling(60);
+  it.each([
+    ['an unknown field', tooMuch.replace('{ viewer {', '{ nope viewer {')],
+    [
+      'a fragment that spreads itself',
+      `${tooMuch.replace('{ viewer {', '{ ...A viewer {')} fragment A on Query { ...A }`,
+    ],
+  ])('%s', async (_, query) => {
+    expect(await post(server, query)).toMatchObject({ status: 422, code: 'DOCUMENT_LIMIT_EXCEEDED' });
+  });
 });

@@ -324,8 +324,8 @@ describe('the usage', () => {
   });
 
   it('serve takes no arguments, and opens nothing where it is given some', async () => {
-    const { status, stderr } = await run(['serve', '--port', '4711']);
-    expect(status).toBe(1);
+    const { status, stdout, stderr } = await run(['serve', '--port', '4711']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^postroom: serve takes no --port: PORT, /);
   });
 });

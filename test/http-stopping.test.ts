@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { graphqlResponse, handshake, RawConnection } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
 
@@ -59,6 +59,7 @@ it.each([
     const clients = Array.from({ length: 10 }, () =>
       connect({ port: Number(port), host: hostname }).on('error', () => {}),
     );
+    onTestFinished(() => clients.forEach((client) => void client.destroy()));
     // Ever more stands between what the last request is told and the network.
     for (const [index, client] of clients.entries()) client.pause().write(schema.repeat(40 + 20 * index) + last);
     // Whoever is served by now was heard behind them.
@@ -66,7 +67,6 @@ it.each([
     const ended = once(postroom.process, 'exit');
     postroom.process.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    for (const client of clients) client.destroy();
   },
   20_000,
 );

@@ -20,7 +20,7 @@ export interface Service {
 const clients = 500;
 
 try {
-  // Theirs are other machines, whose processors no flood takes; this one is to be told of the server alone.
+  // They stand for other machines: what is measured is how long the server takes, not who gets a processor here.
   setPriority(-10);
 } catch {
   // Only an administrator may.

@@ -37,7 +37,7 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
 }
 
 /** Nobody reads a trace of where it was found; it takes time, and one that is not read keeps what its functions ran on. */
-export function withoutTrace(message: string, options: GraphQLErrorOptions): GraphQLError {
+function withoutTrace(message: string, options: GraphQLErrorOptions): GraphQLError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   const error = new GraphQLError(message, options);

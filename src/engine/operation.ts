@@ -8,7 +8,6 @@ import {
 import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
-import type { Viewer } from '../identity/viewer.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import { Subscriber } from '../live/subscriber.ts';
 import type { Log } from '../log.ts';
@@ -18,7 +17,7 @@ import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
-import type { Rate } from './limits/rate.ts';
+import type { Caller, Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
@@ -41,10 +40,7 @@ export interface GraphQLRequest extends DocumentReference {
 }
 
 /** Who sent it, and what its answer goes by. */
-export interface Call {
-  viewer: Viewer | null;
-  /** Where it came from, for those without credentials. */
-  address: string;
+export interface Call extends Caller {
   /** A subscription that goes on is not charged to the rate. */
   isResumed?: boolean;
   requestId: string;

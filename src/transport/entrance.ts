@@ -54,7 +54,7 @@ class Door<Visit> {
     this.#open();
     if (!visitor.visit) return;
     socket.on('end', destroy);
-    this.#patience ??= setTimeout(() => this.#loseOnes(), patienceMs);
+    this.#patience ??= setTimeout(() => this.#refuseImpatient(), patienceMs);
   }
 
   hear(visitor: Visitor<Visit>): void {
@@ -93,13 +93,13 @@ class Door<Visit> {
   }
 
   /** Those whose patience is over: the first have waited longest. */
-  #loseOnes(): void {
+  #refuseImpatient(): void {
     this.#patience = undefined;
     const now = performance.now();
     for (const visitor of this.#waiting) {
       const left = visitor.since + patienceMs - now;
       if (left > 0) {
-        this.#patience = setTimeout(() => this.#loseOnes(), left);
+        this.#patience = setTimeout(() => this.#refuseImpatient(), left);
         return;
       }
       this.#refuse(visitor);

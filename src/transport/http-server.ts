@@ -16,6 +16,7 @@ import { sendHeldAnswers } from './turn-end.ts';
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
+
 interface Carrier {
   [latest]?: Exchange | undefined;
 }

@@ -109,8 +109,10 @@ function measureExpanded({ definitions }: DocumentNode, fragments: Fragments): E
   const measureFragment = (name: string, level: number): Extent => {
     const extent = known.get(name);
     if (extent) return extent;
-    if (known.has(name)) all.isCyclic = true;
-    if (known.has(name)) return empty;
+    if (known.has(name)) {
+      all.isCyclic = true;
+      return empty;
+    }
     known.set(name, undefined);
     const measured = measure(fragments.get(name)?.selectionSet, level);
     known.set(name, measured);

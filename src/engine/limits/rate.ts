@@ -25,9 +25,10 @@ export class RateLimited extends ClientError {
   }
 }
 
+/** Whose rate it goes by. */
 export interface Caller {
   viewer: Viewer | null;
-  /** Of those without credentials. */
+  /** Where it came from, for those without credentials. */
   address: string;
 }
 
