@@ -7,6 +7,7 @@ import {
   OverlappingFieldsCanBeMergedRule,
   parse,
   specifiedRules,
+  type Token,
   type ValidatedExecutionArgs,
   type ValidationOptions,
   type ValidationRule,
@@ -65,10 +66,28 @@ export class Documents {
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
     const opened = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
+    if (errors.length > 0) dissolve(document);
     this.#opened.set(source, opened);
     return opened;
   }
 }
+
+/**
+ * Takes a refused document's tree apart. graphql's TypeInfo makes a function that closes over the document, of the kind that
+ * V8 allocates among the old objects: until those are collected, all that hangs together with it would stay.
+ */
+function dissolve(document: Mutable<DocumentNode>): void {
+  for (let token: Mutable<Token> | null | undefined = document.loc?.startToken; token; ) {
+    const { next }: Token = token;
+    token.prev = null;
+    token.next = null;
+    token = next;
+  }
+  for (const definition of document.definitions) Object.assign(definition, { selectionSet: undefined });
+  document.definitions = [];
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** How the pipeline parses and validates. */
 export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {

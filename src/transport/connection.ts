@@ -56,8 +56,16 @@ export class Connection {
     this.webSocket = webSocket;
     this.writer = new SocketWriter(socket, webSocket);
     // A frame fault: ws closes the socket by itself, with the code that fits.
-    webSocket.on('error', () => this.#finish(1006, ''));
-    webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
+    webSocket.on('error', () => {
+      forgetFrames(webSocket);
+      this.#finish(1006, '');
+    });
+    webSocket.once('close', (code, reason) => {
+      this.#finish(code, String(reason));
+      // What Node makes of a socket outlives it until V8 collects old objects. Nothing of ours stays with it.
+      webSocket.removeAllListeners();
+      webSocket.on('error', ignore);
+    });
   }
 
   get isOpen(): boolean {
@@ -150,6 +158,18 @@ export class Connection {
     this.writer.close();
   }
 }
+
+interface Receiving {
+  _receiver?: { _fragments: Buffer[]; _buffers: Buffer[] };
+}
+
+/** What came of a message that will not be finished: ws keeps it as long as the socket. */
+function forgetFrames(webSocket: WebSocket & Receiving): void {
+  const receiver = webSocket._receiver;
+  if (receiver) Object.assign(receiver, { _fragments: [], _buffers: [] });
+}
+
+function ignore(): void {}
 
 /** Why the work of an operation stops; nobody reads it. */
 export function clientLeft(): ClientError {

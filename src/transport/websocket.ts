@@ -172,10 +172,12 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
     },
     connection,
   );
-  connection.onEnd = (code, reason) => {
+  // Not a function literal behind the `=`: V8 allocates those among the old objects, where all that they close over stays.
+  const end = (code: number, reason: string) => {
     onEnd();
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
   };
+  connection.onEnd = end;
 }
 
 type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
