@@ -66,11 +66,12 @@ async function measureKind(kind: Kind): Promise<Record<string, string>> {
   const server = await Server.start({ command: program, environment });
   try {
     const prepared = await prepare(server.port);
-    await warmUp(server.port, prepared, 1);
+    await warmUp(server.port, prepared, { pass: 1 });
+    await listenTo(server, prepared, quietSeconds);
     const fresh = await server.usage('usage after gc');
     // A forced collection leaves V8 with the smallest space for young objects, which is not how it finds itself at work: none
     // of them between here and the last round.
-    await warmUp(server.port, prepared, 2);
+    await warmUp(server.port, prepared, { pass: 2 });
     await listenTo(server, prepared, quietSeconds);
     const atWork = await server.usage();
     const measured: Round[] = [];

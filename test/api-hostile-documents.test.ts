@@ -122,6 +122,20 @@ describe('with every limit raised, the server refuses, and lives:', () => {
   it.each(Object.keys(heavy))('%s', (name) => expectRefused(raised, heavy[name] ?? ''));
 });
 
+it('what was refused is refused alike the next time, with the same places', async () => {
+  const answers = async () => {
+    const all = Object.entries(hostile).map(async ([name, query]) => {
+      const { status, errors } = await server.postroom.send(`${query}\n# asked twice`);
+      return [name, { status, errors }] as const;
+    });
+    return Object.fromEntries(await Promise.all(all));
+  };
+  const first = await answers();
+  expect(first['a name cut short']).toMatchObject({ errors: [{ locations: [{ line: 2, column: 14 }] }] });
+  expect(first['a directive twice in one place']).toMatchObject({ errors: [{ locations: [{}, {}] }] });
+  expect(await answers()).toEqual(first);
+});
+
 describe('names that objects know are names like any other:', () => {
   const names = ['toString', 'constructor', 'hasOwnProperty', '__proto__', 'prototype', 'valueOf'];
 

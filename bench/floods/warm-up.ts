@@ -7,12 +7,12 @@ const requestsEach = 90;
 
 /**
  * Ordinary work at full speed, from addresses that do nothing else. A process that was not under load yet grows under any by
- * what V8 sets aside for young objects, which is no growth of the flood's. Each `time` comes from other addresses.
+ * what V8 sets aside for young objects, which is no growth of the flood's. Another pass comes from other addresses: none goes beyond its rate.
  */
-export async function warmUp(port: number, { room }: Prepared, time: number): Promise<void> {
+export async function warmUp(port: number, { room }: Prepared, { pass }: { pass: number }): Promise<void> {
   const body = JSON.stringify({ query: `{ posts(limit: 20, filter: { room: "${room}" }) { data { id title } } }` });
   const work = async (_: unknown, index: number) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.201.${time}.${index + 1}` });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.201.${pass}.${index + 1}` });
     for (let sent = 0; sent < requestsEach; sent += 1) await send(port, agent, body);
     agent.destroy();
   };

@@ -66,15 +66,16 @@ export class Documents {
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
     const opened = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
-    if (errors.length > 0) dissolve(document);
     this.#opened.set(source, opened);
+    if (errors.length > 0) dissolve(document);
     return opened;
   }
 }
 
 /**
- * Takes a refused document's tree apart. graphql's TypeInfo makes a function that closes over the document, of the kind that
- * V8 allocates among the old objects: until those are collected, all that hangs together with it would stay.
+ * Takes a refused document's tree apart. graphql's TypeInfo makes a function that closes over the document and each of its
+ * fragments, of the kind that V8 allocates among the old objects: until those are collected, all that hangs together with
+ * them would stay.
  */
 function dissolve(document: Mutable<DocumentNode>): void {
   for (let token: Mutable<Token> | null | undefined = document.loc?.startToken; token; ) {
@@ -83,7 +84,9 @@ function dissolve(document: Mutable<DocumentNode>): void {
     token.next = null;
     token = next;
   }
-  for (const definition of document.definitions) Object.assign(definition, { selectionSet: undefined });
+  for (const definition of document.definitions) {
+    Object.assign(definition, { selectionSet: undefined, variableDefinitions: undefined, directives: undefined });
+  }
   document.definitions = [];
 }
 

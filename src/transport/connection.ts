@@ -62,8 +62,11 @@ export class Connection {
     });
     webSocket.once('close', (code, reason) => {
       this.#finish(code, String(reason));
-      // What Node makes of a socket outlives it until V8 collects old objects. Nothing of ours stays with it.
+      // Node makes functions of each socket that V8 allocates among the old objects, where the closed socket stays until
+      // those are collected. What hangs on it is to go before.
+      forgetFrames(webSocket);
       webSocket.removeAllListeners();
+      // One that nobody hears would end the process.
       webSocket.on('error', ignore);
     });
   }
@@ -160,13 +163,20 @@ export class Connection {
 }
 
 interface Receiving {
-  _receiver?: { _fragments: Buffer[]; _buffers: Buffer[] };
+  _receiver?: {
+    _errored: boolean;
+    writableFinished: boolean;
+    _fragments: Buffer[];
+    _buffers: Buffer[];
+    _mask?: Buffer;
+  };
 }
 
-/** What came of a message that will not be finished: ws keeps it as long as the socket. */
-function forgetFrames(webSocket: WebSocket & Receiving): void {
-  const receiver = webSocket._receiver;
-  if (receiver) Object.assign(receiver, { _fragments: [], _buffers: [] });
+/** Of a message that will never be whole: ws keeps what it has of it, up to 256 KiB. */
+function forgetFrames({ _receiver: receiver }: WebSocket & Receiving): void {
+  if (receiver?._errored || receiver?.writableFinished) {
+    Object.assign(receiver, { _fragments: [], _buffers: [], _mask: undefined });
+  }
 }
 
 function ignore(): void {}
