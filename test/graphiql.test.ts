@@ -365,6 +365,8 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     await postroom.createPost(ada, room, 'before');
     await graphiql.shows({ data: { roomEvents: { post: { title: 'before' } } } });
     await postroom.stop();
+    // It takes longer to come back than GraphiQL waits at first.
+    await expect.poll(() => graphiql.refused, { timeout: 20_000 }).toBeGreaterThan(0);
     const restarted = await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
     await restarted.createPost(ada, room, 'while it was away');
     await graphiql.shows({

@@ -47,6 +47,8 @@ export class Graphiql {
   readonly requested: string[] = [];
   /** What came over its WebSockets. */
   readonly received: string[] = [];
+  /** How many of them could not be opened. */
+  refused = 0;
   /** What went wrong in it: errors that nobody caught, and what the console shows as one. */
   readonly faults: string[] = [];
 
@@ -55,6 +57,9 @@ export class Graphiql {
     page.context().on('request', (request) => this.requested.push(request.url()));
     page.on('websocket', (socket) => {
       this.requested.push(socket.url());
+      socket.on('socketerror', () => {
+        this.refused += 1;
+      });
       socket.on('framereceived', ({ payload }) => this.received.push(String(payload)));
     });
     page.on('pageerror', (error) => this.faults.push(String(error)));

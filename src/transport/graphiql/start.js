@@ -26,12 +26,16 @@ async function post(request, headers) {
 /** Over a socket of its own, which goes on where it was when the server comes back. */
 function subscribe(request, headers) {
   const seen = {};
+  let wasLive = false;
   const client = graphqlWs.createClient({
     url: endpoint.href.replace(/^http/, 'ws'),
     connectionParams: () => ({ authorization: headers.get('authorization') ?? undefined, live: { seen } }),
-    // Bad credentials get no better by waiting.
-    shouldRetry: (fault) => fault instanceof CloseEvent && fault.code !== graphqlWs.CloseCode.Forbidden,
+    // Bad credentials get no better by waiting; a server that was there comes back. An attempt that fails is no CloseEvent.
+    shouldRetry: ({ code }) => (code === undefined ? wasLive : code !== graphqlWs.CloseCode.Forbidden),
     on: {
+      connected: () => {
+        wasLive = true;
+      },
       ping: (_received, payload) => Object.assign(seen, payload?.live),
       message: ({ type, id, payload }) => {
         if (type === 'next') seen[id] = payload.extensions?.live?.cursor ?? seen[id];
