@@ -7,7 +7,8 @@ const requestsEach = 90;
 
 /**
  * Ordinary work at full speed, from addresses that do nothing else. A process that was not under load yet grows under any by
- * what V8 sets aside for young objects, which is no growth of the flood's. Another pass comes from other addresses: none goes beyond its rate.
+ * what V8 sets aside for young objects, which is no growth of the flood's. Another pass comes from other addresses: none goes
+ * beyond its rate.
  */
 export async function warmUp(port: number, { room }: Prepared, { pass }: { pass: number }): Promise<void> {
   const body = JSON.stringify({ query: `{ posts(limit: 20, filter: { room: "${room}" }) { data { id title } } }` });
