@@ -1,5 +1,5 @@
-import { type ExecutionResult, GraphQLError, type GraphQLErrorOptions, type GraphQLFormattedError } from 'graphql';
-import { ClientError, clientErrors, type ErrorCode } from '../errors.ts';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { ClientError, clientErrors, type ErrorCode, withoutTraces } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
 
@@ -33,16 +33,8 @@ const maxMessageLength = 300;
 export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
   const cause = new ClientError(code, message ?? from?.message);
   const place = from && { source: from.source, positions: from.positions };
-  return withoutTrace(cause.message, { ...place, cause });
-}
-
-/** Nobody reads a trace of where it was found; it takes time, and one that is not read keeps what its functions ran on. */
-function withoutTrace(message: string, options: GraphQLErrorOptions): GraphQLError {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  const error = new GraphQLError(message, options);
-  Error.stackTraceLimit = stackTraceLimit;
-  return error;
+  // Nobody reads a trace, and one that is not read keeps what its functions ran on.
+  return withoutTraces(() => new GraphQLError(cause.message, { ...place, cause }));
 }
 
 /** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */

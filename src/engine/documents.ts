@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+import { withoutTraces } from '../errors.ts';
 import { requestError } from './answer.ts';
 import type { Enveloped } from './engine.ts';
 
@@ -123,7 +124,7 @@ const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCa
 
 function checkRules(rules: readonly ValidationRule[], options: ValidationOptions): DocumentCheck {
   return (schema, document) =>
-    validate(schema, document, rules, options).map((error) =>
+    withoutTraces(() => validate(schema, document, rules, options)).map((error) =>
       requestError('GRAPHQL_VALIDATION_FAILED', undefined, error),
     );
 }

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
-import { noRoom } from './refusal.ts';
+import { Turns } from './turns.ts';
 
 /** A client speaks as soon as it is let in: more than these come only of those who do not mean to. */
 const maxSilent = 100;
 const pauseMs = 1_000;
 const patienceMs = 10_000;
+/** As node takes on one connection a turn: of a crowd that comes back at once nobody else waits for more than one. */
+const admittedPerTurn = 1;
 
 /** Decides nothing: does what comes of it. */
 export interface Doorkeeper<Visit> {
@@ -29,19 +31,29 @@ interface Seated<Visit> {
   [seat]?: Visitor<Visit> | undefined;
 }
 
+interface DoorParts<Visit> {
+  keeper: Doorkeeper<Visit>;
+  /** The doors that may let in the first of those in front of them. */
+  turns: Turns<Door<Visit>>;
+  onEmpty: () => void;
+}
+
 /** Of one address. */
 class Door<Visit> {
   /** In front of it and behind it. */
   size = 0;
   readonly #keeper: Doorkeeper<Visit>;
+  readonly #turns: Turns<Door<Visit>>;
   readonly #onEmpty: () => void;
   readonly #waiting = new Set<Visitor<Visit>>();
   #silent = 0;
+  #isInLine = false;
   #pause: NodeJS.Timeout | undefined;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor(keeper: Doorkeeper<Visit>, onEmpty: () => void) {
+  constructor({ keeper, turns, onEmpty }: DoorParts<Visit>) {
     this.#keeper = keeper;
+    this.#turns = turns;
     this.#onEmpty = onEmpty;
   }
 
@@ -51,7 +63,7 @@ class Door<Visit> {
     this.size += 1;
     socket.on('close', leave);
     this.#waiting.add(visitor);
-    this.#open();
+    this.#lineUp();
     if (!visitor.visit) return;
     socket.on('end', destroy);
     this.#patience ??= setTimeout(() => this.#refuseImpatient(), patienceMs);
@@ -60,7 +72,7 @@ class Door<Visit> {
   hear(visitor: Visitor<Visit>): void {
     if (visitor.isSilent) this.#silent -= 1;
     visitor.isSilent = false;
-    this.#open();
+    this.#lineUp();
   }
 
   leave(visitor: Visitor<Visit>): void {
@@ -73,21 +85,34 @@ class Door<Visit> {
     // One that is on is not drawn out: who floods over and over does not shut out whoever else comes from there.
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;
-      this.#open();
+      this.#lineUp();
     }, pauseMs).unref();
+  }
+
+  /** Its turn has come. */
+  admitFirst(): void {
+    this.#isInLine = false;
+    const [visitor] = this.#waiting;
+    if (!visitor || !this.#isOpen()) return;
+    this.#silent += 1;
+    visitor.isSilent = true;
+    const visit = this.#take(visitor);
+    if (visit) this.#keeper.admit(visit);
+    this.#lineUp();
   }
 
   refuseAll(): void {
     for (const visitor of this.#waiting) this.#refuse(visitor);
   }
 
-  #open(): void {
-    for (const visitor of this.#waiting) {
-      if (this.#pause || this.#silent >= maxSilent) return;
-      this.#silent += 1;
-      visitor.isSilent = true;
-      const visit = this.#take(visitor);
-      if (visit) this.#keeper.admit(visit);
+  #isOpen(): boolean {
+    return !this.#pause && this.#silent < maxSilent;
+  }
+
+  #lineUp(): void {
+    if (this.#waiting.size > 0 && this.#isOpen() && !this.#isInLine) {
+      this.#isInLine = true;
+      this.#turns.push(this);
     }
     if (this.size === 0 && !this.#pause) this.#onEmpty();
   }
@@ -128,11 +153,13 @@ class Door<Visit> {
 /**
  * Where the sockets of each address come in: so many and no more. Few at a time stand behind it that have not spoken, and
  * nobody is let in for a moment after one of them flooded: the others wait in front, in order, where a socket costs little.
+ * Addresses take turns.
  */
 export class Entrance<Visit> {
   readonly #doors = new Map<string, Door<Visit>>();
   readonly #limit: number;
   readonly #keeper: Doorkeeper<Visit>;
+  readonly #turns = new Turns<Door<Visit>>(admittedPerTurn, (door) => door.admitFirst());
   #isClosed = false;
 
   /** `limit`: sockets of an address. */
@@ -141,10 +168,11 @@ export class Entrance<Visit> {
     this.#keeper = keeper;
   }
 
-  /** Admits, now or later, whoever is still there by then. @throws HttpRefusal where there is no room for one more. */
-  enter(address: string, socket: Socket, visit: Visit): void {
-    if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) throw noRoom();
+  /** Admits, now or later, whoever is still there by then; false where there is no room for one more. */
+  enter(address: string, socket: Socket, visit: Visit): boolean {
+    if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) return false;
     this.#find(address).enter(socket, visit);
+    return true;
   }
 
   /** It was let in, and has said something, or has been told to go. */
@@ -165,7 +193,9 @@ export class Entrance<Visit> {
   }
 
   #find(address: string): Door<Visit> {
-    const door = this.#doors.get(address) ?? new Door(this.#keeper, () => this.#doors.delete(address));
+    const known = this.#doors.get(address);
+    if (known) return known;
+    const door = new Door({ keeper: this.#keeper, turns: this.#turns, onEmpty: () => this.#doors.delete(address) });
     this.#doors.set(address, door);
     return door;
   }

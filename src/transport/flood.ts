@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net';
+import { DripReader } from './drip-reader.ts';
+
 /** Lets `perSecond` through each second, and twice as many in a burst: a client that comes back subscribes to all at once. */
 export class MessageBudget {
   readonly #perMs: number;
@@ -24,6 +27,9 @@ export class MessageBudget {
 
 const bytesInAll = 16_000_000;
 const ownBytes = 16_384;
+/** A body that has not come whole within so many pieces, or so long, comes in drips. */
+const maxPieces = 64;
+const dripsAfterMs = 1_000;
 
 /** Of one body. */
 export interface Room {
@@ -31,6 +37,8 @@ export interface Room {
   mayHold(length: number): boolean;
   /** Takes room for so much of it; false where there is none. */
   hasRoomFor(length: number): boolean;
+  /** A piece of it came, and more is to come. */
+  wait(): void;
   close(): void;
 }
 
@@ -40,13 +48,22 @@ export interface Room {
  */
 export class BodyRoom {
   #left: number;
+  readonly #drips = new DripReader();
 
   constructor(maxBodyBytes: number) {
     this.#left = Math.max(bytesInAll, 4 * maxBodyBytes);
   }
 
-  open(): Room {
+  /** For what comes over `socket`. */
+  open(socket: Socket): Room {
     let taken = 0;
+    let pieces = 0;
+    let patience: NodeJS.Timeout | undefined;
+    let isDripping = false;
+    const readInDrips = () => {
+      isDripping = true;
+      this.#drips.add(socket);
+    };
     const take = (bytes: number) => {
       this.#left -= bytes;
       taken += bytes;
@@ -60,7 +77,18 @@ export class BodyRoom {
         take(missing(length));
         return true;
       },
-      close: () => take(-taken),
+      wait: () => {
+        pieces += 1;
+        patience ??= setTimeout(readInDrips, dripsAfterMs);
+        if (pieces === maxPieces) readInDrips();
+      },
+      close: () => {
+        take(-taken);
+        clearTimeout(patience);
+        // By then another body may be on its way over the same socket.
+        if (isDripping) this.#drips.delete(socket);
+        isDripping = false;
+      },
     };
   }
 }

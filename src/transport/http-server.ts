@@ -13,6 +13,7 @@ import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 import type { Upgrade } from './transport.ts';
 import { sendHeldAnswers } from './turn-end.ts';
+import { Turns } from './turns.ts';
 
 /** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
 const latest = Symbol('latest exchange');
@@ -54,7 +55,13 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // Behind a proxy all connections are the proxy's, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  if (limit) limitConnections(server, limit, refuseSocket);
+  // To reset a connection wakes its client, which takes as long as all else of it: of a crowd, one a turn.
+  const resets = new Turns<Socket>(1, (socket) => socket.resetAndDestroy());
+  const turnAway = (socket: Socket, isQuiet = false) => {
+    if (limit && !limit.mayTell(socket)) resets.push(socket);
+    else refuseOn(parts, socket, noRoom(), isQuiet);
+  };
+  if (limit) limitConnections(server, limit, turnAway);
   server.on('upgrade', (request, socket: Socket, head) => {
     sendHeldAnswers();
     // It may fail before anyone else listens.
@@ -62,12 +69,10 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
     try {
       if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
-      upgrade(request, socket, head, refuseSocket);
-      limit?.release(socket);
+      if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
+      else turnAway(socket, head.length === 0);
     } catch (error) {
-      const isFull = error instanceof ClientError && error.code === 'SERVICE_UNAVAILABLE';
-      if (isFull && limit && !limit.mayTell(socket)) socket.resetAndDestroy();
-      else refuseOn(parts, socket, error, head.length === 0);
+      refuseOn(parts, socket, error, head.length === 0);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
@@ -84,17 +89,12 @@ function forget(this: ServerResponse): void {
 }
 
 /** What is refused never gets as far as the parser. */
-function limitConnections(
-  server: Server,
-  limit: ConnectionLimit,
-  refuse: (socket: Socket, error: unknown) => void,
-): void {
+function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (socket: Socket) => void): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     if (limit.take(socket)) for (const listener of accept) listener.call(server, socket);
-    else if (limit.mayTell(socket)) refuse(socket, noRoom());
-    else socket.resetAndDestroy();
+    else turnAway(socket.on('error', ignore));
   });
 }
 

@@ -123,6 +123,8 @@ function assertPlain(contentEncoding: string | undefined): void {
 
 /** Bytes behind the bound are read no more than is needed to answer, and kept not at all. */
 function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
+  const { 'content-length': announced } = request.headers;
+  const expected = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
   const chunks: Buffer[] = [];
   let length = 0;
   let isOver = false;
@@ -144,6 +146,7 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
     if (length > maxBytes) return refuse(tooLarge(maxBytes));
     if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
     chunks.push(chunk);
+    if (length < expected) room.wait();
   });
   request.on('end', () => {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

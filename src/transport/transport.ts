@@ -21,12 +21,12 @@ export interface TransportParts {
 }
 
 /**
- * Takes over the socket of a WebSocket handshake; calls `refuse` where it finds later that it cannot.
- * @throws HttpRefusal where there is no room for one more.
+ * Takes over the socket of a WebSocket handshake; calls `refuse` where it finds later that it cannot. False where there is no
+ * room for one more.
  */
 export type Upgrade = (
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
   refuse: (socket: Socket, error: unknown) => void,
-) => void;
+) => boolean;

@@ -29,11 +29,13 @@ import { Turns } from './turns.ts';
 
 const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
+/** A frame that comes in more is held in pieces of a few bytes each, which take a hundred times as much. */
+const maxPieces = 1_024;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
-/** As node takes on one connection a turn: of a crowd that comes back at once nobody else waits for more than one. */
-const handshakesPerTurn = 1;
 const serviceRestart = 1012;
+/** What ws says of a frame or a message in too many pieces. */
+const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 const clientMessages = new Set<MessageType>([
   MessageType.ConnectionInit,
   MessageType.Ping,
@@ -66,15 +68,14 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     noServer: true,
     maxPayload: maxFrameBytes,
     maxFragments,
+    maxBufferedChunks: maxPieces,
     perMessageDeflate: false,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
-  let isClosing = false;
-  const handshakes = new Turns<Handshake>(handshakesPerTurn, ({ request, address, socket, head }) => {
-    if (isClosing) return void socket.destroy();
+  const admit = ({ request, address, socket, head }: Handshake) => {
     // What is made below lives as long as the socket, and keeps no more of its request than this.
     const { authorization } = request.headers;
     let isWelcome = false;
@@ -92,9 +93,9 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     });
     // ws has said what is wrong with it.
     if (!isWelcome) linger(socket);
-  });
+  };
   const entrance = new Entrance<Handshake>(parts.config.limits.sockets, {
-    admit: (handshake) => handshakes.push(handshake),
+    admit,
     refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
   });
   return {
@@ -105,10 +106,9 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       const said = head.length > 0 ? head : nothing;
-      entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
+      return entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
     },
     async close() {
-      isClosing = true;
       entrance.close();
       keepAlive.stop();
       const closed = [...connections].map((connection) => {
@@ -131,6 +131,9 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
   };
   connection.webSocket.on('message', count);
   connection.webSocket.on('ping', count);
+  connection.webSocket.on('error', (fault: Error & { code?: string }) => {
+    if (fault.code === tooManyPieces) entrance.pause(connection.address);
+  });
 }
 
 /** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
