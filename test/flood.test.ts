@@ -118,10 +118,14 @@ it('one that waits to be let in and leaves makes room', async () => {
   for (const socket of silent) socket.terminate();
 });
 
-it('who flooded a socket waits for the next one; others do not', async () => {
+it.each([
+  ['messages', (socket: WebSocket) => socket.send('{"type":"ping"}')],
+  ['fragments', (socket: WebSocket) => socket.send(' ', { fin: false })],
+])('who flooded a socket with %s waits for the next one; others do not', async (_what, send) => {
   const postroom = await launchForTest();
   const flooding = await connect(postroom);
-  for (let index = 0; index < 1_000; index += 1) flooding.send('{"type":"ping"}');
+  flooding.on('error', () => {});
+  for (let index = 0; index < 1_000; index += 1) send(flooding);
   await once(flooding, 'close');
   const opened: string[] = [];
   const again = open(postroom).on('open', () => opened.push('who flooded'));
@@ -129,6 +133,21 @@ it('who flooded a socket waits for the next one; others do not', async () => {
   await Promise.all([once(again, 'open'), once(elsewhere, 'open')]);
   expect(opened).toEqual(['elsewhere', 'who flooded']);
   for (const socket of [again, elsewhere]) socket.terminate();
+});
+
+it('a frame that comes in a thousand pieces is closed with 1008', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '0' });
+  const dripping = await connect(postroom);
+  const closed = once(dripping, 'close');
+  const wire: Socket = Reflect.get(dripping, '_socket');
+  // A masked text of 60,000 bytes.
+  wire.write(Buffer.from([0x81, 0xfe, 0xea, 0x60, 0, 0, 0, 0]));
+  for (let sent = 0; sent < 60_000 && dripping.readyState === dripping.OPEN; sent += 1) {
+    wire.write(' ');
+    // By then it is read.
+    await post(postroom, '{ __typename }');
+  }
+  expect(await closed).toEqual([1008, expect.anything()]);
 });
 
 it('bodies that are held back leave room for small ones, and for large ones once they are gone', async () => {

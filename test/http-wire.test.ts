@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exchange, type HttpAnswer, handshake, RawConnection } from './support/http.ts';
+import { exchange, type HttpAnswer, handshake, post, RawConnection } from './support/http.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* Bytes that no client library would send. Whatever comes, the answer is a 4xx in our form, or the connection ends. */
@@ -252,5 +252,19 @@ describe('slow clients', () => {
       expect(await slow.closed()).toBe('');
     }
     await expectHealthy();
+  });
+
+  it('a body in many small pieces arrives whole, and so does what follows on its connection', async () => {
+    const connection = await RawConnection.open(server.postroom);
+    for (const piece of postOf(`${' '.repeat(150)}${body}`)) {
+      connection.send(piece);
+      // By then it is read.
+      await post(server.postroom, '{ __typename }');
+    }
+    for (let asked = 0; asked < 2; asked += 1) {
+      expect(await connection.receive()).toMatchObject({ status: 200, data: { __typename: 'Query' } });
+      connection.send(postOf(body));
+    }
+    expect(await connection.receive()).toMatchObject({ status: 200 });
   });
 });

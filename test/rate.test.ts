@@ -1,5 +1,5 @@
 import { createClient } from 'graphql-ws';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { launchForTest } from './support/postroom.ts';
 
@@ -76,4 +76,28 @@ it('over a WebSocket the same rate ends an operation with an error, and the sock
   expect(await ask()).toMatchObject(refused);
   expect(await ask()).toMatchObject(refused);
   await client.dispose();
+});
+
+it('who keeps sending documents that are refused waits for each; others, and what is known, do not', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '100', TRUST_PROXY: '1' });
+  const answered: string[] = [];
+  const send = async (name: string, document: string, address = '192.0.2.1') => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+    const body = JSON.stringify({ query: document });
+    const { status } = await fetch(postroom.graphqlUrl, { method: 'POST', headers, body });
+    answered.push(name);
+    return status;
+  };
+  expect(await send('first', query)).toBe(200);
+  const refused = Array.from({ length: 18 }, (_, index) => send('refused', `{ nothing${index} }`));
+  await vi.waitFor(() => expect(answered.length).toBeGreaterThan(10));
+  expect(await send('known', query)).toBe(200);
+  expect(await send('elsewhere', '{ viewer { name } }', '192.0.2.2')).toBe(200);
+  expect(await send('new', '{ viewer { email } }')).toBe(200);
+  expect(await Promise.all(refused)).toEqual(refused.map(() => 422));
+  const before = (name: string) =>
+    answered.slice(0, answered.indexOf(name)).filter((other) => other === 'refused').length;
+  expect(before('known')).toBeLessThan(17);
+  expect(before('elsewhere')).toBeLessThan(17);
+  expect(before('new')).toBeGreaterThan(before('elsewhere'));
 });

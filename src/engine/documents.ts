@@ -59,6 +59,10 @@ export class Documents {
     this.#enveloped = enveloped;
   }
 
+  knows(source: string): boolean {
+    return this.#opened.has(source);
+  }
+
   /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError where the text is too large or too involved. */
   open(source: string): OpenedDocument {
     const known = this.#opened.get(source);

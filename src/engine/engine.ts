@@ -7,6 +7,7 @@ import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { checkExpanded, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
+import { RefusalPauses } from './limits/refusals.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
@@ -51,6 +52,8 @@ export function createEngine(parts: EngineParts): Engine {
       }),
     ],
   });
+  // Without a rate the operator wants none to wait.
+  const pauses = config.rate.limit === 0 ? undefined : new RefusalPauses(config.rate);
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
   /** What only said that it goes on is charged when it turns out to be refused. */
   const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
@@ -65,14 +68,19 @@ export function createEngine(parts: EngineParts): Engine {
   return {
     async prepare(request, call) {
       let rate: Rate | undefined;
+      let isNew = false;
       try {
         if (!call.isResumed) rate = await chargeRate(call);
-        const validated = validateRequest(validation, documents.find(request), request, call);
+        const source = documents.find(request);
+        isNew = !validation.opened.knows(source);
+        if (isNew) await pauses?.over(call);
+        const validated = validateRequest(validation, source, request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(call);
         return new Operation(parts, validated, request, call, rate);
       } catch (error) {
+        if (isNew) pauses?.count(call);
         return toAnswer(
           { errors: errorsOf(await chargeRefused(call, error)) },
           { requestId: call.requestId, log, rate },
