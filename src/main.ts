@@ -3,15 +3,12 @@
 
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
+import { tuneCollector } from './commands/collector.ts';
 
 // Saves half of a cold start. Beside the packages: whoever may write there could change the program itself.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/postroom', import.meta.url)));
 
-// Where V8 saw most objects of one place in the code outlive a collection, it makes all that come of it among the old
-// ones from then on. Under load that happens to whatever the requests of one moment hold, and is never taken back: what
-// died as young as ever kept half of each request until the next full collection, for a third of the throughput.
-setFlagsFromString('--no-allocation-site-pretenuring');
+tuneCollector();
 
 type Command = (args: string[]) => Promise<number>;
 

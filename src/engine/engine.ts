@@ -1,6 +1,7 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+import { ClientError } from '../errors.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import { Documents, useDocumentRules } from './documents.ts';
 import { createCostCheck } from './limits/cost.ts';
@@ -32,6 +33,11 @@ export interface Engine {
 
 export function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value;
+}
+
+/** It says nothing of the document. */
+function isOfCredentials(error: unknown): boolean {
+  return error instanceof ClientError && (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN');
 }
 
 export function createEngine(parts: EngineParts): Engine {
@@ -80,7 +86,7 @@ export function createEngine(parts: EngineParts): Engine {
         if (call.isResumed && !isStream) rate = await chargeRate(call);
         return new Operation(parts, validated, request, call, rate);
       } catch (error) {
-        if (isNew) pauses?.count(call);
+        if (isNew && !isOfCredentials(error)) pauses?.count(call);
         return toAnswer(
           { errors: errorsOf(await chargeRefused(call, error)) },
           { requestId: call.requestId, log, rate },

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { networkOf } from './address.ts';
 
-const maxTold = 100;
+const maxTold = 25;
 const tellingMs = 1_000;
 
 /** The address that a socket counts for. */

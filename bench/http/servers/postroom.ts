@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
+import { tuneCollector } from '../../../src/commands/collector.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/database.ts';
 import type { Services } from '../../../src/engine/context.ts';
@@ -17,7 +17,7 @@ import { createUnguardedEngine } from '../unguarded-engine.ts';
 /* Postroom's engine and HTTP with another schema: no rooms, no accounts, data in memory. UNGUARDED=1 takes the limits out. */
 
 // As main.ts does.
-setFlagsFromString('--no-allocation-site-pretenuring');
+tuneCollector();
 
 // The one that the engine is built on, not the peers' own.
 const { createSchema }: typeof import('graphql-yoga') = createRequire(
