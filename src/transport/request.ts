@@ -6,6 +6,8 @@ import type { Room } from './flood.ts';
 import { HttpRefusal } from './refusal.ts';
 
 const maxJsonDepth = 64;
+/** Pieces of a body are joined by so many: each takes some 300 bytes beside its own. */
+const joinedPieces = 64;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 interface BodyLimits {
@@ -126,6 +128,7 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
   const { 'content-length': announced } = request.headers;
   const expected = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
   const chunks: Buffer[] = [];
+  let joined = 0;
   let length = 0;
   let isOver = false;
   const end = (read: () => Buffer) => {
@@ -146,6 +149,10 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
     if (length > maxBytes) return refuse(tooLarge(maxBytes));
     if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
     chunks.push(chunk);
+    if (chunks.length - joined === joinedPieces) {
+      chunks.push(Buffer.concat(chunks.splice(joined)));
+      joined += 1;
+    }
     if (length < expected) room.wait();
   });
   request.on('end', () => {
