@@ -31,64 +31,76 @@ const ownBytes = 16_384;
 const maxPieces = 64;
 const dripsAfterMs = 1_000;
 
-/** Of one body. */
-export interface Room {
-  /** Whether so much would find room at the moment; nothing is taken. */
-  mayHold(length: number): boolean;
-  /** Takes room for so much of it; false where there is none. */
-  hasRoomFor(length: number): boolean;
-  /** A piece of it came, and more is to come. */
-  wait(): void;
-  close(): void;
-}
-
 /**
  * What is kept of bodies that have not come whole. Each has a little room to itself, which is all that most need; beyond
  * that all share one, so that many that are held back hold no more than it.
  */
 export class BodyRoom {
-  #left: number;
-  readonly #drips = new DripReader();
+  left: number;
+  readonly drips = new DripReader();
 
   constructor(maxBodyBytes: number) {
-    this.#left = Math.max(bytesInAll, 4 * maxBodyBytes);
+    this.left = Math.max(bytesInAll, 4 * maxBodyBytes);
   }
 
   /** For what comes over `socket`. */
   open(socket: Socket): Room {
-    let taken = 0;
-    let pieces = 0;
-    let patience: NodeJS.Timeout | undefined;
-    let isDripping = false;
-    const readInDrips = () => {
-      isDripping = true;
-      this.#drips.add(socket);
-    };
-    const take = (bytes: number) => {
-      this.#left -= bytes;
-      taken += bytes;
-    };
-    const missing = (length: number) => Math.max(0, length - ownBytes - taken);
-    const mayHold = (length: number) => missing(length) <= this.#left;
-    return {
-      mayHold,
-      hasRoomFor: (length) => {
-        if (!mayHold(length)) return false;
-        take(missing(length));
-        return true;
-      },
-      wait: () => {
-        pieces += 1;
-        patience ??= setTimeout(readInDrips, dripsAfterMs);
-        if (pieces === maxPieces) readInDrips();
-      },
-      close: () => {
-        take(-taken);
-        clearTimeout(patience);
-        // By then another body may be on its way over the same socket.
-        if (isDripping) this.#drips.delete(socket);
-        isDripping = false;
-      },
-    };
+    return new Room(this, socket);
+  }
+}
+
+/** Of one body. */
+export class Room {
+  readonly #shared: BodyRoom;
+  readonly #socket: Socket;
+  #taken = 0;
+  #pieces = 0;
+  #isDripping = false;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(shared: BodyRoom, socket: Socket) {
+    this.#shared = shared;
+    this.#socket = socket;
+  }
+
+  /** Whether so much would find room at the moment; nothing is taken. */
+  mayHold(length: number): boolean {
+    return this.#missing(length) <= this.#shared.left;
+  }
+
+  /** Takes room for so much of it; false where there is none. */
+  hasRoomFor(length: number): boolean {
+    if (!this.mayHold(length)) return false;
+    this.#take(this.#missing(length));
+    return true;
+  }
+
+  /** A piece of it came, and more is to come. */
+  wait(): void {
+    this.#pieces += 1;
+    this.#patience ??= setTimeout(() => this.#readInDrips(), dripsAfterMs);
+    if (this.#pieces === maxPieces) this.#readInDrips();
+  }
+
+  close(): void {
+    if (this.#taken > 0) this.#take(-this.#taken);
+    clearTimeout(this.#patience);
+    // By then another body may be on its way over the same socket.
+    if (this.#isDripping) this.#shared.drips.delete(this.#socket);
+    this.#isDripping = false;
+  }
+
+  #readInDrips(): void {
+    this.#isDripping = true;
+    this.#shared.drips.add(this.#socket);
+  }
+
+  #missing(length: number): number {
+    return Math.max(0, length - ownBytes - this.#taken);
+  }
+
+  #take(bytes: number): void {
+    this.#shared.left -= bytes;
+    this.#taken += bytes;
   }
 }
