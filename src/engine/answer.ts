@@ -71,7 +71,7 @@ export function formatError(error: unknown, { requestId, log }: AnswerOptions): 
   };
 }
 
-function findClientError(error: unknown): ClientError | undefined {
+export function findClientError(error: unknown): ClientError | undefined {
   if (error instanceof ClientError) return error;
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
 }

@@ -127,10 +127,19 @@ export function useDocumentRules({ introspection, checkSource, checkSize, checks
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function checkRules(rules: readonly ValidationRule[], options: ValidationOptions): DocumentCheck {
-  return (schema, document) =>
-    withoutTraces(() => validate(schema, document, rules, options)).map((error) =>
-      requestError('GRAPHQL_VALIDATION_FAILED', undefined, error),
-    );
+  return (schema, document) => {
+    const check = () => validate(schema, document, rules, options);
+    return withTraceOfFaults(check).map((error) => requestError('GRAPHQL_VALIDATION_FAILED', undefined, error));
+  };
+}
+
+/** The errors it returns need no traces; what it throws is a fault of ours, which is to be found. */
+function withTraceOfFaults(check: () => readonly GraphQLError[]): readonly GraphQLError[] {
+  try {
+    return withoutTraces(check);
+  } catch {
+    return check();
+  }
 }
 
 function parseChecked(source: string, checkSource: (source: string) => void): DocumentNode {

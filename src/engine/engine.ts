@@ -1,14 +1,13 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { ClientError } from '../errors.ts';
-import { type Answer, toAnswer } from './answer.ts';
+import { type Answer, findClientError, toAnswer } from './answer.ts';
 import { Documents, useDocumentRules } from './documents.ts';
 import { createCostCheck } from './limits/cost.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { checkExpanded, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
-import { RefusalPauses } from './limits/refusals.ts';
+import { RefusalLimit } from './limits/refusals.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
@@ -35,11 +34,6 @@ export function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value;
 }
 
-/** It says nothing of the document. */
-function isOfCredentials(error: unknown): boolean {
-  return error instanceof ClientError && (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN');
-}
-
 export function createEngine(parts: EngineParts): Engine {
   const { schema, documents, config, log } = parts;
   const chargeRate = createRateLimit(config.rate);
@@ -58,8 +52,7 @@ export function createEngine(parts: EngineParts): Engine {
       }),
     ],
   });
-  // Without a rate the operator wants none to wait.
-  const pauses = config.rate.limit === 0 ? undefined : new RefusalPauses(config.rate);
+  const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
   /** What only said that it goes on is charged when it turns out to be refused. */
   const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
@@ -79,14 +72,14 @@ export function createEngine(parts: EngineParts): Engine {
         if (!call.isResumed) rate = await chargeRate(call);
         const source = documents.find(request);
         isNew = !validation.opened.knows(source);
-        if (isNew) await pauses?.over(call);
+        if (isNew) refusals?.assertMayAsk(call);
         const validated = validateRequest(validation, source, request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(call);
         return new Operation(parts, validated, request, call, rate);
       } catch (error) {
-        if (isNew && !isOfCredentials(error)) pauses?.count(call);
+        if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
         return toAnswer(
           { errors: errorsOf(await chargeRefused(call, error)) },
           { requestId: call.requestId, log, rate },

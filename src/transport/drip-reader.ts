@@ -1,44 +1,46 @@
 import type { Socket } from 'node:net';
 
-const slots = 10;
-const slotMs = 10;
+const turnMs = 10;
+/** Of those that wait, so many parts have their turns one after the other: each socket is read ten times a second. */
+const parts = 10;
+/** The more there are beyond this many parts, the longer each waits; to let one read costs as much as to read. */
+const maxOpen = 50;
 
 /**
- * Reads what sends in drips: each socket ten times a second, for a moment. What comes in between waits in the network, and
- * is read as one piece; and where many send at once, a turn of the event loop reads a tenth of them.
+ * Reads what sends in drips by turns: what comes in between waits in the network, and however many send at once, a turn reads
+ * but some of them.
  */
 export class DripReader {
-  readonly #slots = Array.from({ length: slots }, () => new Set<Socket>());
-  readonly #slotOf = new Map<Socket, Set<Socket>>();
-  #added = 0;
-  #open = 0;
+  /** In the order of their turns. */
+  readonly #sockets = new Set<Socket>();
+  #open: Socket[] = [];
   #clock: NodeJS.Timeout | undefined;
 
   add(socket: Socket): void {
-    if (this.#slotOf.has(socket)) return;
-    this.#added += 1;
-    const slot = this.#slots[this.#added % slots] as Set<Socket>;
-    slot.add(socket);
-    this.#slotOf.set(socket, slot);
+    if (this.#sockets.has(socket)) return;
+    this.#sockets.add(socket);
     socket.pause();
-    this.#clock ??= setInterval(() => this.#turn(), slotMs).unref();
+    this.#clock ??= setInterval(() => this.#turn(), turnMs).unref();
   }
 
   /** It is read as others are from then on. */
   delete(socket: Socket): void {
-    const slot = this.#slotOf.get(socket);
-    if (!slot) return;
-    slot.delete(socket);
-    this.#slotOf.delete(socket);
-    if (slot !== this.#slots[this.#open]) socket.resume();
-    if (this.#slotOf.size > 0) return;
+    if (!this.#sockets.delete(socket)) return;
+    if (!this.#open.includes(socket)) socket.resume();
+    if (this.#sockets.size > 0) return;
     clearInterval(this.#clock);
     this.#clock = undefined;
+    this.#open = [];
   }
 
   #turn(): void {
-    for (const socket of this.#slots[this.#open] ?? []) socket.pause();
-    this.#open = (this.#open + 1) % slots;
-    for (const socket of this.#slots[this.#open] ?? []) socket.resume();
+    for (const socket of this.#open) if (this.#sockets.has(socket)) socket.pause();
+    const count = Math.min(maxOpen, Math.ceil(this.#sockets.size / parts));
+    this.#open = this.#sockets.values().take(count).toArray();
+    for (const socket of this.#open) {
+      this.#sockets.delete(socket);
+      this.#sockets.add(socket);
+      socket.resume();
+    }
   }
 }

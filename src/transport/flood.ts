@@ -56,6 +56,7 @@ export class Room {
   #taken = 0;
   #pieces = 0;
   #isDripping = false;
+  #isClosed = false;
   #patience: NodeJS.Timeout | undefined;
 
   constructor(shared: BodyRoom, socket: Socket) {
@@ -70,19 +71,21 @@ export class Room {
 
   /** Takes room for so much of it; false where there is none. */
   hasRoomFor(length: number): boolean {
-    if (!this.mayHold(length)) return false;
+    if (this.#isClosed || !this.mayHold(length)) return false;
     this.#take(this.#missing(length));
     return true;
   }
 
   /** A piece of it came, and more is to come. */
   wait(): void {
+    if (this.#isClosed) return;
     this.#pieces += 1;
     this.#patience ??= setTimeout(() => this.#readInDrips(), dripsAfterMs);
     if (this.#pieces === maxPieces) this.#readInDrips();
   }
 
   close(): void {
+    this.#isClosed = true;
     if (this.#taken > 0) this.#take(-this.#taken);
     clearTimeout(this.#patience);
     // By then another body may be on its way over the same socket.

@@ -131,7 +131,8 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
   };
   connection.webSocket.on('message', count);
   connection.webSocket.on('ping', count);
-  connection.webSocket.on('error', (fault: Error & { code?: string }) => {
+  // Before others hear of it, and let in the next.
+  connection.webSocket.prependListener('error', (fault: Error & { code?: string }) => {
     if (fault.code === tooManyPieces) entrance.pause(connection.address);
   });
 }

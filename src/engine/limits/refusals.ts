@@ -1,51 +1,52 @@
-import { setTimeout as sleep, setImmediate as turnEnd } from 'node:timers/promises';
+import { ClientError, type ErrorCode } from '../../errors.ts';
 import type { Caller, RateOptions } from './rate.ts';
 
 /** Of a window: who is at work on a document mistakes it now and then. */
 const free = 10;
 const pauseMs = 500;
+/** What is wrong with a document itself. */
+const counted: readonly ErrorCode[] = [
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'DOCUMENT_LIMIT_EXCEEDED',
+  'DEPTH_LIMIT_EXCEEDED',
+  'COST_LIMIT_EXCEEDED',
+];
+
+interface Refused {
+  times: number;
+  /** Of the last, by performance.now(). */
+  at: number;
+}
 
 /**
- * A document that nobody sent before takes a hundred times as long to look at as a known one to run. Whoever keeps sending
- * such as are refused waits a moment behind each, so that others do not wait for them. How many may wait is bounded by the
- * rate.
+ * A document that the server does not know takes a hundred times as long to look at as a known one to run. Whoever keeps
+ * sending such as are refused has none of them looked at for a moment behind each, so that others do not wait for them.
  */
-export class RefusalPauses {
+export class RefusalLimit {
   readonly #windowMs: number;
   /** Of the window that began with the first of them. */
-  readonly #refused = new Map<string, number>();
-  readonly #pauses = new Map<string, Promise<void>>();
+  readonly #refused = new Map<string, Refused>();
 
   constructor({ windowSeconds }: RateOptions) {
     this.#windowMs = windowSeconds * 1_000;
   }
 
-  /** Resolves for one after the other, in order. */
-  async over(caller: Caller): Promise<void> {
-    const key = keyOf(caller);
-    let hasWaited = false;
-    for (let pause = this.#pauses.get(key); pause; pause = this.#pauses.get(key)) {
-      hasWaited = true;
-      await pause;
-    }
-    // By the next turn of the event loop it is known whether this one is refused as well.
-    if (hasWaited) this.#hold(key, turnEnd());
+  /** @throws ClientError RATE_LIMITED. */
+  assertMayAsk(caller: Caller): void {
+    const refused = this.#refused.get(keyOf(caller));
+    if (!refused || refused.times <= free) return;
+    const left = refused.at + pauseMs - performance.now();
+    if (left > 0) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: Math.ceil(left) });
   }
 
-  /** One more was refused. */
-  count(caller: Caller): void {
+  /** One was refused for `code`. */
+  count(caller: Caller, code: ErrorCode | undefined): void {
+    if (code === undefined || !counted.includes(code)) return;
     const key = keyOf(caller);
-    const refused = (this.#refused.get(key) ?? 0) + 1;
-    this.#refused.set(key, refused);
-    if (refused === 1) setTimeout(() => this.#refused.delete(key), this.#windowMs).unref();
-    if (refused > free) this.#hold(key, sleep(pauseMs, undefined, { ref: false }));
-  }
-
-  #hold(key: string, end: Promise<void>): void {
-    const pause = end.then(() => {
-      if (this.#pauses.get(key) === pause) this.#pauses.delete(key);
-    });
-    this.#pauses.set(key, pause);
+    const known = this.#refused.get(key);
+    if (!known) setTimeout(() => this.#refused.delete(key), this.#windowMs).unref();
+    this.#refused.set(key, { times: (known?.times ?? 0) + 1, at: performance.now() });
   }
 }
 
