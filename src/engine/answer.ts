@@ -71,6 +71,7 @@ export function formatError(error: unknown, { requestId, log }: AnswerOptions): 
   };
 }
 
+/** What of an error may be shown, be it the error itself or what caused it. */
 export function findClientError(error: unknown): ClientError | undefined {
   if (error instanceof ClientError) return error;
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;

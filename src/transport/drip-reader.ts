@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
 const turnMs = 10;
-/** Of those that wait, so many parts have their turns one after the other: each socket is read ten times a second. */
+/** A tenth of them at a time, so that each is read ten times a second. */
 const parts = 10;
-/** The more there are beyond this many parts, the longer each waits; to let one read costs as much as to read. */
+/** But no more than these, however many there are: a turn costs the same whether anything has come or not. */
 const maxOpen = 50;
 
 /**

@@ -29,7 +29,7 @@ const settings = {
   /** Longer than that of a load balancer in front, which otherwise sends into a socket that is just closing. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // It is a quarter of what a connection takes, and many that come in a flood never ask for anything; see onRequest.
+  // To set it takes a quarter of what it takes to accept a connection, and those of a flood may ask for nothing; see onRequest.
   noDelay: false,
   // Told in our own words instead.
   requireHostHeader: false,
