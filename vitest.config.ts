@@ -5,6 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    // Those run apart: npm run test:soak.
+    exclude: ['test/soak/**'],
     pool: 'forks',
     // Most of a test is waiting.
     maxWorkers: 3,

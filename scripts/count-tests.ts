@@ -4,9 +4,10 @@ interface Report {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
-/** Sums a JSON report of vitest up in one line: `12 passed, 0 failed, 3 skipped`. */
-export function countTests({ testResults }: Report): string {
-  const statuses = testResults.flatMap(({ status, assertionResults }) => {
+/** Sums up JSON reports of vitest in one line: `12 passed, 0 failed, 3 skipped`. */
+export function countTests(...reports: readonly Report[]): string {
+  const results = reports.flatMap(({ testResults }) => testResults);
+  const statuses = results.flatMap(({ status, assertionResults }) => {
     const tests = assertionResults.map((test) => test.status);
     // A file that breaks outside of its tests reports none of them as failed.
     return status === 'failed' && !tests.includes('failed') ? [...tests, 'failed'] : tests;
@@ -16,4 +17,7 @@ export function countTests({ testResults }: Report): string {
   return `${passed} passed, ${failed} failed, ${statuses.length - passed - failed} skipped`;
 }
 
-if (import.meta.main) console.log(countTests(JSON.parse(await readFile(process.argv[2] ?? '', 'utf8'))));
+if (import.meta.main) {
+  const reports = process.argv.slice(2).map(async (file) => JSON.parse(await readFile(file, 'utf8')));
+  console.log(countTests(...(await Promise.all(reports))));
+}

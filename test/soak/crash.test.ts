@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { EventStream } from './support/event-stream.ts';
-import { launch, launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { launch, launchForTest, type Person, type Postroom, scratchFolder } from '../support/postroom.ts';
 
 const crashes = 30;
 const writers = 4;
