@@ -14,7 +14,7 @@ export const clientErrors = {
   NOT_ACCEPTABLE: { status: 406, meaning: 'None of the accepted media types can be produced.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   CONFLICT: { status: 409, meaning: 'It exists already, or has changed since it was read.' },
-  CURSOR_EXPIRED: { status: 410, meaning: 'The cursor is older than what is kept: read the room again.' },
+  CURSOR_EXPIRED: { status: 410, meaning: 'The log no longer holds what follows the cursor: read the room again.' },
   MEMBERSHIP_REVOKED: { status: 403, meaning: 'The viewer is a member of the room no longer.' },
   ROOM_DELETED: { status: 410, meaning: 'The room was deleted.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is longer than allowed.' },

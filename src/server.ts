@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
 import { type Database, openDatabase } from './data/database.ts';
-import { readEpoch } from './data/events.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
@@ -55,10 +54,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     // Behind the database: one that cannot be used leaves no key beside it.
     const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
     const { bus = createMemoryBus() } = own;
-    const epoch = await readEpoch(database.db);
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
-    const services: Services = { database, bus, sessions, epoch, signInLimit, audit };
+    const services: Services = { database, bus, sessions, signInLimit, audit };
     const onError = (error: unknown) => log.error({ err: error }, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
     let logReadCount = 0;
@@ -70,7 +68,6 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       database,
       bus,
       retention,
-      epoch,
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       onError,
       onLogRead,
@@ -184,7 +181,7 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
 
 async function isReady({ db }: Database): Promise<boolean> {
   try {
-    await readEpoch(db);
+    await db.selectFrom('rooms').select('id').limit(1).execute();
     return true;
   } catch {
     return false;

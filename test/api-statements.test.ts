@@ -43,7 +43,7 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<string[]>
 
 /** The log is compared with the feeds every now and then, whatever else happens. */
 function isComparison(sql: string): boolean {
-  return sql.startsWith('select "id", "head" from "rooms"');
+  return sql.startsWith('select "id", "head", "headMark" from "rooms"');
 }
 
 function isMark({ sql }: Record<string, unknown>): boolean {

@@ -266,7 +266,7 @@ async function executeOn(execute: Executor, request: GeneratedRequest, who: View
   const { query, variables, operationName } = request;
   const args = validateExecutionArgs({ schema, document: parse(query), variableValues: variables, operationName });
   if (!('schema' in args)) throw new Error(`${query}: ${args}`);
-  const services = { database, epoch: 'epoch' } as unknown as Services;
+  const services = { database } as unknown as Services;
   return execute({ ...args, errorPropagation, contextValue: new OperationContext(services, who) });
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cursorsOf } from './support/cursors.ts';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
@@ -62,7 +63,8 @@ describe('a cursor', () => {
   let postroom: Postroom;
   let room: string;
   let otherRoom: string;
-  let epoch: string;
+  /** By number: those of the room. */
+  let cursors: string[];
 
   beforeAll(async () => {
     postroom = server.postroom;
@@ -71,13 +73,13 @@ describe('a cursor', () => {
     otherRoom = await postroom.createRoom(ada, 'other');
     await createPosts(postroom, ada, room, head);
     await createPosts(postroom, ada, otherRoom, 3);
-    epoch = openCursor(await cursorOf(postroom, room)).epoch;
+    cursors = await cursorsOf(postroom, room, head);
   });
 
   it('stands behind one event of its room, and what follows is replayed from there', async () => {
     const socket = await LiveSocket.open(postroom.webSocketUrl);
     for (let seq = 0; seq <= head; seq += 1) {
-      const after = forgeCursor(epoch, seq, room);
+      const after = cursors[seq];
       const { start, results } = socket.subscribe(`from ${seq}`, query, { room, after });
       expect(await start).toBe(after);
       const replayed = await results.take(head - seq);
@@ -94,8 +96,9 @@ describe('a cursor', () => {
 
   it('is taken as it was given out or not at all, and its refusal leaves the socket open', async () => {
     const socket = await LiveSocket.open(postroom.webSocketUrl);
-    const given = new Set(seqsBetween(-1, head).map((seq) => forgeCursor(epoch, seq, room)));
-    const whole = forgeCursor(epoch, 7, room);
+    const given = new Set(cursors);
+    const whole = cursors[7] ?? '';
+    const { mark } = openCursor(whole);
     const flipped = fc.nat(Buffer.from(whole, 'base64url').length * 8 - 1).map((bit) => {
       const bytes = Buffer.from(whole, 'base64url');
       bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
@@ -108,7 +111,7 @@ describe('a cursor', () => {
     });
     const forged = fc
       .tuple(
-        fc.constantFrom(epoch, epoch.toUpperCase(), 'deadbeef', '', `${epoch}0`, 'nowhere!'),
+        fc.constantFrom(mark, `A${mark.slice(1)}`, 'deadbeef', '00000000', '', `${mark}0`, 'nowhere!'),
         fc.oneof(
           fc.integer({ min: -2, max: head + 3 }).map(String),
           fc.constantFrom('', '07', '+7', ' 7', '7.0', '7e0', '0x7', '9007199254740993', '1'.repeat(40), 'NaN'),
@@ -126,11 +129,10 @@ describe('a cursor', () => {
       fc.asyncProperty(any, async (after) => {
         count += 1;
         const outcome = await outcomeOf(socket, `property ${count}`, { room, after });
-        const { epoch: otherEpoch, seq, roomId } = openCursor(after);
-        const isOfOtherEpoch =
-          otherEpoch !== epoch && roomId === room && /^[0-9a-f]{8}$/.test(otherEpoch) && seq >= 0 && seq < 1e15;
-        const isWellFormed = forgeCursor(otherEpoch, seq, roomId) === after;
-        const refused = isOfOtherEpoch && isWellFormed ? 'CURSOR_EXPIRED' : 'CURSOR_INVALID';
+        const { mark, seq, roomId } = openCursor(after);
+        const isOfRoom = roomId === room && /^[0-9a-f]{8}$/.test(mark) && seq >= 0 && seq < 1e15;
+        const isWellFormed = forgeCursor(mark, seq, roomId) === after;
+        const refused = isOfRoom && isWellFormed ? 'CURSOR_EXPIRED' : 'CURSOR_INVALID';
         expect(outcome).toBe(given.has(after) ? after : refused);
       }),
       { numRuns: 1_000 },
@@ -139,10 +141,25 @@ describe('a cursor', () => {
     await socket.close();
   });
 
-  it('that names no position of the room is CURSOR_INVALID with 422 before any stream', async () => {
-    const bad = ['garbage', forgeCursor(epoch, 1, otherRoom), forgeCursor(epoch, head + 1, room), '%00', '0'];
+  it('of another room, or of no room at all, is CURSOR_INVALID with 422 before any stream', async () => {
+    const [, ofOtherRoom = ''] = await cursorsOf(postroom, otherRoom, 1);
+    const bad = ['garbage', ofOtherRoom, '%00', '0'];
     for (const after of bad) {
       const expected = refusal(422, 'CURSOR_INVALID');
+      expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+    }
+  });
+
+  it('of an event that the room does not have is CURSOR_EXPIRED with 410 before any stream', async () => {
+    const { mark } = openCursor(cursors[head] ?? '');
+    const other = mark === 'deadbee0' ? 'deadbee1' : 'deadbee0';
+    const absent = [
+      forgeCursor(mark, head + 1, room),
+      forgeCursor(mark, head + 1_000_000, room),
+      ...seqsBetween(-1, head).map((seq) => forgeCursor(other, seq, room)),
+    ];
+    for (const after of absent) {
+      const expected = refusal(410, 'CURSOR_EXPIRED');
       expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
     }
   });
@@ -194,6 +211,14 @@ describe('a cursor that is too old', () => {
     await socket.close();
   }
 
+  /** As they are in the file: no stream reads them any more. */
+  function readCursors(file: string, room: string): string[] {
+    const sql = 'select "seq", "mark" from "roomEvents" where "roomId" = ? order by "seq"';
+    const rows = withDatabase(file, (database) => database.prepare(sql).all(room)) as { seq: number; mark: number }[];
+    const start = forgeCursor('00000000', 0, room);
+    return [start, ...rows.map(({ seq, mark }) => forgeCursor(mark.toString(16).padStart(8, '0'), seq, room))];
+  }
+
   function countRows(file: string, room: string): unknown {
     const sql = 'select count(*) as count from "roomEvents" where "roomId" = ?';
     return withDatabase(file, (database) => database.prepare(sql).get(room)?.['count']);
@@ -205,10 +230,10 @@ describe('a cursor that is too old', () => {
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     await createPosts(postroom, ada, room, head);
-    const { epoch } = openCursor(await cursorOf(postroom, room));
     expect(countRows(file, room)).toBe(head);
-    await expectTaken(postroom, room, forgeCursor(epoch, head - 5, room));
-    await expectExpired(postroom, ada, room, forgeCursor(epoch, head - 6, room));
+    const cursors = readCursors(file, room);
+    await expectTaken(postroom, room, cursors[head - 5] ?? '');
+    await expectExpired(postroom, ada, room, cursors[head - 6] ?? '');
   });
 
   it('by the age of the event behind it is CURSOR_EXPIRED, and the end of an old log is not', async () => {
@@ -227,29 +252,13 @@ describe('a cursor that is too old', () => {
       database.prepare(age).run(3, oldRoom);
     });
     const postroom = await launchForTest(settings);
-    const { epoch } = openCursor(await cursorOf(postroom, room));
     expect(countRows(file, room)).toBe(head);
-    await expectTaken(postroom, room, forgeCursor(epoch, 5, room));
-    await expectExpired(postroom, ada, room, forgeCursor(epoch, 4, room));
-    await expectTaken(postroom, oldRoom, forgeCursor(epoch, 3, oldRoom));
-    await expectExpired(postroom, ada, oldRoom, forgeCursor(epoch, 2, oldRoom));
-  });
-
-  it('of another history of the same room is CURSOR_EXPIRED', async () => {
-    const file = `${scratchFolder()}/postroom.db`;
-    const settings = { DATABASE_URL: `sqlite:${file}` };
-    const first = await launchForTest(settings);
-    const ada = await first.signUp('Ada');
-    const room = await first.createRoom(ada, 'lobby');
-    await createPosts(first, ada, room, head);
-    const before = await cursorOf(first, room);
-    await first.stop();
-    withDatabase(file, (database) => {
-      database.prepare(`update settings set "value" = 'deadbeef' where "name" = 'epoch'`).run();
-    });
-    const postroom = await launchForTest(settings);
-    await expectExpired(postroom, ada, room, before);
-    expect(openCursor(await cursorOf(postroom, room)).epoch).toBe('deadbeef');
+    const cursors = readCursors(file, room);
+    await expectTaken(postroom, room, cursors[5] ?? '');
+    await expectExpired(postroom, ada, room, cursors[4] ?? '');
+    const oldCursors = readCursors(file, oldRoom);
+    await expectTaken(postroom, oldRoom, oldCursors[3] ?? '');
+    await expectExpired(postroom, ada, oldRoom, oldCursors[2] ?? '');
   });
 });
 
@@ -261,10 +270,12 @@ it('a cursor of an event that the process has not heard of is looked up in the l
   const socket = await LiveSocket.open(postroom.webSocketUrl);
   await socket.subscribe('watch', query, { room }).start;
   await createPosts(postroom, ada, room, 3);
-  const { epoch } = openCursor(await cursorOf(postroom, room));
-  const { start, results } = socket.subscribe('behind', query, { room, after: forgeCursor(epoch, 2, room) });
-  expect(await start).toBe(forgeCursor(epoch, 2, room));
-  expect((await results.next()).data.roomEvents.post.title).toBe('post 3');
-  expect(await outcomeOf(socket, 'ahead', { room, after: forgeCursor(epoch, 4, room) })).toBe('CURSOR_INVALID');
+  const after = await cursorOf(postroom, room);
+  await createPosts(postroom, ada, room, 1);
+  const { start, results } = socket.subscribe('behind', query, { room, after });
+  expect(await start).toBe(after);
+  expect((await results.next()).data.roomEvents.post.title).toBe('post 1');
+  const { mark } = openCursor(after);
+  expect(await outcomeOf(socket, 'ahead', { room, after: forgeCursor(mark, 5, room) })).toBe('CURSOR_EXPIRED');
   await socket.close();
 });

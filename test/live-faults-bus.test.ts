@@ -18,7 +18,8 @@ function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
 
 /** How often the heads of all open rooms were compared with the log so far. */
 function comparisonsOf({ log }: Postroom): number {
-  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head" from "rooms" where "id" in')).length;
+  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head", "headMark" from "rooms" where "id" in'))
+    .length;
 }
 
 /** Whatever happens in a room, over and over. */

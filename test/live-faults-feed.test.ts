@@ -21,7 +21,8 @@ const codes = (code: string) => [{ extensions: { code } }];
 
 /** How often the heads of all open rooms were compared with the log so far. */
 function comparisonsOf({ log }: Postroom): number {
-  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head" from "rooms" where "id" in')).length;
+  return log.filter(({ sql }) => String(sql).startsWith('select "id", "head", "headMark" from "rooms" where "id" in'))
+    .length;
 }
 
 /** The next comparison of heads is seconds away. */

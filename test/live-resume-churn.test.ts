@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
-import { EventStream, forgeCursor, type Inbox, LiveSocket, openCursor, type Result } from './support/live-client.ts';
+import { EventStream, type Inbox, LiveSocket, type Result } from './support/live-client.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 import { createRandom } from './support/unreliable-bus.ts';
@@ -30,7 +30,8 @@ interface Run {
   postroom: Postroom;
   ada: Person;
   room: string;
-  epoch: string;
+  /** The cursors that were seen so far, in no order. */
+  cursors: string[];
   /** Events that were written for certain. */
   head: number;
   streams: number;
@@ -39,7 +40,7 @@ interface Run {
 
 /** One stream after the other, each from somewhere, each for a while. */
 async function read(run: Run, reader: number): Promise<void> {
-  const { postroom, ada, room, epoch } = run;
+  const { postroom, ada, room, cursors } = run;
   const isAda = reader % 2 === 0;
   const open = () => LiveSocket.open(postroom.webSocketUrl, isAda ? { authorization: `Bearer ${ada.token}` } : {});
   let socket = await open();
@@ -47,7 +48,7 @@ async function read(run: Run, reader: number): Promise<void> {
     run.streams += 1;
     const number = run.streams;
     const query = [shared, added, createPersonal(number)][below(3)] ?? shared;
-    const variables = { room, after: below(2) === 0 ? forgeCursor(epoch, below(run.head + 1), room) : undefined };
+    const variables = { room, after: below(2) === 0 ? cursors[below(cursors.length)] : undefined };
     const count = below(12);
     if (below(4) === 0) {
       const stream = await EventStream.open(postroom.graphqlUrl, {
@@ -55,12 +56,12 @@ async function read(run: Run, reader: number): Promise<void> {
         variables,
         ...(isAda && { token: ada.token }),
       });
-      run.taken.push(await take(query, stream.start, stream.results, count));
+      run.taken.push(await take(run, query, stream.start, stream.results, count));
       stream.close();
       continue;
     }
     const { start, results } = socket.subscribe(String(number), query, variables);
-    const taken = take(query, start, results, count);
+    const taken = take(run, query, start, results, count);
     // Now and then a second one of the same kind, which leaves at once.
     if (below(3) === 0)
       socket.subscribe(`also ${number}`, query, variables).start.then(() => socket.complete(`also ${number}`));
@@ -76,10 +77,20 @@ async function read(run: Run, reader: number): Promise<void> {
   await socket.close();
 }
 
-async function take(query: string, start: Promise<string>, results: Inbox<Result>, count: number): Promise<Taken> {
+async function take(
+  { cursors }: Run,
+  query: string,
+  start: Promise<string>,
+  results: Inbox<Result>,
+  count: number,
+): Promise<Taken> {
   const from = seqOf(await start);
-  const taken = await results.take(count);
-  return { query, start: from, seqs: taken.map(({ extensions }) => seqOf(extensions.live.cursor)) };
+  const seqs = (await results.take(count)).map(({ extensions }) => {
+    const { cursor } = extensions.live;
+    if (!cursors.includes(cursor)) cursors.push(cursor);
+    return seqOf(cursor);
+  });
+  return { query, start: from, seqs };
 }
 
 /** Posts, every third of them changed. */
@@ -100,8 +111,7 @@ it('streams that come and go at any moment each see an unbroken part of the room
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   const { room: found } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  const { epoch } = openCursor(found.cursor);
-  const run: Run = { postroom, ada, room, epoch, head: 0, streams: 0, taken: [] };
+  const run: Run = { postroom, ada, room, cursors: [found.cursor], head: 0, streams: 0, taken: [] };
   let isRead = false;
   // Readers wait for events: there are some until the last of them is content.
   const writing = (async () => {

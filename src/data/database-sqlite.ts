@@ -17,6 +17,7 @@ const sqliteHeader = 'SQLite format 3\0';
 const dialect: Dialect = {
   bigint: 'integer',
   tableOptions: 'strict',
+  randomMark: 'abs(random() % 2147483647) + 1',
   isUniqueViolation: (error) => isSqliteError(error) && [1555, 2067].includes(error.errcode),
 };
 

@@ -12,6 +12,8 @@ export interface Dialect {
   bigint: 'integer' | 'bigint';
   /** What follows a `create table (…)`. */
   tableOptions: string;
+  /** An expression that gives each row a random whole number from 1 to 2,147,483,647. */
+  randomMark: string;
   isUniqueViolation(error: unknown): boolean;
 }
 

@@ -1,6 +1,23 @@
+import { randomInt } from 'node:crypto';
 import type { SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomEventRow, RoomEventType, Tables, UserRow } from './tables.ts';
+import type { PostRow, RoomEventRow, RoomEventType, RoomRow, Tables, UserRow } from './tables.ts';
+
+const maxMark = 2 ** 31;
+
+/**
+ * A position in a room's log: after event number `seq`, whose mark is `mark`. It belongs to the history that the database
+ * holds if and only if the log has that number with that mark.
+ */
+export type LogPosition = Pick<RoomEventRow, 'seq' | 'mark'>;
+
+/** Before the first event. */
+export const logStart: LogPosition = { seq: 0, mark: 0 };
+
+/** Where a room's log ends. */
+export function headOf({ head, headMark }: Pick<RoomRow, 'head' | 'headMark'>): LogPosition {
+  return { seq: head, mark: headMark };
+}
 
 /** What an event says beyond its entry in the log: as it was when it was written, so that a live event need not be read. */
 export interface EventContent {
@@ -28,13 +45,14 @@ export interface NewRoomEvent {
  * locked until the commit: the order of numbers is the order of commits.
  */
 export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
-  const { head } = await db
+  const mark = randomInt(1, maxMark);
+  const { head, previousMark } = await db
     .updateTable('rooms')
-    .set((eb) => ({ head: eb('head', '+', 1) }))
+    .set((eb) => ({ head: eb('head', '+', 1), previousMark: eb.ref('headMark'), headMark: mark }))
     .where('id', '=', event.roomId)
-    .returning('head')
+    .returning(['head', 'previousMark'])
     .executeTakeFirstOrThrow();
-  const row = { ...event, seq: Number(head), at: Date.now() };
+  const row = { ...event, seq: Number(head), mark, previousMark, at: Date.now() };
   await db.insertInto('roomEvents').values(row).execute();
   return { ...row, ...(content && { content }) };
 }
@@ -51,25 +69,21 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .execute();
 }
 
-/** The latest number of each of these rooms; a deleted room is absent. */
-export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await db.selectFrom('rooms').select(['id', 'head']).where('id', 'in', roomIds).execute();
-  return new Map(rows.map(({ id, head }) => [id, head]));
+/** Where the log of a room ends, or undefined where the room is gone. */
+export async function findHead(db: Db, roomId: string): Promise<LogPosition | undefined> {
+  const row = await db.selectFrom('rooms').select(['head', 'headMark']).where('id', '=', roomId).executeTakeFirst();
+  return row && headOf(row);
+}
+
+/** Where the log of each of these rooms ends; a deleted room is absent. */
+export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, LogPosition>> {
+  const rows = await db.selectFrom('rooms').select(['id', 'head', 'headMark']).where('id', 'in', roomIds).execute();
+  return new Map(rows.map((row) => [row.id, headOf(row)]));
 }
 
 /** The user's events keep no actor once the account is gone. */
 export async function forgetActor(db: Db, userId: string): Promise<void> {
   await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
-}
-
-/** Which history this database holds; cursors of any other are refused. */
-export async function readEpoch(db: Db): Promise<string> {
-  const { value } = await db
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', 'epoch')
-    .executeTakeFirstOrThrow();
-  return value;
 }
 
 export interface TrimOptions {

@@ -37,7 +37,18 @@ export interface RoomChanges {
 
 export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: NewRoom): RoomRow {
   const now = Date.now();
-  return { id: createId('Room'), name, visibility, ownerId, head: 0, createdAt: now, updatedAt: now, version: 1 };
+  return {
+    id: createId('Room'),
+    name,
+    visibility,
+    ownerId,
+    head: 0,
+    headMark: 0,
+    previousMark: 0,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  };
 }
 
 /** @throws a unique violation where the name is taken. */

@@ -44,6 +44,10 @@ interface RoomTable extends Versioned {
   ownerId: string | null;
   /** The number of the room's latest event. */
   head: number;
+  /** The mark of the room's latest event; 0 before the first. */
+  headMark: number;
+  /** The mark of the event before the latest: what the latest names as its `previousMark`. */
+  previousMark: number;
 }
 
 interface RoomMemberTable {
@@ -64,6 +68,10 @@ interface PostTable extends Versioned {
 interface RoomEventTable {
   roomId: string;
   seq: number;
+  /** Random, 31 bits, never 0: it tells this event from another one that takes the same number after the database was rewound. */
+  mark: number;
+  /** The mark of the event numbered one less; 0 for the first. It stays known when that event is trimmed. */
+  previousMark: number;
   type: RoomEventType;
   /** The post or user it is about; the room itself for RoomUpdated. */
   subjectId: string;

@@ -1,5 +1,5 @@
 import type { Database, Db } from '../data/database.ts';
-import type { RoomEvent } from '../data/events.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { Sight } from '../data/sight.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
@@ -19,8 +19,6 @@ export interface Services {
   sessions: Sessions;
   signInLimit: SignInLimit;
   audit: Audit;
-  /** Which history the database holds. */
-  epoch: string;
 }
 
 /** What a resolver has at hand, for one operation. */
@@ -40,8 +38,6 @@ export interface Context {
   admit(owner: Viewer): void;
   /** One durable transaction, its events published behind the commit. */
   change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
-  /** The position behind an event of the room. */
-  cursorAt(roomId: string, seq: number): string;
   /** The room's live position: not newer than anything else that the operation says of the room. */
   cursorOf(room: RoomRow): string | Promise<string>;
 }
@@ -61,7 +57,7 @@ export class OperationContext implements Context {
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
   #admitted: Map<string, Viewer> | undefined;
-  #positions: Map<string, number> | undefined;
+  #positions: Map<string, LogPosition> | undefined;
   readonly #past: Loaders | undefined;
   #loaders: Loaders | undefined;
   #written: readonly RoomEvent[] | undefined;
@@ -112,25 +108,26 @@ export class OperationContext implements Context {
     return result;
   };
 
-  /** What this operation says of the room is as of this event; the room's row may be newer. */
-  pinPosition(roomId: string, seq: number): void {
+  /** The cursor of the event's room is that of the event; the room's row may be newer. */
+  pinPosition(event: RoomEvent): void {
     this.#positions ??= new Map();
-    this.#positions.set(roomId, seq);
+    this.#positions.set(event.roomId, event);
   }
 
-  cursorAt(roomId: string, seq: number): string {
-    return encodeCursor({ roomId, epoch: this.services.epoch, seq });
+  cursorOf(room: RoomRow): string | Promise<string> {
+    if (this.#past) return this.#cursorFrom(this.#past, room.id);
+    const { seq, mark } = this.#positions?.get(room.id) ?? headOf(room);
+    return encodeCursor({ roomId: room.id, seq, mark });
   }
 
-  cursorOf({ id, head }: RoomRow): string | Promise<string> {
-    return this.#past ? this.#cursorFrom(this.#past, id) : this.cursorAt(id, this.#positions?.get(id) ?? head);
-  }
-
-  /** Where the room stood, and on over what this operation wrote next to it. */
+  /** The end of the log before this operation, moved past the events that the operation itself wrote directly after it. */
   async #cursorFrom(past: Loaders, roomId: string): Promise<string> {
-    let seq = (await past.room.load(roomId))?.head ?? 0;
-    for (const event of this.#written ?? []) if (event.roomId === roomId && event.seq === seq + 1) seq += 1;
-    return this.cursorAt(roomId, seq);
+    const room = await past.room.load(roomId);
+    let { seq, mark } = room ? headOf(room) : logStart;
+    for (const event of this.#written ?? []) {
+      if (event.roomId === roomId && event.seq === seq + 1 && event.previousMark === mark) ({ seq, mark } = event);
+    }
+    return encodeCursor({ roomId, seq, mark });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { sightOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
+import { encodeCursor } from '../live/cursor.ts';
 import { Rendered } from '../live/rendered.ts';
 import { personal, type SubscribeRequest } from '../live/selection.ts';
 import type { RoomStream } from '../resolvers/room-stream.ts';
@@ -76,16 +77,16 @@ async function render(
   event: RoomEvent,
   context: OperationContext,
 ): Promise<Rendered | null> {
-  context.pinPosition(event.roomId, event.seq);
+  context.pinPosition(event);
   if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
-  const cursor = context.cursorAt(event.roomId, event.seq);
+  const cursor = encodeCursor(event);
   const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
   // That there was no viewer to see is no fault, and is not logged as one.
   if (context instanceof SharedContext && context.hasAskedForViewer) return null;
   const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
-  return new Rendered(event.seq, cursor, JSON.stringify(body));
+  return new Rendered(event, cursor, JSON.stringify(body));
 }
 
 function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {

@@ -1,20 +1,20 @@
-/** A position in a room's log: behind event number `seq` of the history `epoch`. */
-export interface Position {
+import type { LogPosition } from '../data/events.ts';
+
+/** A position in the log of one room. */
+export interface RoomPosition extends LogPosition {
   roomId: string;
-  epoch: string;
-  seq: number;
 }
 
-export function encodeCursor({ epoch, seq, roomId }: Position): string {
-  return Buffer.from(`${epoch}.${seq}.${roomId}`).toString('base64url');
+export function encodeCursor({ mark, seq, roomId }: RoomPosition): string {
+  return Buffer.from(`${mark.toString(16).padStart(8, '0')}.${seq}.${roomId}`).toString('base64url');
 }
 
-/** The position of a cursor, or undefined where the text was never given out. */
-export function decodeCursor(cursor: string): Position | undefined {
+/** The position of a cursor, or undefined for a text that no server has given out. */
+export function decodeCursor(cursor: string): RoomPosition | undefined {
   if (cursor.length > 200) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const [, epoch, seq, roomId] = /^([0-9a-f]{8})\.(0|[1-9]\d{0,14})\.([0-9a-z]+)$/.exec(text) ?? [];
-  if (epoch === undefined || seq === undefined || roomId === undefined) return undefined;
-  const position = { epoch, seq: Number(seq), roomId };
+  const [, mark, seq, roomId] = /^([0-9a-f]{8})\.(0|[1-9]\d{0,14})\.([0-9a-z]+)$/.exec(text) ?? [];
+  if (mark === undefined || seq === undefined || roomId === undefined) return undefined;
+  const position = { mark: Number.parseInt(mark, 16), seq: Number(seq), roomId };
   return encodeCursor(position) === cursor ? position : undefined;
 }

@@ -1,15 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
+import type { LogPosition } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
-import type { Feed } from './feed.ts';
+import { decodeCursor } from './cursor.ts';
+import { type Feed, isLoss } from './feed.ts';
 import { Feeds, type FeedsParts } from './feeds.ts';
 import { Group } from './group.ts';
 import type { SubscribeRequest } from './selection.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
-  /** Which history the cursors belong to. */
-  epoch: string;
   /** Which of these users see the room; undefined where everyone does. */
   findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 }
@@ -68,10 +67,6 @@ export class FanOut implements SubscriberHub {
     await setImmediate();
   }
 
-  cursorAt(roomId: string, seq: number): string {
-    return encodeCursor({ roomId, epoch: this.#parts.epoch, seq });
-  }
-
   forget(subscriber: Subscriber): void {
     const known = this.#subscribers.get(subscriber.feed);
     if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
@@ -87,7 +82,7 @@ export class FanOut implements SubscriberHub {
     return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
   }
 
-  #findGroupAt(feed: Feed, request: SubscribeRequest, position: number): Group {
+  #findGroupAt(feed: Feed, request: SubscribeRequest, position: LogPosition): Group {
     const { isPersonal } = request.traits;
     const key = isPersonal ? `${request.key} ${request.viewerKey}` : request.key;
     const groups = this.#groups.get(feed) ?? new Map<string, Group>();
@@ -119,16 +114,13 @@ export class FanOut implements SubscriberHub {
     }
   }
 
-  async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<number> {
+  async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<LogPosition> {
     if (feed.deleted) throw new ClientError('ROOM_DELETED');
     if (after === undefined) return head;
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
-    if (position.epoch !== this.#parts.epoch) throw this.#expired(feed);
-    if (position.seq > feed.head) await feed.heal();
-    if (position.seq > feed.head) throw new ClientError('CURSOR_INVALID', 'The cursor is ahead of the room.');
-    if (!(await feed.read(position.seq, 1))) throw this.#expired(feed);
-    return position.seq;
+    if (isLoss(await feed.read(position, 1))) throw this.#expired(feed);
+    return position;
   }
 
   /** Ends the streams of those who do not see the room any more. */
@@ -146,6 +138,6 @@ export class FanOut implements SubscriberHub {
 
   #expired(feed: Feed): ClientError {
     if (feed.deleted) return new ClientError('ROOM_DELETED');
-    return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: this.cursorAt(feed.roomId, feed.head) } });
+    return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
 }

@@ -1,8 +1,10 @@
 import type { Database } from '../data/database.ts';
-import { type RoomEvent, readEvents, readHeads } from '../data/events.ts';
+import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../data/events.ts';
 import { type Bus, type BusMessage, roomTopic } from './bus.ts';
+import { encodeCursor } from './cursor.ts';
+import { follows, RecentEvents } from './recent-events.ts';
 
-/** What of a room's log is kept for readers. */
+/** Which events of a room are kept for readers. */
 export interface Retention {
   hours: number;
   count: number;
@@ -15,37 +17,41 @@ export interface FeedParts {
   onLogRead: (roomId: string) => void;
 }
 
-/** Looks at who may still listen, before anyone hears of an event that may have changed it. */
+/** Checks who may still listen, before anyone receives an event that may have changed it. */
 export type AccessCheck = (feed: Feed) => Promise<void>;
 
-/** Told when there is more to read, when something said before may be stale, and when the room is gone. */
+/** Notified when there is more to read, when something sent before may be stale, and when the room is gone. */
 export interface FeedReader {
   advance(): void;
+  /** The feed has found the database rewound: positions have to be looked up again. */
+  restart(): void;
   forget(subjectId: string): void;
   end(): void;
 }
 
-/** So many events of a room are at hand without a read of the log. */
-const ringLength = 2_048;
-/** So many are read at once; an idle room holds no more. */
+/** Why nothing can be read from a position: what follows it is no longer kept, or the log does not hold the position. */
+export type Loss = 'trimmed' | 'rewound';
+
+/** How many events are read from the log at once; an idle room holds no more. */
 const chunkLength = 256;
-/** So many of the latest events keep what they say as it was written; a reader further behind reads it as it is now. */
-const liveLength = 64;
 const hourMs = 3_600_000;
 
 /**
  * One room's events in order: the log, with the bus as a wake-up. Whatever the bus loses, repeats or reorders, `head`
- * moves by one event at a time; a gap is read from the log.
+ * moves by one event at a time; a gap is read from the log. Each event names the mark of the one before it, so that a
+ * database that was rewound (a restored backup, a failover) is noticed before anything of its new history is sent.
  */
 export class Feed {
   readonly roomId: string;
-  /** The number of the latest event that stands in the ring, or stood in the log when the feed was opened. */
-  head = 0;
+  /** Where the log ends, as far as this feed has read it. */
+  head: LogPosition = logStart;
+  /** Grows each time the database is found rewound: a position from before has to be looked up again. */
+  generation = 0;
   deleted = false;
   readonly readers = new Set<FeedReader>();
   readonly #parts: FeedParts;
   readonly #checkAccess: AccessCheck;
-  readonly #ring: RoomEvent[] = [];
+  readonly #recent = new RecentEvents();
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
   #healing: Promise<void> | undefined;
@@ -58,24 +64,24 @@ export class Feed {
     this.#checkAccess = checkAccess;
   }
 
-  /** Live on the bus first, then the log, then what the bus said in between: no event falls through. */
+  /** Live on the bus first, then the log, then what the bus brought in between: no event is missed. */
   async open(): Promise<void> {
-    const { bus, database } = this.#parts;
-    this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#hear(message));
+    const { bus } = this.#parts;
+    this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#receive(message));
     try {
-      const head = (await readHeads(database.db, [this.roomId])).get(this.roomId);
-      if (head === undefined) return this.end();
-      const latest = await this.#readLog(Math.max(0, head - chunkLength), chunkLength);
-      for (const event of latest) this.#keep(event);
-      this.head = Math.max(head, latest.at(-1)?.seq ?? 0);
-      if (this.#ring.at(-1)?.seq !== this.head) this.#ring.length = 0;
+      const head = await this.#findHead();
+      if (!head) return this.end();
+      for (const event of await this.#readLog(Math.max(0, head.seq - chunkLength))) this.#recent.append(event);
+      const { latest } = this.#recent;
+      this.head = latest && latest.seq >= head.seq ? latest : head;
+      if (latest !== this.head) this.#recent.clear();
     } catch (error) {
       this.#leaveBus();
       throw error;
     }
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const message of early) this.#hear(message);
+    for (const message of early) this.#receive(message);
   }
 
   close(): void {
@@ -87,53 +93,62 @@ export class Feed {
     for (const reader of [...this.readers]) reader.end();
   }
 
+  /** Where the log ends, for clients to continue from. */
+  get cursor(): string {
+    const { seq, mark } = this.head;
+    return encodeCursor({ roomId: this.roomId, seq, mark });
+  }
+
   /** Wakes every reader; one that has nothing to do goes back to sleep. */
   advance(): void {
     for (const reader of [...this.readers]) reader.advance();
   }
 
-  /**
-   * Up to `limit` events behind number `after`; none where there is nothing more. Undefined where some of them are no
-   * longer kept: decided by count and age as it is read, never by how far trimming has come.
-   */
-  async read(after: number, limit: number): Promise<RoomEvent[] | undefined> {
-    const events = await this.#find(after, limit);
-    if (!events) await this.#endWhereGone();
-    return events;
+  /** Up to `limit` events after a position, none where there is nothing more; or why none can be read from there. */
+  async read(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
+    const found = await this.#find(after, limit);
+    if (!isLoss(found)) return found;
+    // The position may be newer than this feed, or of a history that this feed has yet to notice.
+    await this.heal();
+    return this.#find(after, limit);
   }
 
-  async #find(after: number, limit: number): Promise<RoomEvent[] | undefined> {
-    if (after >= this.head) return [];
-    if (after < this.head - this.#parts.retention.count) return undefined;
-    const events = (this.#readRing(after, limit) ?? (await this.#readChunk(after))).slice(0, limit);
+  /** What is no longer kept is decided by count and age as it is read, never by how far trimming has come. */
+  async #find(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
+    if (after.seq > this.head.seq) return 'rewound';
+    if (after.seq === this.head.seq) return after.mark === this.head.mark ? [] : 'rewound';
+    if (after.seq < this.head.seq - this.#parts.retention.count) return 'trimmed';
+    const events = (this.#recent.read(after.seq, limit) ?? (await this.#readChunk(after.seq))).slice(0, limit);
     const first = events[0];
-    if (first?.seq !== after + 1 || events.at(-1)?.seq !== after + events.length) return undefined;
-    return first.at < Date.now() - this.#parts.retention.hours * hourMs ? undefined : events;
+    if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
+    if (!follows(first, after)) return 'rewound';
+    return first.at < Date.now() - this.#parts.retention.hours * hourMs ? 'trimmed' : events;
   }
 
-  /** A room that is deleted takes its log along, which may be seen before it is heard. */
-  async #endWhereGone(): Promise<void> {
-    const heads = await readHeads(this.#parts.database.db, [this.roomId]);
-    if (!heads.has(this.roomId)) this.end();
-  }
-
-  /** Brings `head` up to where the log is now; all who wait share one reading. */
+  /** Brings `head` up to where the log ends now; all who wait share one reading. */
   heal(): Promise<void> {
     this.#isBehind = true;
     this.#healing ??= this.#catchUp();
     return this.#healing;
   }
 
-  #hear(message: BusMessage): void {
+  #receive(message: BusMessage): void {
     if (this.#early) return void this.#early.push(message);
     if (message.type === 'roomDeleted') return this.end();
     if (message.type !== 'roomChanged') return;
     const { event } = message;
-    if (event.seq <= this.head) return;
-    // What may end a stream is read from the log, where its turn waits for the look at who may still listen.
-    if (event.seq === this.head + 1 && !this.#healing && !mayChangeAccess(event)) this.#push([event]);
+    if (this.#isKnown(event)) return;
+    // An event that may end a stream is read from the log, where its turn waits for the access check.
+    if (follows(event, this.head) && !this.#healing && !mayChangeAccess(event)) this.#push(event);
     // A failed read is tried again by the next event or the next comparison of heads.
     else this.heal().catch(() => {});
+  }
+
+  /** Messages may come twice or late. One that carries a known number with another mark is neither. */
+  #isKnown({ seq, mark }: RoomEvent): boolean {
+    if (seq > this.head.seq) return false;
+    const known = seq === this.head.seq ? this.head : this.#recent.find(seq);
+    return known === undefined || known.mark === mark;
   }
 
   async #catchUp(): Promise<void> {
@@ -141,98 +156,86 @@ export class Feed {
       while (this.#isBehind) {
         // What is asked for from here on may be newer than what this reading finds.
         this.#isBehind = false;
-        const events = await this.#readLog(this.head, chunkLength);
-        for (const event of events) await this.#accept(event);
-        this.#isBehind ||= events.length === chunkLength;
+        await this.#readAhead();
       }
     } finally {
       this.#healing = undefined;
     }
   }
 
-  async #accept(event: RoomEvent): Promise<void> {
-    if (event.seq <= this.head) return;
-    if (mayChangeAccess(event)) await this.#checkAccess(this);
-    this.#push([event]);
+  /** While it runs nothing else moves `head`. */
+  async #readAhead(): Promise<void> {
+    const head = await this.#findHead();
+    if (!head) return this.end();
+    if (head.seq === this.head.seq && head.mark === this.head.mark) return;
+    if (head.seq <= this.head.seq) return this.#rewind(head);
+    const events = await this.#readLog(this.head.seq);
+    const [first] = events;
+    if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
+    // Everything after the known position has been trimmed: readers find out by reading on.
+    if (!first) this.#skipTo(head);
+    for (const event of events) {
+      if (mayChangeAccess(event)) await this.#checkAccess(this);
+      this.#push(event);
+    }
+    this.#isBehind ||= events.length === chunkLength;
   }
 
-  #push(events: readonly RoomEvent[]): void {
-    if (events.length === 0) return;
-    for (const event of events) {
-      this.#keep(event);
-      this.head = event.seq;
-      if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
-    }
-    // Not one by one: each time the whole ring moves.
-    if (this.#ring.length > ringLength + chunkLength) this.#ring.splice(0, chunkLength);
-    this.#stripOld(events.length);
+  /** The database holds another history than the one that was read: only positions that both have in common still count. */
+  async #rewind(head: LogPosition): Promise<void> {
+    await this.#checkAccess(this);
+    this.generation += 1;
+    this.head = head;
+    this.#recent.clear();
+    this.#chunks.clear();
+    for (const reader of [...this.readers]) reader.restart();
+  }
+
+  #skipTo(head: LogPosition): void {
+    this.#recent.clear();
+    this.head = head;
     this.advance();
   }
 
-  /** The ring has no holes: what stands before one that trimming made is not at hand any more. */
-  #keep(event: RoomEvent): void {
-    if (this.#ring.at(-1)?.seq !== event.seq - 1) this.#ring.length = 0;
-    this.#ring.push(event);
-  }
-
-  /** The ring holds positions, not content: only the latest events still carry it. */
-  #stripOld(added: number): void {
-    const end = this.#ring.length - liveLength;
-    for (let index = Math.max(0, end - added); index < end; index += 1) {
-      const event = this.#ring[index];
-      if (event?.content) this.#ring[index] = withoutContent(event);
-    }
+  #push(event: RoomEvent): void {
+    this.#recent.append(event);
+    this.head = event;
+    if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
+    this.advance();
   }
 
   #forget(subjectId: string): void {
     for (const reader of this.readers) reader.forget(subjectId);
   }
 
-  #readRing(after: number, limit: number): RoomEvent[] | undefined {
-    const first = this.#ring[0];
-    if (!first || after + 1 < first.seq) return undefined;
-    const start = after + 1 - first.seq;
-    return this.#ring.slice(start, start + limit);
-  }
-
-  /** Readers far behind share their reads: chunks stand at fixed places, and one read serves all who wait for it. */
+  /** Readers far behind share their reads: chunks start at fixed numbers, and one read serves all who wait for it. */
   async #readChunk(after: number): Promise<RoomEvent[]> {
     const start = after - (after % chunkLength);
-    const reading = this.#chunks.get(start) ?? this.#readLog(start, chunkLength);
+    const reading = this.#chunks.get(start) ?? this.#readLog(start);
     this.#chunks.set(start, reading);
     try {
       const events = await reading;
-      this.#extendRing(events);
+      this.#recent.prepend(events);
       return events.filter(({ seq }) => seq > after);
     } finally {
       this.#chunks.delete(start);
     }
   }
 
-  /** What one reader was behind, others will be too. */
-  #extendRing(events: readonly RoomEvent[]): void {
-    const first = this.#ring[0]?.seq;
-    const older = events.filter(({ seq }) => first !== undefined && seq < first);
-    if (
-      first !== undefined &&
-      older[0]?.seq === first - older.length &&
-      older.length + this.#ring.length <= ringLength
-    ) {
-      this.#ring.unshift(...older);
-    }
+  #findHead(): Promise<LogPosition | undefined> {
+    return findHead(this.#parts.database.db, this.roomId);
   }
 
-  #readLog(after: number, limit: number): Promise<RoomEvent[]> {
+  #readLog(after: number): Promise<RoomEvent[]> {
     this.#parts.onLogRead(this.roomId);
-    return readEvents(this.#parts.database.db, this.roomId, after, limit);
+    return readEvents(this.#parts.database.db, this.roomId, after, chunkLength);
   }
+}
+
+export function isLoss(found: readonly RoomEvent[] | Loss): found is Loss {
+  return typeof found === 'string';
 }
 
 function mayChangeAccess({ type }: RoomEvent): boolean {
   return type === 'MemberLeft' || type === 'RoomUpdated';
-}
-
-/** The event as a replay sees it: what it says is read anew. */
-export function withoutContent({ content: _, ...event }: RoomEvent): RoomEvent {
-  return event;
 }

@@ -86,8 +86,9 @@ export class Feeds {
     for (const feed of feeds) {
       const head = heads.get(feed.roomId);
       if (head === undefined) feed.end();
-      else if (head > feed.head) await feed.heal().catch(this.#parts.onError);
-      else feed.advance();
+      else if (head.seq === feed.head.seq && head.mark === feed.head.mark) feed.advance();
+      // Newer, rewound, or overtaken by a message since the query: the feed looks again.
+      else await feed.heal().catch(this.#parts.onError);
     }
   }
 }

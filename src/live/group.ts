@@ -1,5 +1,6 @@
-import type { RoomEvent } from '../data/events.ts';
-import { type Feed, type FeedReader, withoutContent } from './feed.ts';
+import type { LogPosition, RoomEvent } from '../data/events.ts';
+import { type Feed, type FeedReader, isLoss } from './feed.ts';
+import { withoutContent } from './recent-events.ts';
 import { personal, type Render } from './selection.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -21,8 +22,8 @@ const replayedMs = 1_000;
 /** Subscribers of one room with equal selections. It moves along the feed, renders each event once and hands it to all who are live. */
 export class Group implements FeedReader {
   readonly feed: Feed;
-  /** The number of the latest event it has rendered. */
-  position: number;
+  /** After the latest event it has rendered. */
+  position: LogPosition;
   readonly members = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();
   readonly #parts: GroupParts;
@@ -31,7 +32,7 @@ export class Group implements FeedReader {
   #forgetting: NodeJS.Timeout | undefined;
   #isPumping = false;
 
-  constructor(position: number, parts: GroupParts) {
+  constructor(position: LogPosition, parts: GroupParts) {
     this.position = position;
     this.#parts = parts;
     this.feed = parts.feed;
@@ -65,6 +66,13 @@ export class Group implements FeedReader {
     this.#isPumping = true;
     // Where it fails nothing is lost: the position stands, and the next event or comparison of heads tries again.
     this.#pump().catch(this.#parts.onError);
+  }
+
+  restart(): void {
+    this.position = this.feed.head;
+    this.#live.clear();
+    this.forgetAll();
+    for (const member of [...this.members]) member.restart();
   }
 
   end(): void {
@@ -107,9 +115,12 @@ export class Group implements FeedReader {
 
   async #pump(): Promise<void> {
     try {
-      while (this.position < this.feed.head && this.#live.size > 0) {
-        const events = await this.feed.read(this.position, batchLength);
-        if (!events) return this.#skipToHead();
+      while (this.position.seq < this.feed.head.seq && this.#live.size > 0) {
+        const { position } = this;
+        const events = await this.feed.read(position, batchLength);
+        // The feed has moved the group to another history meanwhile.
+        if (position !== this.position) continue;
+        if (isLoss(events)) return this.#skipToHead();
         if (!(await this.#renderAll(events))) return this.#split();
       }
       // With nobody live there is nothing to render; whoever catches up goes on from their own place.
@@ -122,10 +133,12 @@ export class Group implements FeedReader {
 
   /** False where the selection turned out to be personal. */
   async #renderAll(events: readonly RoomEvent[]): Promise<boolean> {
+    const { generation } = this.feed;
     for (const event of events) {
       const rendered = await this.#parts.render(event);
+      if (generation !== this.feed.generation) return true;
       if (rendered === personal) return false;
-      this.position = event.seq;
+      this.position = rendered?.position ?? { seq: event.seq, mark: event.mark };
       if (rendered) for (const member of this.#live) member.deliver(rendered);
     }
     return true;

@@ -1,4 +1,4 @@
-import type { RoomEvent } from '../data/events.ts';
+import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { Sight } from '../data/sight.ts';
 import type { Rendered } from './rendered.ts';
 
@@ -12,8 +12,8 @@ export interface SubscribeRequest {
   roomId: string;
   /** A cursor to go on behind; absent: from now on. */
   after: string | undefined;
-  /** The room's number when it was asked for: now. Whatever the feed waits for, nothing since then is missed. */
-  head: number;
+  /** The end of the room's log when the subscription was asked for: nothing since then is missed, whatever the feed waits for. */
+  head: LogPosition;
   /** Equal where document, operation and variables are. */
   key: string;
   /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */

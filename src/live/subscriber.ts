@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RoomEvent } from '../data/events.ts';
+import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
-import type { Feed } from './feed.ts';
+import { encodeCursor } from './cursor.ts';
+import { type Feed, isLoss, type Loss } from './feed.ts';
 import type { Group } from './group.ts';
 import type { Rendered } from './rendered.ts';
 import { personal, type SubscribeRequest } from './selection.ts';
@@ -23,7 +24,6 @@ export interface Sink {
 /** What all subscribers of a fan-out share. */
 export interface SubscriberHub {
   findGroup(subscriber: Subscriber): Group;
-  cursorAt(roomId: string, seq: number): string;
   forget(subscriber: Subscriber): void;
   onError(error: unknown): void;
 }
@@ -37,8 +37,8 @@ const batchLength = 64;
 export class Subscriber {
   readonly feed: Feed;
   readonly request: SubscribeRequest;
-  /** The number of the event behind which it stands. */
-  position: number;
+  /** After the latest event that was sent, or that its selection leaves out. */
+  position: LogPosition;
   readonly #hub: SubscriberHub;
   #group: Group | undefined;
   #sink: Sink | undefined;
@@ -46,8 +46,10 @@ export class Subscriber {
   /** What ended it before it had a sink to say so. */
   #ended: ClientError | undefined;
   #isReading = false;
+  /** The feed's generation in which the position was last found in the log; none at first. */
+  #generation: number | undefined;
 
-  constructor(hub: SubscriberHub, feed: Feed, request: SubscribeRequest, position: number) {
+  constructor(hub: SubscriberHub, feed: Feed, request: SubscribeRequest, position: LogPosition) {
     this.#hub = hub;
     this.feed = feed;
     this.request = request;
@@ -56,7 +58,8 @@ export class Subscriber {
 
   /** The position it has reached, for `after`. */
   get cursor(): string {
-    return this.#hub.cursorAt(this.feed.roomId, this.position);
+    const { seq, mark } = this.position;
+    return encodeCursor({ roomId: this.feed.roomId, seq, mark });
   }
 
   /** Starts the stream. */
@@ -78,21 +81,26 @@ export class Subscriber {
   }
 
   deliver(rendered: Rendered): void {
-    if (rendered.seq <= this.position || !this.#sink) return;
-    if (this.#sink.isFull()) return this.fallBehind(rendered.seq - 1);
-    this.position = rendered.seq;
+    if (rendered.position.seq <= this.position.seq || !this.#sink) return;
+    if (this.#sink.isFull()) return this.fallBehind(rendered.previous);
+    this.position = rendered.position;
     this.#sink.write(rendered);
   }
 
-  /** Live, it has seen everything up to `seq`, and has passed over what its selection leaves out. */
-  reach(seq: number): void {
-    this.position = Math.max(this.position, seq);
+  /** Live, it has received everything up to a position, but for what its selection leaves out. */
+  reach(position: LogPosition): void {
+    if (position.seq > this.position.seq) this.position = position;
   }
 
-  /** Off the live path from `seq` on: it costs its neighbours nothing, and no memory beyond what waits on its socket. */
-  fallBehind(seq: number): void {
-    this.reach(seq);
+  /** Off the live path from a position on: it costs its neighbours nothing, and no memory beyond what waits on its socket. */
+  fallBehind(position: LogPosition): void {
+    this.reach(position);
     this.#group?.fallBehind(this);
+    this.#catchUp();
+  }
+
+  /** The database was rewound: it continues where the new history still holds its position, and ends where it does not. */
+  restart(): void {
     this.#catchUp();
   }
 
@@ -135,9 +143,13 @@ export class Subscriber {
     try {
       while (this.#group && this.#sink && !this.#hasLeft) {
         if (this.#sink.isFull()) return this.#sink.onceDrained(() => this.#catchUp());
-        if (this.position >= this.#group.position) return this.#group.goLive(this);
+        const { generation } = this.feed;
+        const isFound = this.#generation === generation;
+        if (isFound && this.position.seq >= this.#group.position.seq) return this.#group.goLive(this);
         const events = await this.feed.read(this.position, batchLength);
-        if (!events) return this.#endSlow();
+        if (isLoss(events)) return this.#endLost(events);
+        this.#generation = generation;
+        if (!isFound) continue;
         await this.#replay(events);
         // A herd of readers must not keep the event loop from writing what they read.
         await setImmediate();
@@ -151,16 +163,17 @@ export class Subscriber {
     for (const event of events) {
       const rendered = await this.#group?.replay(event);
       if (rendered === undefined || rendered === personal || this.#hasLeft) return;
+      if (this.#generation !== this.feed.generation) return;
       // Sent already, by another way, while it was rendered.
-      if (event.seq <= this.position) continue;
-      this.position = event.seq;
+      if (event.seq <= this.position.seq) continue;
+      this.position = rendered?.position ?? { seq: event.seq, mark: event.mark };
       if (rendered) this.#sink?.write(rendered);
       if (this.#sink?.isFull()) return;
     }
   }
 
-  #endSlow(): void {
-    const cursor = this.#hub.cursorAt(this.feed.roomId, this.feed.head);
-    this.end(new ClientError('SLOW_CONSUMER', undefined, { live: { cursor } }));
+  #endLost(loss: Loss): void {
+    const code = loss === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
+    this.end(new ClientError(code, undefined, { live: { cursor: this.feed.cursor } }));
   }
 }

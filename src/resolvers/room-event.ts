@@ -1,7 +1,8 @@
-import type { RoomEvent as Event } from '../data/events.ts';
+import { type RoomEvent as Event, headOf } from '../data/events.ts';
 import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
+import { encodeCursor } from '../live/cursor.ts';
 import type {
   MemberJoinedResolvers,
   PostCreatedResolvers,
@@ -20,7 +21,7 @@ export const RoomEvent: RoomEventResolvers = {
 
 /** What every event answers. */
 export const RoomUpdated: RoomUpdatedResolvers = {
-  cursor: (event, _, context) => context.cursorAt(event.roomId, event.seq),
+  cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
 };
@@ -47,15 +48,15 @@ export const MemberLeft = MemberJoined;
 export const roomSubscriptions: SubscriptionResolvers = {
   roomEvents: {
     subscribe: async (_, { room, after }, context) => {
-      const { id: roomId, head } = await assertVisible(room, context);
-      return new RoomStream({ roomId, after, head, project: (event) => event });
+      const found = await assertVisible(room, context);
+      return new RoomStream({ roomId: found.id, after, head: headOf(found), project: (event) => event });
     },
     resolve: (event: Event) => event,
   },
   postAdded: {
     subscribe: async (_, { room, after }, context) => {
-      const { id: roomId, head } = await assertVisible(room, context);
-      return new RoomStream({ roomId, after, head, project: findAddedPost });
+      const found = await assertVisible(room, context);
+      return new RoomStream({ roomId: found.id, after, head: headOf(found), project: findAddedPost });
     },
     resolve: (post: PostRow) => post,
   },

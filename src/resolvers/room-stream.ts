@@ -1,11 +1,11 @@
-import type { RoomEvent } from '../data/events.ts';
+import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { Context } from '../engine/context.ts';
 
 export interface RoomStreamOptions {
   roomId: string;
   after: string | null | undefined;
-  /** The room's number as the room was found. */
-  head: number;
+  /** The end of the room's log when the room was found. */
+  head: LogPosition;
   /** The event as the subscription's root value; undefined where it leaves the event out. */
   project: (event: RoomEvent, context: Context) => unknown;
 }
@@ -14,7 +14,7 @@ export interface RoomStreamOptions {
 export class RoomStream implements AsyncIterable<never> {
   readonly roomId: string;
   readonly after: string | undefined;
-  readonly head: number;
+  readonly head: LogPosition;
   readonly project: RoomStreamOptions['project'];
 
   constructor({ roomId, after, head, project }: RoomStreamOptions) {

@@ -245,11 +245,11 @@ function parseBlock(block: string): StreamEvent {
 }
 
 /** What is inside a cursor: for tests that count, and for those that forge. */
-export function openCursor(cursor: string): { epoch: string; seq: number; roomId: string } {
-  const [epoch = '', seq = '', roomId = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
-  return { epoch, seq: Number(seq), roomId };
+export function openCursor(cursor: string): { mark: string; seq: number; roomId: string } {
+  const [mark = '', seq = '', roomId = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
+  return { mark, seq: Number(seq), roomId };
 }
 
-export function forgeCursor(epoch: string, seq: number | string, roomId: string): string {
-  return Buffer.from(`${epoch}.${seq}.${roomId}`).toString('base64url');
+export function forgeCursor(mark: string, seq: number | string, roomId: string): string {
+  return Buffer.from(`${mark}.${seq}.${roomId}`).toString('base64url');
 }

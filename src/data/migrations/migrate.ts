@@ -2,12 +2,13 @@ import { type Kysely, sql } from 'kysely';
 import { type Database, DatabaseUnusable, type Dialect } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { initial } from './0001-initial.ts';
+import { eventMarks } from './0002-event-marks.ts';
 
 /** Brings the tables one step further, inside a transaction. */
 export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
 
 /** In order; the database keeps how many of them it has seen. */
-const migrations: readonly Migration[] = [initial];
+const migrations: readonly Migration[] = [initial, eventMarks];
 
 /** Runs what the database has not seen yet, all in one transaction; refuses one that has seen more than this program knows. */
 export async function migrate({ transaction, dialect }: Database): Promise<void> {

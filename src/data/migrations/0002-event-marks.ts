@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Migration } from './migrate.ts';
+
+/** Each event gets a random mark and names the mark of the event before it, each room names the marks of its latest two. */
+export const eventMarks: Migration = async (db, dialect) => {
+  const randomMark = sql.raw(dialect.randomMark);
+  const markAt = (seq: string) =>
+    sql`select "mark" from "roomEvents" as earlier where earlier."roomId" = room."id" and earlier."seq" = ${sql.raw(seq)}`;
+  const statements = [
+    sql`alter table "roomEvents" add column "mark" integer not null default 0`,
+    sql`alter table "roomEvents" add column "previousMark" integer not null default 0`,
+    sql`alter table rooms add column "headMark" integer not null default 0`,
+    sql`alter table rooms add column "previousMark" integer not null default 0`,
+    sql`update "roomEvents" set "mark" = ${randomMark}`,
+    sql`update "roomEvents" as event set "previousMark" = coalesce((
+      select "mark" from "roomEvents" as earlier where earlier."roomId" = event."roomId" and earlier."seq" = event."seq" - 1
+    ), 0)`,
+    // An event that was trimmed has no mark any more, and its number needs one all the same.
+    sql`update rooms as room set "headMark" = coalesce((${markAt('room."head"')}), ${randomMark}) where "head" > 0`,
+    sql`update rooms as room set "previousMark" = coalesce((${markAt('room."head" - 1')}), 0)`,
+    sql`delete from settings where "name" = 'epoch'`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+};

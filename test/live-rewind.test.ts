@@ -1,0 +1,214 @@
+import { copyFileSync, rmSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { withDatabase } from './support/shared-server.ts';
+
+const events = `subscription ($room: ID!, $after: String) {
+  roomEvents(room: $room, after: $after) { __typename ... on PostCreated { post { title } } }
+}`;
+const posts = 'subscription ($room: ID!) { postAdded(room: $room) { title } }';
+const renaming =
+  'mutation ($room: ID!, $name: String!) { updateRoom(input: { id: $room, name: $name }) { room { id } } }';
+
+interface History {
+  file: string;
+  settings: { DATABASE_URL: string };
+  postroom: Postroom;
+  ada: Person;
+  room: string;
+}
+
+async function begin(program?: string[]): Promise<History> {
+  const file = `${scratchFolder()}/postroom.db`;
+  const settings = { DATABASE_URL: `sqlite:${file}` };
+  const postroom = await launchForTest(settings, program);
+  const ada = await postroom.signUp('Ada');
+  return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
+}
+
+/** Posts `A1`, `A2` and so on; the cursor after each of them. */
+async function writePosts({ postroom, ada, room }: History, names: readonly string[]): Promise<string[]> {
+  const cursors: string[] = [];
+  for (const name of names) {
+    await postroom.createPost(ada, room, name);
+    cursors.push(await cursorOf(postroom, room));
+  }
+  return cursors;
+}
+
+async function cursorOf(postroom: Postroom, id: string): Promise<string> {
+  const { room } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id });
+  return room.cursor;
+}
+
+function names(letter: string, from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `${letter}${from + index}`);
+}
+
+async function open(postroom: Postroom, seen?: Record<string, string>): Promise<LiveSocket> {
+  const socket = await LiveSocket.open(postroom.webSocketUrl, seen && { live: { seen } });
+  onTestFinished(() => socket.close());
+  return socket;
+}
+
+/** The code that a resumed subscription is refused with, or the titles that it receives. */
+async function resume(history: History, after: string, count: number): Promise<unknown> {
+  const { start, refused, results } = (await open(history.postroom, { resumed: after })).subscribe('resumed', events, {
+    room: history.room,
+  });
+  const error = await Promise.race([start.then(() => undefined), refused.then(([first]) => first)]);
+  if (error) return { code: error.extensions.code, cursor: error.extensions.live?.cursor };
+  return (await results.take(count)).map(({ data }) => data.roomEvents.post.title);
+}
+
+function copy(file: string): string {
+  const target = `${file}.old`;
+  rmSync(target, { force: true });
+  withDatabase(file, (database) => database.exec(`vacuum into '${target}'`));
+  return target;
+}
+
+/** Puts an older state back in place of the database of a server that is stopped. */
+function putBack(file: string, old: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  copyFileSync(old, file);
+}
+
+/** Writes an older state over the database of a server that runs. */
+async function restoreUnder(file: string, old: string): Promise<void> {
+  const source = new DatabaseSync(old);
+  try {
+    await backup(source, file);
+  } finally {
+    source.close();
+  }
+}
+
+describe('after an older state of the database was put back', () => {
+  it('a cursor from the lost history is CURSOR_EXPIRED, and one from before it resumes completely', async () => {
+    const first = await begin();
+    const kept = await writePosts(first, names('A', 1, 5));
+    const old = copy(first.file);
+    const lost = await writePosts(first, names('A', 6, 10));
+    await first.postroom.stop();
+    putBack(first.file, old);
+    const postroom = await launchForTest(first.settings);
+    const history = { ...first, postroom };
+    const rewritten = await writePosts(history, names('B', 6, 8));
+    // The log ends before the lost cursor, later exactly there, and at last after it.
+    expect(await resume(history, lost[4] ?? '', 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: rewritten[2] });
+    const [, end] = await writePosts(history, names('B', 9, 10));
+    for (const cursor of lost) {
+      expect(await resume(history, cursor, 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: end });
+    }
+    const [, , latest] = await writePosts(history, names('B', 11, 13));
+    for (const cursor of lost) {
+      expect(await resume(history, cursor, 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: latest });
+    }
+    expect(await resume(history, kept[4] ?? '', 8)).toEqual(names('B', 6, 13));
+    expect(await resume(history, kept[1] ?? '', 11)).toEqual([...names('A', 3, 5), ...names('B', 6, 13)]);
+  });
+
+  it('a cursor is judged by its mark also where its own event has been trimmed', async () => {
+    const first = await begin();
+    const cursors = await writePosts(first, names('A', 1, 6));
+    await first.postroom.stop();
+    withDatabase(first.file, (database) => database.exec('delete from "roomEvents" where "seq" <= 4'));
+    const history = { ...first, postroom: await launchForTest(first.settings) };
+    expect(await resume(history, cursors[3] ?? '', 2)).toEqual(names('A', 5, 6));
+    expect(await resume(history, cursors[5] ?? '', 0)).toEqual([]);
+    for (const index of [3, 5]) {
+      const { seq, roomId } = openCursor(cursors[index] ?? '');
+      const code = 'CURSOR_EXPIRED';
+      expect(await resume(history, forgeCursor('0badcafe', seq, roomId), 0)).toEqual({ code, cursor: cursors[5] });
+    }
+    expect(await resume(history, cursors[2] ?? '', 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: cursors[5] });
+  });
+});
+
+describe('when the database is rewound under a running server', () => {
+  it.each([
+    ['the new history is shorter', undefined, 0],
+    ['the new history has grown past it', undefined, 7],
+    ['the new history has grown past it and the bus says nothing', 'deaf', 7],
+  ])('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
+    const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
+    const history = await begin(fault ? [program, fault] : undefined);
+    const { postroom, room } = history;
+    const [live, resumed] = [await open(postroom), await open(postroom)];
+    const started = live.subscribe('live', events, { room });
+    await started.start;
+    await writePosts(history, names('A', 1, 5));
+    const old = copy(history.file);
+    const lost = await writePosts(history, names('A', 6, 10));
+    const received = await started.results.take(10);
+    expect(received.map(({ data }) => data.roomEvents.post.title)).toEqual(names('A', 1, 10));
+    await restoreUnder(history.file, old);
+    await writePosts(history, names('B', 6, 5 + count));
+    const [error] = await started.refused;
+    expect(error?.extensions.code).toBe('CURSOR_EXPIRED');
+    // Nothing of the new history came before the notice.
+    expect(started.results.all).toHaveLength(10);
+    const after = error?.extensions.live?.cursor;
+    expect(lost).not.toContain(after);
+    const again = resumed.subscribe('again', events, { room, after });
+    expect(await again.start).toBe(after);
+    const { seq } = openCursor(after ?? '');
+    await writePosts(history, ['later']);
+    const rest = await again.results.take(5 + count - seq + 1);
+    expect(rest.map(({ data }) => data.roomEvents.post.title)).toEqual([...names('B', seq + 1, 5 + count), 'later']);
+  });
+
+  it('a stream that has received nothing of the lost history continues', async () => {
+    const history = await begin();
+    const { postroom, room, ada } = history;
+    const { start, results } = (await open(postroom)).subscribe('posts', posts, { room });
+    await start;
+    await writePosts(history, names('A', 1, 3));
+    const old = copy(history.file);
+    for (const name of names('lobby', 1, 5)) await postroom.ask(renaming, { room, name }, ada.token);
+    expect((await results.take(3)).map(({ data }) => data.postAdded.title)).toEqual(names('A', 1, 3));
+    await restoreUnder(history.file, old);
+    await writePosts(history, names('B', 4, 12));
+    expect((await results.take(9)).map(({ data }) => data.postAdded.title)).toEqual(names('B', 4, 12));
+  });
+
+  it('a stream of a room that the older state shows to others ends with MEMBERSHIP_REVOKED', async () => {
+    const history = await begin();
+    const { postroom, room, ada } = history;
+    const change =
+      'mutation ($room: ID!, $visibility: RoomVisibility!) { updateRoom(input: { id: $room, visibility: $visibility }) { room { id } } }';
+    await postroom.ask(change, { room, visibility: 'PRIVATE' }, ada.token);
+    const old = copy(history.file);
+    await postroom.ask(change, { room, visibility: 'PUBLIC' }, ada.token);
+    const { start, refused } = (await open(postroom)).subscribe('anonymous', events, { room });
+    await start;
+    await restoreUnder(history.file, old);
+    const [error] = await refused;
+    expect(error?.extensions.code).toBe('MEMBERSHIP_REVOKED');
+  });
+});
+
+it('a database of the version before marks gets them, and its cursors expire with one to continue from', async () => {
+  const first = await begin();
+  await writePosts(first, names('A', 1, 5));
+  await first.postroom.stop();
+  withDatabase(first.file, (database) => {
+    database.exec(`
+      alter table "roomEvents" drop column "mark"; alter table "roomEvents" drop column "previousMark";
+      alter table rooms drop column "headMark"; alter table rooms drop column "previousMark";
+      insert into settings values ('epoch', 'c0ffee00'); update migrations set seen = 1;
+    `);
+  });
+  const history = { ...first, postroom: await launchForTest(first.settings) };
+  const present = await cursorOf(history.postroom, first.room);
+  const cursors = [3, 5].map((seq) => forgeCursor('c0ffee00', seq, first.room));
+  for (const cursor of cursors) {
+    expect(await resume(history, cursor, 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: present });
+  }
+  expect(await resume(history, forgeCursor('00000000', 0, first.room), 5)).toEqual(names('A', 1, 5));
+  const marks = withDatabase(first.file, (database) => database.prepare('select "mark" from "roomEvents"').all());
+  expect(new Set(marks.map(({ mark }) => mark)).size).toBe(5);
+});
