@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024;
 
 async function runOne(name: string, fuzz: typeof fuzzHttp, target: Target): Promise<Tally> {
   const memory: [number, number][] = [];
-  const remember = (done: number) => memory.push([done, Math.round(residentBytes(target.postroom) / megabyte)]);
+  const remember = (done: number) => memory.push([done, Math.round(residentBytes(postroom) / megabyte)]);
   const options: FuzzOptions = { seed, runs, onProgress: remember };
   const begun = performance.now();
   remember(0);

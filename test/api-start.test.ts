@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launch, launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { launch, launchForTest, launchProcessForTest, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { writePosts, writeUsers } from './support/rows.ts';
 
@@ -204,7 +204,7 @@ async function runWithoutRights(settings: Record<string, string>): Promise<{ sta
 describe('the first start', () => {
   it('makes the folder, the database and the session key, which its owner alone may read', async () => {
     const folder = join(scratchFolder(), 'made', 'by', 'it');
-    const postroom = await launchForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
+    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
     await postroom.stop();
     expect(readdirSync(folder).sort()).toEqual(['postroom.db', 'session-key.pem']);
     expect(statSync(join(folder, 'session-key.pem')).mode & 0o777).toBe(0o600);
@@ -225,12 +225,12 @@ describe('the first start', () => {
 
 it('what was acknowledged is there after a kill', async () => {
   const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
-  const first = await launchForTest(settings);
+  const first = await launchProcessForTest(settings);
   const ada = await first.signUp('Ada');
   const room = await first.createRoom(ada, 'lobby');
   const post = await first.createPost(ada, room, 'kept');
   await first.kill();
-  const second = await launchForTest(settings);
+  const second = await launchProcessForTest(settings);
   expect(await second.ask('query ($id: ID!) { post(id: $id) { title author { id } } }', { id: post })).toEqual({
     post: { title: 'kept', author: { id: ada.id } },
   });
@@ -238,7 +238,7 @@ it('what was acknowledged is there after a kill', async () => {
 
 it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const postroom = await launchForTest();
+    const postroom = await launchProcessForTest();
     const ended = once(postroom.process, 'exit');
     postroom.process.kill(signal);
     expect(await ended).toEqual([0, null]);
@@ -247,7 +247,7 @@ it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
 });
 
 it('while it ends a further signal changes nothing: what runs is finished', async () => {
-  const postroom = await launchForTest();
+  const postroom = await launchProcessForTest();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const body = JSON.stringify({ query: '{ __typename }' });
   const headers = { 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' };

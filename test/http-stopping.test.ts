@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { graphqlResponse, handshake, RawConnection } from './support/http.ts';
-import { launchForTest, type Postroom } from './support/postroom.ts';
+import { launchProcessForTest, type Postroom } from './support/postroom.ts';
 
 function postOf(query: string): string {
   const body = JSON.stringify({ query });
@@ -19,7 +19,7 @@ async function follow(postroom: Postroom, room: string): Promise<Response> {
 }
 
 it('a server that stops finishes what has begun, and takes nothing more over connections that are kept', async () => {
-  const postroom = await launchForTest();
+  const postroom = await launchProcessForTest();
   const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
   const stream = await follow(postroom, room);
   const connection = await RawConnection.open(postroom);
@@ -51,7 +51,7 @@ it.each([
 ])(
   'a client that reads no answer and then asks for a WebSocket that %s does not keep the server from stopping',
   async (_, last) => {
-    const postroom = await launchForTest({ RATE_LIMIT: '0' });
+    const postroom = await launchProcessForTest({ RATE_LIMIT: '0' });
     const schema = postOf(
       '{ __schema { types { name description fields { name description args { name type { name } } } } } }',
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { audience, introspector, openIssuer } from './support/issuer.ts';
-import { launchForTest, mainProgram, type Postroom } from './support/postroom.ts';
+import { launchProcessForTest, mainProgram, type Postroom, type PostroomProcess } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /* An issuer that is down for five minutes: the server's clock is moved. */
@@ -21,11 +21,11 @@ async function launchBeside(format: 'jwt' | 'opaque') {
       OAUTH_CLIENT_SECRET: introspector.secret,
     }),
   };
-  const postroom = await launchForTest(settings, ['--import', clock, ...mainProgram]);
+  const postroom = await launchProcessForTest(settings, ['--import', clock, ...mainProgram]);
   return { issuer, postroom };
 }
 
-async function moveClock({ process, log }: Postroom): Promise<void> {
+async function moveClock({ process, log }: PostroomProcess): Promise<void> {
   const movedCount = () => log.filter(({ msg }) => msg === 'the clock was moved').length;
   const before = movedCount();
   process.kill('SIGUSR2');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { sendAs } from './support/credentials.ts';
 import { audience, introspector, openIssuer } from './support/issuer.ts';
-import { launch, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import { launch, type PostroomProcess, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /** How a process and its children were called, as `ps` shows it. */
@@ -17,7 +17,7 @@ function commandLinesOf(pid: number): string {
 }
 
 /** All that a process says. */
-function listenTo({ process }: Postroom): () => string {
+function listenTo({ process }: PostroomProcess): () => string {
   let text = '';
   for (const stream of [process.stdout, process.stderr])
     stream.on('data', (chunk) => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cursorsOf } from './support/cursors.ts';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
 const query = `subscription ($room: ID!, $after: String) {
@@ -264,7 +264,7 @@ describe('a cursor that is too old', () => {
 
 it('a cursor of an event that the process has not heard of is looked up in the log', async () => {
   const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
-  const postroom = await launchForTest({}, [program, 'deaf']);
+  const postroom = await launchProcessForTest({}, [program, 'deaf']);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   const socket = await LiveSocket.open(postroom.webSocketUrl);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { readMetrics } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchProcessForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import type { BusFault } from './support/unreliable-bus.ts';
 
@@ -13,7 +13,7 @@ const patience = { timeout: 20_000, interval: 5 };
 
 /** The server on a bus that fails in this way. */
 function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
-  return launchForTest({ LOG_LEVEL: 'debug' }, [program, fault, String(seed)]);
+  return launchProcessForTest({ LOG_LEVEL: 'debug' }, [program, fault, String(seed)]);
 }
 
 /** How often the heads of all open rooms were compared with the log so far. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { inMemory, makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const deaf = [new URL('support/unreliable-server.ts', import.meta.url).pathname, 'deaf', '1'];
@@ -55,7 +55,7 @@ it.each([
   'roomMembers',
 ])('a database whose %s cannot be read for a while costs no event, and nobody their stream', async (table) => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hidden');
   const hide = 'mutation ($id: ID!) { updateRoom(input: { id: $id, visibility: PRIVATE }) { room { id } } }';
@@ -78,7 +78,7 @@ it.each([
 
 it('a post that cannot be read for a while is told when it can, once', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'patient');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -157,7 +157,7 @@ it('a room that another process deletes ends the stream of one who is still behi
 });
 
 it('a bus that does not answer keeps nobody waiting, and nothing is left behind those who waited', async () => {
-  const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '500' }, late);
+  const postroom = await launchProcessForTest({ OPERATION_TIMEOUT_MS: '500' }, late);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'silent');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

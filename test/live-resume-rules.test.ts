@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
 import { readMetrics } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchProcessForTest, type Person, type Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -247,7 +247,7 @@ describe('an event', () => {
   });
 
   it('written behind the subscription is not missed while the bus takes its time', async () => {
-    const slow = await launchForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
+    const slow = await launchProcessForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
     const eve = await slow.signUp('Eve');
     const room = await slow.createRoom(eve, 'lobby');
     const socket = await LiveSocket.open(slow.webSocketUrl, { authorization: `Bearer ${eve.token}` });

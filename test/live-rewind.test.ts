@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { withDatabase } from './support/shared-server.ts';
 
 const events = `subscription ($room: ID!, $after: String) {
@@ -23,7 +23,7 @@ interface History {
 async function begin(program?: string[]): Promise<History> {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const postroom = await launchForTest(settings, program);
+  const postroom = program ? await launchProcessForTest(settings, program) : await launchForTest(settings);
   const ada = await postroom.signUp('Ada');
   return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { EventStream } from '../support/event-stream.ts';
-import { launch, launchForTest, type Person, type Postroom, scratchFolder } from '../support/postroom.ts';
+import { launch, launchProcessForTest, type Person, type Postroom, scratchFolder } from '../support/postroom.ts';
 
 const crashes = 30;
 const writers = 4;
@@ -73,7 +73,7 @@ it.skipIf(!hasStrace)(
   'a commit is on disk before it is acknowledged: there are as many fsyncs as changes (strace)',
   async () => {
     const folder = scratchFolder();
-    const postroom = await launchForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
+    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     const trace = join(folder, 'trace');

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Person, Postroom } from './postroom.ts';
+import type { Person, Postroom, PostroomProcess } from './postroom.ts';
 
 const batchLength = 25;
 const memoryFolder = '/dev/shm';
@@ -28,17 +28,17 @@ export async function makePosts(postroom: Postroom, { author, room, count, bytes
   for (let made = 0; made < count; made += batchLength) await postroom.ask(mutation, { input }, author.token);
 }
 
-function readStatus({ process }: Postroom, name: string): number {
+function readStatus({ process }: PostroomProcess, name: string): number {
   const status = readFileSync(`/proc/${process.pid}/status`, 'utf8');
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024;
 }
 
 /** The memory that the process holds, in MiB, as the kernel counts it. */
-export function memoryOf(postroom: Postroom): number {
+export function memoryOf(postroom: PostroomProcess): number {
   return readStatus(postroom, 'VmRSS');
 }
 
 /** The most memory that it has held so far. */
-export function peakMemoryOf(postroom: Postroom): number {
+export function peakMemoryOf(postroom: PostroomProcess): number {
   return readStatus(postroom, 'VmHWM');
 }

@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 export const mainProgram = [main, 'serve'];
@@ -46,18 +49,21 @@ export function scratchFolder(parent = tmpdir()): string {
   return folder;
 }
 
-/** The real program in a process of its own, on a port of its own. */
-export class Postroom {
-  readonly url: string;
-  readonly process: ChildProcessWithoutNullStreams;
-  /** The lines of its log so far, parsed. */
-  readonly log: Record<string, unknown>[];
+export type LogLine = Record<string, unknown>;
 
-  constructor(url: string, process: ChildProcessWithoutNullStreams, log: Record<string, unknown>[]) {
+/** A running server on a port of its own, in this process or in another. */
+export abstract class Postroom {
+  readonly url: string;
+  /** The lines of its log so far, parsed. */
+  readonly log: LogLine[];
+
+  constructor(url: string, log: LogLine[]) {
     this.url = url;
-    this.process = process;
     this.log = log;
   }
+
+  /** Stops the server in order; resolves with its exit status. */
+  abstract stop(): Promise<number | null>;
 
   get graphqlUrl(): string {
     return `${this.url}/graphql`;
@@ -117,8 +123,34 @@ export class Postroom {
     );
     return createPost.post.id;
   }
+}
 
-  /** Ends it in order, and tells its exit status. */
+/** Runs inside the process of the tests: it starts in a few milliseconds. */
+export class PostroomInProcess extends Postroom {
+  readonly #server: RunningServer;
+  #stopping: Promise<void> | undefined;
+
+  constructor(server: RunningServer, log: LogLine[]) {
+    super(server.url, log);
+    this.#server = server;
+  }
+
+  async stop(): Promise<number> {
+    this.#stopping ??= this.#server.close();
+    await this.#stopping;
+    return 0;
+  }
+}
+
+/** The real program in a process of its own. */
+export class PostroomProcess extends Postroom {
+  readonly process: ChildProcessWithoutNullStreams;
+
+  constructor(url: string, process: ChildProcessWithoutNullStreams, log: LogLine[]) {
+    super(url, log);
+    this.process = process;
+  }
+
   async stop(): Promise<number | null> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;
     this.process.kill('SIGTERM');
@@ -134,21 +166,36 @@ export class Postroom {
 
 let people = 0;
 
+const defaults: Settings = {
+  PORT: '0',
+  DATABASE_URL: 'sqlite::memory:',
+  LOG_LEVEL: 'warn',
+  RATE_LIMIT: '0',
+  LIMIT_SOCKETS: '20000',
+  SIGN_IN_ATTEMPTS: '10000',
+};
+
+/** Starts a server inside this process; the caller stops it. */
+export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
+  // Where databases in memory have their files.
+  if (settings['TMPDIR']) process.env['TMPDIR'] = settings['TMPDIR'];
+  const config = readConfig({ ...defaults, ...settings });
+  const lines: LogLine[] = [];
+  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
+  return new PostroomInProcess(await startServer(config, log, own), lines);
+}
+
+/** Starts a server inside this process for one test, and stops it afterwards. */
+export async function launchForTest(settings: Settings = {}, own: OwnParts = {}): Promise<Postroom> {
+  const postroom = await startInProcess(settings, own);
+  onTestFinished(async () => void (await postroom.stop()));
+  return postroom;
+}
+
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
-export async function launch(settings: Settings = {}, program = mainProgram): Promise<Postroom> {
-  const child = spawn(process.execPath, program, {
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATABASE_URL: 'sqlite::memory:',
-      LOG_LEVEL: 'warn',
-      RATE_LIMIT: '0',
-      LIMIT_SOCKETS: '20000',
-      SIGN_IN_ATTEMPTS: '10000',
-      ...settings,
-    },
-  });
-  const log: Record<string, unknown>[] = [];
+export async function launch(settings: Settings = {}, program = mainProgram): Promise<PostroomProcess> {
+  const child = spawn(process.execPath, program, { env: { PATH: process.env['PATH'], ...defaults, ...settings } });
+  const log: LogLine[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   createInterface(child.stdout).on('line', (line) => {
@@ -156,11 +203,11 @@ export async function launch(settings: Settings = {}, program = mainProgram): Pr
     if (url) resolve(url);
   });
   child.once('exit', (status) => reject(new Error(`it ended with ${status}: ${JSON.stringify(log)}`)));
-  return new Postroom(await promise, child, log);
+  return new PostroomProcess(await promise, child, log);
 }
 
-/** Starts the program for one test, and stops it behind. */
-export async function launchForTest(settings: Settings = {}, program?: string[]): Promise<Postroom> {
+/** Starts the program in a process of its own for one test, and stops it afterwards. */
+export async function launchProcessForTest(settings: Settings = {}, program?: string[]): Promise<PostroomProcess> {
   const postroom = await launch(settings, program);
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;

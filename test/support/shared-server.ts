@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll } from 'vitest';
-import { launch, type Postroom, type Settings } from './postroom.ts';
+import { type Postroom, type Settings, startInProcess } from './postroom.ts';
 
 /** One server for all tests of a file, its database in a file of its own. */
 export class SharedServer {
@@ -12,7 +12,7 @@ export class SharedServer {
   #postroom: Postroom | undefined;
 
   async start(settings: Settings): Promise<void> {
-    this.#postroom = await launch({ DATABASE_URL: `sqlite:${this.databaseFile}`, ...settings });
+    this.#postroom = await startInProcess({ DATABASE_URL: `sqlite:${this.databaseFile}`, ...settings });
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,7 @@ import { type GraphQLNamedInputType, type GraphQLSchema, OperationTypeNode } fro
 import { loadSchema } from '../../../src/engine/schema.ts';
 import type { Choices } from '../choices.ts';
 import type { DocumentOptions } from '../documents.ts';
-import type { Person, Postroom } from '../postroom.ts';
+import type { Person, Postroom, PostroomProcess } from '../postroom.ts';
 
 /** A running server with something in it. */
 export interface Target {
@@ -40,7 +40,7 @@ export async function createTarget(postroom: Postroom): Promise<Target> {
 }
 
 /** What the server's process holds, in bytes. */
-export function residentBytes({ process }: Postroom): number {
+export function residentBytes({ process }: PostroomProcess): number {
   const status = readFileSync(`/proc/${process.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
 }

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest';
-import { EventStream } from './support/event-stream.ts';
-import { FrameReader } from './support/frame-reader.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { inMemory, makePosts, memoryOf, peakMemoryOf } from './support/load.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-import { ProtocolSocket } from './support/protocol-socket.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { FrameReader } from '../support/frame-reader.ts';
+import { seqOf, seqsBetween } from '../support/live.ts';
+import { inMemory, makePosts, memoryOf, peakMemoryOf } from '../support/load.ts';
+import { launchProcessForTest, type Person, type PostroomProcess } from '../support/postroom.ts';
+import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 const bytes = 10_000;
 const settings = { ...inMemory, STALL_SECONDS: '600', LIMIT_MESSAGES: '100000' };
 
 interface Hall {
-  postroom: Postroom;
+  postroom: PostroomProcess;
   ada: Person;
   room: string;
 }
 
 async function openHall(): Promise<Hall> {
-  const postroom = await launchForTest(settings);
+  const postroom = await launchProcessForTest(settings);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hall');
   return { postroom, ada, room };

@@ -1,11 +1,11 @@
 import { type Client as Connection, createClient } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { createFaultProxy } from './support/fault-proxy.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import type { Result } from './support/live-client.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-import { openDocumented } from './support/resume-docs.ts';
+import { createFaultProxy } from '../support/fault-proxy.ts';
+import { seqOf, seqsBetween } from '../support/live.ts';
+import type { Result } from '../support/live-client.ts';
+import { launchProcessForTest, type Person, type PostroomProcess } from '../support/postroom.ts';
+import { openDocumented } from '../support/resume-docs.ts';
 
 const roomCount = 10;
 /** One room has the herd, each of the others ten clients. */
@@ -44,12 +44,12 @@ class Client {
 class Publisher {
   count = 0;
   readonly #mutation: string;
-  readonly #postroom: Postroom;
+  readonly #postroom: PostroomProcess;
   readonly #author: Person;
   #isStopped = false;
   #running: Promise<void> | undefined;
 
-  constructor(postroom: Postroom, author: Person, rooms: readonly string[]) {
+  constructor(postroom: PostroomProcess, author: Person, rooms: readonly string[]) {
     this.#postroom = postroom;
     this.#author = author;
     const posts = rooms.map(
@@ -78,7 +78,7 @@ class Publisher {
 }
 
 /** Reads of the log by room, in the order of time, since `from`. */
-function countLogReads({ log }: Postroom, from: number, to: number): Map<unknown, number> {
+function countLogReads({ log }: PostroomProcess, from: number, to: number): Map<unknown, number> {
   const reads = log.filter(({ msg, time }) => msg === 'log read' && Number(time) >= from && Number(time) < to);
   return new Map([...Map.groupBy(reads, ({ roomId }) => roomId)].map(([room, { length }]) => [room, length]));
 }
@@ -86,7 +86,7 @@ function countLogReads({ log }: Postroom, from: number, to: number): Map<unknown
 it('a herd of 1,000 is back three times without a gap, at a few reads of the log', { timeout: 240_000 }, async ({
   annotate,
 }) => {
-  const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
+  const postroom = await launchProcessForTest({ LOG_LEVEL: 'debug' });
   const proxy = await createFaultProxy(postroom.graphqlUrl);
   onTestFinished(() => proxy.close());
   const { resumable } = await openDocumented('resumable', proxy.url, 0);

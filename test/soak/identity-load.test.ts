@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EventStream } from './support/event-stream.ts';
-import { seqOf } from './support/live.ts';
-import { inMemory } from './support/load.ts';
-import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
-import { ProtocolSocket } from './support/protocol-socket.ts';
-import { writeMembers } from './support/rows.ts';
-import { TokenMaker } from './support/tokens.ts';
-import { createRandom } from './support/unreliable-bus.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { seqOf } from '../support/live.ts';
+import { inMemory } from '../support/load.ts';
+import { launchProcessForTest, type Person, type PostroomProcess, scratchFolder } from '../support/postroom.ts';
+import { ProtocolSocket } from '../support/protocol-socket.ts';
+import { writeMembers } from '../support/rows.ts';
+import { TokenMaker } from '../support/tokens.ts';
+import { createRandom } from '../support/unreliable-bus.ts';
 
 const roomCount = 10;
 /** In each room, 100 subscribers: people, of whom some bring tokens that end soon, and applications; some come by SSE. */
@@ -71,7 +71,7 @@ interface Result {
 
 const query = (room: string) => `subscription { roomEvents(room: "${room}") { at } }`;
 
-async function followBySocket({ webSocketUrl }: Postroom, follower: Follower): Promise<void> {
+async function followBySocket({ webSocketUrl }: PostroomProcess, follower: Follower): Promise<void> {
   const { authorization } = follower;
   const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization } });
   await socket.follow('e', query(follower.room));
@@ -82,7 +82,7 @@ async function followBySocket({ webSocketUrl }: Postroom, follower: Follower): P
   void socket.closed.then(({ code }) => follower.end(String(code)));
 }
 
-async function followByStream({ graphqlUrl }: Postroom, follower: Follower): Promise<void> {
+async function followByStream({ graphqlUrl }: PostroomProcess, follower: Follower): Promise<void> {
   const { authorization } = follower;
   const stream = await EventStream.open(graphqlUrl, query(follower.room), { authorization });
   stream.onEvent = ({ data }) => data && follower.take(data);
@@ -90,7 +90,7 @@ async function followByStream({ graphqlUrl }: Postroom, follower: Follower): Pro
 }
 
 /** Several mutations in one request, in order; to the payload of each. */
-async function change(postroom: Postroom, fields: readonly string[], { token }: Person) {
+async function change(postroom: PostroomProcess, fields: readonly string[], { token }: Person) {
   const payloads = await postroom.ask(
     `mutation { ${fields.map((field, n) => `m${n}: ${field}`).join(' ')} }`,
     {},
@@ -105,7 +105,7 @@ const createPost = (room: string, title: string) =>
   `createPost(input: { room: "${room}", title: "${title}" }) { post { id } }`;
 
 interface Load {
-  postroom: Postroom;
+  postroom: PostroomProcess;
   owner: Person;
   tokens: TokenMaker;
   file: string;
@@ -143,7 +143,7 @@ async function connect({ postroom, tokens }: Load, followers: readonly Follower[
 }
 
 /** The room's events as its owner hears them. */
-async function witness({ webSocketUrl }: Postroom, { token }: Person, room: string): Promise<ProtocolSocket> {
+async function witness({ webSocketUrl }: PostroomProcess, { token }: Person, room: string): Promise<ProtocolSocket> {
   const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization: `Bearer ${token}` } });
   await socket.follow(
     'w',
@@ -159,7 +159,7 @@ it('1,000 subscribers of ten rooms, whose memberships, keys and tokens end while
   const file = join(scratchFolder(folder), 'postroom.db');
   const tokens = new TokenMaker();
   const settings = { DATABASE_URL: `sqlite:${file}`, SESSION_KEY: tokens.sessionKey };
-  const postroom = await launchForTest(settings);
+  const postroom = await launchProcessForTest(settings);
   const owner = await postroom.signUp('owner');
   const load = { postroom, owner, tokens, file };
   const followers: Follower[] = [];
