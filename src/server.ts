@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
-import { type Database, openDatabase } from './data/database.ts';
+import { openDatabase } from './data/database.ts';
 import { readEpoch } from './data/events.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
@@ -50,7 +50,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
   const givenKey = findGivenKey(config);
-  const database = await openDatabase(config.databaseUrl, { onStatement: (sql) => log.debug({ sql }, 'statement') });
+  const database = await openDatabase(config.databaseUrl, {
+    onStatement: (sql) => log.debug({ sql }, 'statement'),
+    onFault: (reason) => log.error({ reason }, 'the database cannot be written: changes are refused'),
+    onRecovery: () => log.warn('the database can be written again'),
+  });
   try {
     // Behind the database: one that cannot be used leaves no key beside it.
     const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
@@ -89,7 +93,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
-    const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
+    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
@@ -180,15 +184,6 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
   ];
-}
-
-async function isReady({ db }: Database): Promise<boolean> {
-  try {
-    await readEpoch(db);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function listen(http: Server, { host, port }: Config): Promise<string> {

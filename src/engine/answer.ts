@@ -82,15 +82,8 @@ function findRate(error: unknown): Rate | undefined {
 }
 
 function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {
-  if (isBusy(error)) return new ClientError('SERVICE_UNAVAILABLE');
   log.error({ requestId, err: error instanceof GraphQLError ? (error.cause ?? error) : error }, 'an operation failed');
   return new ClientError('INTERNAL_SERVER_ERROR');
-}
-
-/** Another process held the database for longer than one waits. */
-function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('errcode' in error && error.errcode === 5) || isBusy(error.cause);
 }
 
 function shorten(message: string): string {
