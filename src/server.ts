@@ -25,6 +25,7 @@ import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
+import { boundConnections, type DroppedConnections } from './transport/connection-bound.ts';
 import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
@@ -52,7 +53,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const givenKey = findGivenKey(config);
   const database = await openDatabase(config.databaseUrl, {
     onStatement: (sql) => log.debug({ sql }, 'statement'),
-    onFault: (reason) => log.error({ reason }, 'the database cannot be written: changes are refused'),
+    onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
   });
   try {
@@ -92,7 +93,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
-    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
+    let dropped: DroppedConnections | undefined;
+    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0 }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
@@ -102,6 +104,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
+    dropped = boundConnections(http, log);
     return {
       url,
       async close() {
@@ -171,9 +174,10 @@ interface Counted {
   fanOut: FanOut;
   door: WebSocketDoor;
   logReadCount: number;
+  dropped: number;
 }
 
-function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
+function readCounts({ bus, fanOut, door, logReadCount, dropped }: Counted): Metric[] {
   const { feeds, groups, subscribers, rendered } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
@@ -181,6 +185,7 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
     gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
     gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
     gauge('postroom_websockets', 'Open WebSockets.', door.size),
+    counter('postroom_dropped_connections_total', 'Connections dropped for want of file descriptors.', dropped),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
   ];

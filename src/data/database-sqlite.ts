@@ -31,10 +31,10 @@ const dialect: Dialect = { bigint: 'integer', tableOptions: 'strict', isUniqueVi
  * (`secure_delete`), so that an erased account cannot be read back from the file.
  */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<SqliteDatabase> {
-  const file = attempt(path, () => SqliteFile.open(path));
-  const connections = attempt(path, () => openConnections(file, options));
-  const { reader, snapshots, past } = connections;
+  const file = openOrThrow(path, () => SqliteFile.open(path));
   const health = new SqliteHealth(file, options);
+  const connections = openOrThrow(path, () => openConnections(file, health, options));
+  const { reader, snapshots, past } = connections;
   const writer = new SqliteWriter(connections.writer, health);
   const purge = new Purge(writer);
   const check = () => {
@@ -56,8 +56,8 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     purge: () => purge.run(),
     async watch() {
       const id = await writer.transaction(findOrCreateId);
-      // The file itself is to hold it.
-      await writer.truncateLog();
+      // The file itself is to hold it; where another process needs the log, that comes later.
+      await writer.truncateLog().catch(() => false);
       health.watch(id);
       timer = setInterval(check, checkIntervalMs).unref();
     },
@@ -79,7 +79,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
 }
 
 /** @throws DatabaseUnusable */
-function attempt<T>(path: string, open: () => T): T {
+function openOrThrow<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
@@ -87,8 +87,8 @@ function attempt<T>(path: string, open: () => T): T {
   }
 }
 
-function openConnections(file: SqliteFile, { onStatement }: DatabaseOptions) {
-  const open = (mode: 'write' | 'read') => connect(file.url, mode, onStatement);
+function openConnections(file: SqliteFile, health: SqliteHealth, { onStatement }: DatabaseOptions) {
+  const open = (mode: 'write' | 'read') => connect({ url: file.url, mode, health, onStatement });
   return {
     writer: open('write'),
     reader: open('read'),
@@ -97,13 +97,20 @@ function openConnections(file: SqliteFile, { onStatement }: DatabaseOptions) {
   };
 }
 
-function connect(url: string, mode: 'write' | 'read', onStatement?: (sql: string) => void): Kysely<Tables> {
+interface ConnectionOptions {
+  url: string;
+  mode: 'write' | 'read';
+  onStatement: DatabaseOptions['onStatement'];
+  health: SqliteHealth;
+}
+
+function connect({ url, mode, health, onStatement }: ConnectionOptions): Kysely<Tables> {
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
   database.exec(mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
-  const config = { database: adapt(database) };
+  const config = { database: adapt(database, health) };
   return new Kysely<Tables>({
     dialect: mode === 'read' ? new SqliteDialect(config) : new SqliteWriterDialect(config, database),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
@@ -134,39 +141,40 @@ async function writeId(db: Db, id: number): Promise<void> {
 }
 
 /** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */
-function adapt(database: DatabaseSync): Adapted {
+function adapt(database: DatabaseSync, health: SqliteHealth): Adapted {
   const statements = new LRUCache<string, SqliteStatement>({ max: maxStatements });
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const translated = translateError(error);
+      health.report(translated);
+      throw translated;
+    }
+  };
   return {
     close: () => database.close(),
     prepare(sql) {
       const known = statements.get(sql);
       if (known) return known;
-      const statement = translating(() => adaptStatement(database.prepare(sql)));
+      const statement = attempt(() => adaptStatement(database.prepare(sql), attempt));
       statements.set(sql, statement);
       return statement;
     },
   };
 }
 
-function adaptStatement(statement: StatementSync): SqliteStatement {
+function adaptStatement(statement: StatementSync, attempt: <T>(work: () => T) => T): SqliteStatement {
   const names = statement.columns().map(({ name }) => name);
   // The objects that node:sqlite makes of rows are dictionaries, slow to make and slower to read.
   statement.setReturnArrays(true);
   const toRow = (values: unknown) => toObject(names, values as unknown[]);
   return {
     reader: names.length > 0,
-    all: (values) => translating(() => statement.all(...(values as SQLInputValue[]))).map(toRow),
-    run: (values) => translating(() => statement.run(...(values as SQLInputValue[]))),
+    all: (values) => attempt(() => statement.all(...(values as SQLInputValue[]))).map(toRow),
+    run: (values) => attempt(() => statement.run(...(values as SQLInputValue[]))),
     iterate: (values) => statement.iterate(...(values as SQLInputValue[])).map(toRow),
   };
-}
-
-function translating<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw translateError(error);
-  }
 }
 
 function toObject(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {

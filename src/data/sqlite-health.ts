@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from './unavailable.ts';
 const minLogIntervalMs = 10_000;
 
 export interface HealthListener {
-  /** Nothing can be written, and why, for the operator. At most once in ten seconds for one reason. */
+  /** The database does not do what it should, and why, for the operator. At most once in ten seconds for one reason. */
   onFault?: ((reason: string) => void) | undefined;
   /** Writes succeed again after a fault that was reported. */
   onRecovery?: (() => void) | undefined;
@@ -31,6 +31,7 @@ export class SqliteHealth {
   watch(id: number): void {
     this.#file.watch();
     this.#id = id;
+    this.checkFiles();
   }
 
   get isWritable(): boolean {
@@ -60,9 +61,13 @@ export class SqliteHealth {
 
   /** Why a write failed; one that only had to wait for too long says nothing about the disk. */
   noteFailure(error: unknown): void {
-    if (!(error instanceof DatabaseUnavailable) || error.isBusy || this.#fileFault !== undefined) return;
-    this.#writeFault = error.reason;
-    this.#reportFault(error.reason);
+    if (error instanceof DatabaseUnavailable && !error.isBusy) this.#writeFault = error.reason;
+  }
+
+  /** Every error of a statement comes here; until the files are watched, it ends the start, which says so itself. */
+  report(error: unknown): void {
+    if (this.#id === undefined) return;
+    if (error instanceof DatabaseUnavailable && !error.isBusy) this.#reportFault(error.reason);
   }
 
   #setFileFault(fault: string | undefined): void {

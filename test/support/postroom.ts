@@ -135,8 +135,12 @@ export class Postroom {
 let people = 0;
 
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
-export async function launch(settings: Settings = {}, program = mainProgram): Promise<Postroom> {
-  const child = spawn(process.execPath, program, {
+export async function launch(
+  settings: Settings = {},
+  program = mainProgram,
+  command = process.execPath,
+): Promise<Postroom> {
+  const child = spawn(command, program, {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',
@@ -160,8 +164,8 @@ export async function launch(settings: Settings = {}, program = mainProgram): Pr
 }
 
 /** Starts the program for one test, and stops it behind. */
-export async function launchForTest(settings: Settings = {}, program?: string[]): Promise<Postroom> {
-  const postroom = await launch(settings, program);
+export async function launchForTest(settings: Settings = {}, program?: string[], command?: string): Promise<Postroom> {
+  const postroom = await launch(settings, program, command);
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;
 }
