@@ -4,7 +4,7 @@ import { type SqliteDatabase as Adapted, Kysely, SqliteDialect, type SqliteState
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Dialect } from './database.ts';
 import { isUniqueViolation, reasonOf, translateError } from './sqlite-errors.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { isDiskFull, SqliteFile } from './sqlite-file.ts';
 import { SqliteHealth } from './sqlite-health.ts';
 import { Pool } from './sqlite-pool.ts';
 import { Purge } from './sqlite-purge.ts';
@@ -83,7 +83,8 @@ function openOrThrow<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    throw new DatabaseUnusable(`cannot open the database ${path}: ${reasonOf(error)}`, { cause: error });
+    const reason = `${reasonOf(translateError(error))}${isDiskFull(path) ? ': the disk is full' : ''}`;
+    throw new DatabaseUnusable(`cannot open the database ${path}: ${reason}`, { cause: error });
   }
 }
 

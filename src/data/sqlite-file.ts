@@ -8,6 +8,7 @@ import {
   openSync,
   readSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,6 +107,15 @@ export class SqliteFile {
   #read(offset: number, length: number): Buffer {
     const bytes = Buffer.alloc(length);
     return bytes.subarray(0, readSync(this.#descriptor, bytes, 0, length, offset));
+  }
+}
+
+/** SQLite calls it an I/O error where there is no space for its index of the write-ahead log. */
+export function isDiskFull(path: string): boolean {
+  try {
+    return statfsSync(dirname(resolve(path))).bavail === 0;
+  } catch {
+    return false;
   }
 }
 
