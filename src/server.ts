@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
-import { type Database, openDatabase } from './data/database.ts';
+import { openDatabase } from './data/database.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
@@ -24,6 +24,7 @@ import { createMemoryBus } from './live/bus-memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
+import { boundConnections, type DroppedConnections } from './transport/connection-bound.ts';
 import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
@@ -49,7 +50,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
   const givenKey = findGivenKey(config);
-  const database = await openDatabase(config.databaseUrl, { onStatement: (sql) => log.debug({ sql }, 'statement') });
+  const database = await openDatabase(config.databaseUrl, {
+    onStatement: (sql) => log.debug({ sql }, 'statement'),
+    onFault: (reason) => log.error({ reason }, 'the database is not available'),
+    onRecovery: () => log.warn('the database can be written again'),
+  });
   try {
     // Behind the database: one that cannot be used leaves no key beside it.
     const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
@@ -85,8 +90,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
-    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
-    const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
+    let dropped: DroppedConnections | undefined;
+    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0 }));
+    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
@@ -95,6 +101,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
+    dropped = boundConnections(http, log);
     return {
       url,
       async close() {
@@ -164,9 +171,10 @@ interface Counted {
   fanOut: FanOut;
   door: WebSocketDoor;
   logReadCount: number;
+  dropped: number;
 }
 
-function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
+function readCounts({ bus, fanOut, door, logReadCount, dropped }: Counted): Metric[] {
   const { feeds, groups, subscribers, rendered } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
@@ -174,18 +182,10 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
     gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
     gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
     gauge('postroom_websockets', 'Open WebSockets.', door.size),
+    counter('postroom_dropped_connections_total', 'Connections dropped for want of file descriptors.', dropped),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
   ];
-}
-
-async function isReady({ db }: Database): Promise<boolean> {
-  try {
-    await db.selectFrom('rooms').select('id').limit(1).execute();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function listen(http: Server, { host, port }: Config): Promise<string> {

@@ -1,5 +1,6 @@
 import { BadSetting } from '../config.ts';
 import { DatabaseUnusable } from '../data/database.ts';
+import { DatabaseUnavailable } from '../data/unavailable.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
@@ -23,6 +24,7 @@ export function explainFailures(error: unknown): string[] {
 
 function explainFailure(error: unknown): string {
   if (error instanceof BadSetting || error instanceof DatabaseUnusable) return error.message;
+  if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = systemFailures[error.code];

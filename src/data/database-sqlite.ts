@@ -1,24 +1,33 @@
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { randomInt } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql, type Transaction } from 'kysely';
+import { type SqliteDatabase as Adapted, Kysely, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
-import { SqliteWriterDialect } from './sqlite-writer.ts';
+import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Dialect } from './database.ts';
+import { isUniqueViolation, reasonOf, translateError } from './sqlite-errors.ts';
+import { isDiskFull, SqliteFile } from './sqlite-file.ts';
+import { SqliteHealth } from './sqlite-health.ts';
+import { Pool } from './sqlite-pool.ts';
+import { Purge } from './sqlite-purge.ts';
+import { SqliteWriter, SqliteWriterDialect } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
 const busyTimeoutMs = 5_000;
+const checkIntervalMs = 1_000;
 const maxStatements = 500;
 /** Of each kind. */
 const maxSnapshots = 8;
-const sqliteHeader = 'SQLite format 3\0';
+const maxDatabaseId = 2 ** 31 - 1;
+
+interface SqliteDatabase extends Database {
+  /** Checks from now on, once a second, whether it can still be written; its tables must be up to date. */
+  watch(): Promise<void>;
+}
 
 const dialect: Dialect = {
   bigint: 'integer',
   tableOptions: 'strict',
   randomMark: 'abs(random() % 2147483647) + 1',
-  isUniqueViolation: (error) => isSqliteError(error) && [1555, 2067].includes(error.errcode),
+  isUniqueViolation,
 };
 
 /**
@@ -26,133 +35,150 @@ const dialect: Dialect = {
  * writer. A commit is on disk before it returns (`synchronous = FULL`); what is deleted is overwritten there
  * (`secure_delete`), so that an erased account cannot be read back from the file.
  */
-export async function openSqlite(path: string, { onStatement }: DatabaseOptions): Promise<Database> {
-  const { file, remove } = path === ':memory:' ? temporaryFile() : { file: resolve(path), remove: () => {} };
-  assertUsable(file);
-  const open = (mode: 'write' | 'read') => connect(file, mode, onStatement);
-  try {
-    const writer = open('write');
-    const reader = open('read');
-    const snapshots = new Pool(maxSnapshots, () => open('read'));
-    const past = new Pool(maxSnapshots, () => open('read'));
-    const purge = new Purge(writer);
-    const read = <T>(pool: Pool, work: (db: Transaction<Tables>) => Promise<T>) =>
-      pool.use((db) => db.transaction().execute(work));
-    return {
-      dialect,
-      db: reader,
-      transaction: (work) => writer.transaction().execute(work),
-      // Who only reads does not wait for the writer.
-      snapshot: (work) => read(snapshots, work).finally(() => void purge.runWhereDue()),
-      remember: (work) => read(past, async (db) => work(await settle(db))).finally(() => purge.runWhereDue()),
-      purge: () => purge.run(),
-      async close() {
-        await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
-        await writer.destroy();
-        remove();
-      },
-    };
-  } catch (error) {
-    throw new DatabaseUnusable(`cannot open the database ${file}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** In memory would mean one connection; a file in a private folder behaves as any other and is gone at the end. */
-function temporaryFile(): { file: string; remove: () => void } {
-  const folder = mkdtempSync(join(tmpdir(), 'postroom-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', remove);
+export async function openSqlite(path: string, options: DatabaseOptions): Promise<SqliteDatabase> {
+  const file = openOrThrow(path, () => SqliteFile.open(path));
+  const health = new SqliteHealth(file, options);
+  const connections = openOrThrow(path, () => openConnections(file, health, options));
+  const { reader, snapshots, past } = connections;
+  const writer = new SqliteWriter(connections.writer, health);
+  const purge = new Purge(writer);
+  const check = () => {
+    health.checkFiles();
+    if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
+    void purge.runWhereDue();
+  };
+  let timer: NodeJS.Timeout | undefined;
   return {
-    file: join(folder, 'postroom.db'),
-    remove: () => {
-      process.off('exit', remove);
-      remove();
+    dialect,
+    db: reader,
+    transaction: (work, options) => writer.transaction(work, options),
+    // Who only reads does not wait for the writer.
+    snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)).finally(() => void purge.runWhereDue()),
+    remember: (work) =>
+      past
+        .use((db) => db.transaction().execute(async (past) => work(await settle(past))))
+        .finally(() => purge.runWhereDue()),
+    purge: () => purge.run(),
+    async watch() {
+      const id = await writer.transaction(findOrCreateId);
+      // The file itself is to hold it; where another process needs the log, that comes later.
+      await writer.truncateLog().catch(() => false);
+      health.watch(id);
+      timer = setInterval(check, checkIntervalMs).unref();
+    },
+    async isReady() {
+      health.checkFiles();
+      if (!health.isWritable) return false;
+      return settle(reader).then(
+        () => true,
+        () => false,
+      );
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
+      await writer.close();
+      file.close();
     },
   };
 }
 
-function assertUsable(file: string): void {
+/** @throws DatabaseUnusable */
+function openOrThrow<T>(path: string, open: () => T): T {
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    const handle = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
-    const header = Buffer.alloc(sqliteHeader.length);
-    const length = readSync(handle, header);
-    closeSync(handle);
-    if (length > 0 && header.toString('latin1') !== sqliteHeader) {
-      throw new Error('it is not an SQLite database');
-    }
+    return open();
   } catch (error) {
-    throw new DatabaseUnusable(`cannot open the database ${file}: ${messageOf(error)}`, { cause: error });
+    const reason = `${reasonOf(translateError(error))}${isDiskFull(path) ? ': the disk is full' : ''}`;
+    throw new DatabaseUnusable(`cannot open the database ${path}: ${reason}`, { cause: error });
   }
 }
 
-function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: string) => void): Kysely<Tables> {
-  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+function openConnections(file: SqliteFile, health: SqliteHealth, { onStatement }: DatabaseOptions) {
+  const open = (mode: 'write' | 'read') => connect({ url: file.url, mode, health, onStatement });
+  return {
+    writer: open('write'),
+    reader: open('read'),
+    snapshots: new Pool(maxSnapshots, () => open('read')),
+    past: new Pool(maxSnapshots, () => open('read')),
+  };
+}
+
+interface ConnectionOptions {
+  url: string;
+  mode: 'write' | 'read';
+  onStatement: DatabaseOptions['onStatement'];
+  health: SqliteHealth;
+}
+
+function connect({ url, mode, health, onStatement }: ConnectionOptions): Kysely<Tables> {
+  const database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
   database.exec(mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
+  const config = { database: adapt(database, health) };
   return new Kysely<Tables>({
-    dialect:
-      mode === 'read'
-        ? new SqliteDialect({ database: adapt(database) })
-        : new SqliteWriterDialect({ database: adapt(database), timeoutMs: busyTimeoutMs }),
+    dialect: mode === 'read' ? new SqliteDialect(config) : new SqliteWriterDialect(config, database),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
   });
 }
 
-/** The write-ahead log, where what was erased still stands, goes into the database and is cut off. */
-class Purge {
-  readonly #writer: Kysely<Tables>;
-  #isDue = false;
-
-  constructor(writer: Kysely<Tables>) {
-    this.#writer = writer;
-  }
-
-  /** This never waits: as long as someone reads what stands in the log, it stays due. */
-  async run(): Promise<void> {
-    this.#isDue = true;
-    const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#writer);
-    this.#isDue = rows[0]?.busy !== 0;
-  }
-
-  /** Whenever a reader is done; where it fails, the next one tries again. */
-  async runWhereDue(): Promise<void> {
-    if (this.#isDue) await this.run().catch(() => {});
-  }
-}
-
-/** A transaction stands for the state of the database that its first read found. */
-async function settle(db: Transaction<Tables>): Promise<Transaction<Tables>> {
+/** A transaction sees the state of the database that its first read found. */
+async function settle<Connection extends Db>(db: Connection): Promise<Connection> {
   await sql`select 1 from settings limit 1`.execute(db);
   return db;
 }
 
+/** A random number in the header of the file (`user_version`) that tells this database from any other. */
+async function findOrCreateId(db: Db): Promise<number> {
+  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
+  const id = rows[0]?.user_version || randomInt(1, maxDatabaseId);
+  if (id !== rows[0]?.user_version) await writeId(db, id);
+  return id;
+}
+
+/** Changes nothing, but writes a page. */
+async function rewriteId(db: Db): Promise<void> {
+  await writeId(db, await findOrCreateId(db));
+}
+
+async function writeId(db: Db, id: number): Promise<void> {
+  await sql.raw(`pragma user_version = ${id}`).execute(db);
+}
+
 /** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */
-function adapt(database: DatabaseSync): SqliteDatabase {
+function adapt(database: DatabaseSync, health: SqliteHealth): Adapted {
   const statements = new LRUCache<string, SqliteStatement>({ max: maxStatements });
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      const translated = translateError(error);
+      health.report(translated);
+      throw translated;
+    }
+  };
   return {
     close: () => database.close(),
     prepare(sql) {
       const known = statements.get(sql);
       if (known) return known;
-      const statement = adaptStatement(database.prepare(sql));
+      const statement = attempt(() => adaptStatement(database.prepare(sql), attempt));
       statements.set(sql, statement);
       return statement;
     },
   };
 }
 
-function adaptStatement(statement: StatementSync): SqliteStatement {
+function adaptStatement(statement: StatementSync, attempt: <T>(work: () => T) => T): SqliteStatement {
   const names = statement.columns().map(({ name }) => name);
   // The objects that node:sqlite makes of rows are dictionaries, slow to make and slower to read.
   statement.setReturnArrays(true);
   const toRow = (values: unknown) => toObject(names, values as unknown[]);
   return {
     reader: names.length > 0,
-    all: (values) => statement.all(...(values as SQLInputValue[])).map(toRow),
-    run: (values) => statement.run(...(values as SQLInputValue[])),
+    all: (values) => attempt(() => statement.all(...(values as SQLInputValue[]))).map(toRow),
+    run: (values) => attempt(() => statement.run(...(values as SQLInputValue[]))),
     iterate: (values) => statement.iterate(...(values as SQLInputValue[])).map(toRow),
   };
 }
@@ -161,50 +187,4 @@ function toObject(names: readonly string[], values: readonly unknown[]): Record<
   const row: Record<string, unknown> = {};
   for (let index = 0; index < names.length; index += 1) row[names[index] ?? ''] = values[index];
   return row;
-}
-
-/** At most `size` connections, made as needed and lent in turn. */
-class Pool {
-  readonly #size: number;
-  readonly #open: () => Kysely<Tables>;
-  readonly #idle: Kysely<Tables>[] = [];
-  readonly #waiting: ((db: Kysely<Tables>) => void)[] = [];
-  readonly #all: Kysely<Tables>[] = [];
-
-  constructor(size: number, open: () => Kysely<Tables>) {
-    this.#size = size;
-    this.#open = open;
-  }
-
-  async use<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
-    const db = await this.#acquire();
-    try {
-      return await work(db);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next(db);
-      else this.#idle.push(db);
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#all.map((db) => db.destroy()));
-  }
-
-  #acquire(): Kysely<Tables> | Promise<Kysely<Tables>> {
-    const idle = this.#idle.pop();
-    if (idle) return idle;
-    if (this.#all.length >= this.#size) return new Promise((lend) => this.#waiting.push(lend));
-    const made = this.#open();
-    this.#all.push(made);
-    return made;
-  }
-}
-
-function isSqliteError(error: unknown): error is Error & { errcode: number } {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -19,6 +19,8 @@ export interface AnswerOptions {
   requestId: string;
   log: Log;
   rate?: Rate | undefined;
+  /** Something was committed: the answer must not say that nothing was done. */
+  hasCommitted?: boolean;
 }
 
 /** What came of an operation, or why nothing did; whatever was thrown may stand for an error. */
@@ -37,13 +39,17 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
   return withoutTraces(() => new GraphQLError(cause.message, { ...place, cause }));
 }
 
-/** The status tells the outcome: that of the first error where there is no data, never 200 with an error. */
+/**
+ * The status tells the outcome: that of the first error where there is no data, never 200 with an error. Where something was
+ * committed before the server failed, it is a partial success: a client that sent it again would do it twice.
+ */
 export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerOptions): Answer {
   const rate = options.rate ?? findRate(errors?.[0]);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, options));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
-  const failed = data == null && code !== undefined;
+  const isPartial = options.hasCommitted && code !== undefined && clientErrors[code].status >= 500;
+  const failed = data == null && code !== undefined && !isPartial;
   return {
     status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
     ...(rate && { rate }),
@@ -56,9 +62,14 @@ export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerO
 }
 
 /** One error as every transport sends it; what is not meant for clients is masked and logged under the request's id. */
-export function formatError(error: unknown, { requestId, log }: AnswerOptions): GraphQLFormattedError {
+export function formatError(
+  error: unknown,
+  { requestId, log, hasCommitted = false }: AnswerOptions,
+): GraphQLFormattedError {
   const located = error instanceof GraphQLError ? error : undefined;
-  const cause = findClientError(error) ?? mask(error, { requestId, log });
+  const found = findClientError(error) ?? mask(error, { requestId, log });
+  const isLate = hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
+  const cause = isLate ? unreadResult(found) : found;
   return {
     message: shorten(cause.message),
     ...(located?.locations && { locations: located.locations }),
@@ -77,20 +88,18 @@ export function findClientError(error: unknown): ClientError | undefined {
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
 }
 
+/** Only a root field itself can say that nothing of it was done; what fails beneath it comes after its commit. */
+function unreadResult(cause: ClientError): ClientError {
+  return new ClientError('INTERNAL_SERVER_ERROR', 'It was done, but its result could not be read.', {}, { cause });
+}
+
 function findRate(error: unknown): Rate | undefined {
   return error instanceof RateLimited ? error.rate : undefined;
 }
 
 function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {
-  if (isBusy(error)) return new ClientError('SERVICE_UNAVAILABLE');
   log.error({ requestId, err: error instanceof GraphQLError ? (error.cause ?? error) : error }, 'an operation failed');
   return new ClientError('INTERNAL_SERVER_ERROR');
-}
-
-/** Another process held the database for longer than one waits. */
-function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('errcode' in error && error.errcode === 5) || isBusy(error.cause);
 }
 
 function shorten(message: string): string {

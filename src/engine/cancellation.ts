@@ -2,6 +2,8 @@
 export class Cancellation {
   isCancelled = false;
   reason: unknown;
+  /** Set once something was committed that cannot be undone: the answer must tell of it, so what has begun runs to its end. */
+  hasCommitted = false;
   #listeners: Set<() => void> | undefined;
 
   cancel(reason: unknown): void {
@@ -34,10 +36,11 @@ export class Cancellation {
     return controller.signal;
   }
 
-  /** What `work` comes to, unless it is cancelled first: then the reason is thrown. */
+  /** What `work` comes to, unless it is cancelled before anything was committed: then the reason is thrown. */
   race<T>(work: Promise<T>, { onCancel = ignore, dispose = ignore }: RaceOptions<T> = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = () => {
+        if (this.hasCommitted) return;
         onCancel();
         reject(this.reason);
         work.then(dispose, ignore);

@@ -11,6 +11,7 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
+import type { Cancellation } from './cancellation.ts';
 
 /** What every operation may use. */
 export interface Services {
@@ -47,6 +48,8 @@ export interface ContextOptions {
   db?: Db;
   /** The database as it was before the operation: there rooms stood where their cursors say, whatever is written since. */
   past?: Db | undefined;
+  /** Ends changes that are not committed yet. */
+  cancellation?: Cancellation;
 }
 
 export class OperationContext implements Context {
@@ -56,6 +59,7 @@ export class OperationContext implements Context {
   /** Whether what comes of it may differ from viewer to viewer. */
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
+  readonly #cancellation: Cancellation | undefined;
   #admitted: Map<string, Viewer> | undefined;
   #positions: Map<string, LogPosition> | undefined;
   readonly #past: Loaders | undefined;
@@ -65,13 +69,14 @@ export class OperationContext implements Context {
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db = services.database.db, past }: ContextOptions = {},
+    { address = '', db = services.database.db, past, cancellation }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
     this.db = db;
     this.#past = past && createLoaders(past, () => this.sight);
     this.#viewer = viewer;
+    this.#cancellation = cancellation;
   }
 
   /** What they hold is as it was before the next change. */
@@ -101,7 +106,10 @@ export class OperationContext implements Context {
 
   /** Bound, so that resolvers can take it out of the context. */
   readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
-    const { result, events } = await commitChange(this.services.database, this.services.bus, work);
+    const cancellation = this.#cancellation;
+    const { result, events } = await commitChange(this.services.database, this.services.bus, work, { cancellation });
+    // No timer can run between the commit and here.
+    if (cancellation) cancellation.hasCommitted = true;
     // Before the first change nothing was said that it could have made stale.
     this.#written ??= events;
     this.#loaders = undefined;

@@ -141,10 +141,10 @@ export class Operation implements PreparedOperation {
   }
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
-    const { viewer, address } = this.#call;
-    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
+    const { viewer, address, cancellation } = this.#call;
+    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past, cancellation });
     this.#context = contextValue;
-    return executeCompiled({ ...this.#validated, contextValue }, this.#call.cancellation);
+    return executeCompiled({ ...this.#validated, contextValue }, cancellation);
   }
 
   /** It may not take forever. */
@@ -161,12 +161,17 @@ export class Operation implements PreparedOperation {
   }
 
   #answer(result: ExecutionResult): Answer {
-    return toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result, this.#answerOptions);
+    return this.#toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result);
   }
 
   #refuse(error: unknown): Answer {
     const { isCancelled, reason } = this.#call.cancellation;
-    return toAnswer({ errors: errorsOf(isCancelled ? reason : error) }, this.#answerOptions);
+    return this.#toAnswer({ errors: errorsOf(isCancelled ? reason : error) });
+  }
+
+  #toAnswer(outcome: Parameters<typeof toAnswer>[0]): Answer {
+    const { hasCommitted } = this.#call.cancellation;
+    return toAnswer(outcome, hasCommitted ? { ...this.#answerOptions, hasCommitted } : this.#answerOptions);
   }
 }
 

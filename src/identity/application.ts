@@ -16,8 +16,10 @@ export async function findApplication({ db, transaction }: Database, key: string
   const user = row && isKeyAlive(row) ? await findUser(db, row.userId) : undefined;
   if (!row || !user || user.deletedAt !== null) throw badKey();
   const now = Date.now();
-  if (row.lastUsedAt === null || now - row.lastUsedAt > touchMs)
-    await transaction((trx) => touchApiKey(trx, row.id, now));
+  if (row.lastUsedAt === null || now - row.lastUsedAt > touchMs) {
+    // The request neither waits for this nor fails with it.
+    transaction((trx) => touchApiKey(trx, row.id, now)).catch(() => {});
+  }
   return {
     user,
     credential: { kind: 'apiKey', id: row.id },

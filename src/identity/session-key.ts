@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BadSetting } from '../config.ts';
 
@@ -29,29 +29,62 @@ export function createSessionKeys(): SessionKeys {
   return parseSessionKeys(createPem());
 }
 
-/** The keys kept in `file`; one is made on the first start, readable by its owner alone. @throws BadSetting where it holds none. */
+/**
+ * The keys kept in `file`; one is created on the first start, readable by its owner alone, and again where the file is empty, as
+ * a crash can leave it. @throws BadSetting where the file holds anything else.
+ */
 export function loadSessionKeys(file: string): SessionKeys {
-  if (!existsSync(file)) keepNewKey(file);
+  if (isEmpty(file)) createKeyFile(file);
   const pem = readFileSync(file, 'utf8');
   try {
     return parseSessionKeys(pem);
   } catch {
-    throw new BadSetting('SESSION_KEY', file, 'that file holds an Ed25519 private key in PEM; without it, one is made');
+    throw new BadSetting(
+      'SESSION_KEY',
+      file,
+      'that file holds an Ed25519 private key in PEM; without it, one is created',
+    );
   }
 }
 
-/** Whole or not at all; where another process has made one at the same moment, that one stays. */
-function keepNewKey(file: string): void {
+/** Also where there is none. */
+function isEmpty(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').trim() === '';
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return true;
+    throw error;
+  }
+}
+
+/** Whole or not at all, and on the disk before it is used; where another process created one at the same moment, that one stays. */
+function createKeyFile(file: string): void {
   const draft = `${file}.${process.pid}`;
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(draft, createPem(), { mode: 0o600 });
+  writeFileSync(draft, createPem(), { mode: 0o600, flush: true });
+  if (isEmpty(file)) rmSync(file, { force: true });
   try {
     linkSync(draft, file);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft);
   }
+  syncFolder(dirname(file));
+}
+
+/** A file's name is on the disk once its folder is. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function createPem(): string {

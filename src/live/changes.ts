@@ -1,4 +1,4 @@
-import type { Database, Db } from '../data/database.ts';
+import type { Database, Db, TransactionOptions } from '../data/database.ts';
 import { appendEvent, type NewRoomEvent, type RoomEvent } from '../data/events.ts';
 import type { Bus, BusMessage } from './bus.ts';
 
@@ -23,20 +23,23 @@ export async function commitChange<T>(
   database: Database,
   bus: Bus,
   work: (db: Db, record: ChangeRecord) => Promise<T>,
+  options?: TransactionOptions,
 ): Promise<Change<T>> {
   const messages: BusMessage[] = [];
   const events: RoomEvent[] = [];
   const effects: (() => void)[] = [];
-  const result = await database.transaction((db) =>
-    work(db, {
-      async append(event) {
-        const appended = await appendEvent(db, event);
-        events.push(appended);
-        messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
-      },
-      announce: (message) => messages.push(message),
-      behind: (effect) => effects.push(effect),
-    }),
+  const result = await database.transaction(
+    (db) =>
+      work(db, {
+        async append(event) {
+          const appended = await appendEvent(db, event);
+          events.push(appended);
+          messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
+        },
+        announce: (message) => messages.push(message),
+        behind: (effect) => effects.push(effect),
+      }),
+    options,
   );
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
   for (const message of messages) bus.publish(message);

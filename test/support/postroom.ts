@@ -193,8 +193,12 @@ export async function launchForTest(settings: Settings = {}, own: OwnParts = {})
 }
 
 /** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
-export async function launch(settings: Settings = {}, program = mainProgram): Promise<PostroomProcess> {
-  const child = spawn(process.execPath, program, { env: { PATH: process.env['PATH'], ...defaults, ...settings } });
+export async function launch(
+  settings: Settings = {},
+  program = mainProgram,
+  command = process.execPath,
+): Promise<PostroomProcess> {
+  const child = spawn(command, program, { env: { PATH: process.env['PATH'], ...defaults, ...settings } });
   const log: LogLine[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -207,8 +211,12 @@ export async function launch(settings: Settings = {}, program = mainProgram): Pr
 }
 
 /** Starts the program in a process of its own for one test, and stops it afterwards. */
-export async function launchProcessForTest(settings: Settings = {}, program?: string[]): Promise<PostroomProcess> {
-  const postroom = await launch(settings, program);
+export async function launchProcessForTest(
+  settings: Settings = {},
+  program?: string[],
+  command?: string,
+): Promise<PostroomProcess> {
+  const postroom = await launch(settings, program, command);
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;
 }

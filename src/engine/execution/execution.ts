@@ -82,7 +82,7 @@ export class Execution {
   }
 
   #respond(data: ObjectValue | null): ExecutionResult {
-    this.#cancellation?.throwIfCancelled();
+    if (!this.#cancellation?.hasCommitted) this.#cancellation?.throwIfCancelled();
     this.#end(undefined);
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
@@ -136,7 +136,9 @@ export class Execution {
     for (let index = start; index < plan.fields.length; index += 1) {
       const field = plan.fields[index] as FieldPlan;
       this.#assertRunning();
-      const value = this.#executeField(field, source, undefined);
+      const value = this.#cancellation?.isCancelled
+        ? this.#refuseField(field, this.#cancellation.reason)
+        : this.#executeField(field, source, undefined);
       values[field.responseName] = value;
       if (!isPromise(value)) continue;
       return value.then((settled) => {
@@ -161,6 +163,12 @@ export class Execution {
       info ??= this.#createInfo(plan, path);
       return this.#handle(plan.completion, error, path, info);
     }
+  }
+
+  /** A root field that does not begin any more. */
+  #refuseField(plan: FieldPlan, reason: unknown): null {
+    const path = { prev: undefined, key: plan.responseName, typename: plan.parentType.name };
+    return this.#handle(plan.completion, reason, path, this.#createInfo(plan, path));
   }
 
   #resolve(plan: FieldPlan, source: unknown, own: unknown, info: GraphQLResolveInfo): unknown {

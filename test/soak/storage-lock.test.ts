@@ -1,0 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { shareServer, withDatabase, withDatabaseLocked } from '../support/shared-server.ts';
+
+const server = shareServer();
+const lockedMs = 11_000;
+const writes = 20;
+
+it('of writes sent while another process holds the lock for eleven seconds, those are stored that were answered with 200', async () => {
+  const { postroom, databaseFile } = server;
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  const mutation = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
+  const send = (title: string) => postroom.send(mutation, { input: { room, title } }, ada.token);
+  const { sent } = await withDatabaseLocked(databaseFile, async () => {
+    const first = Array.from({ length: writes / 2 }, (_, n) => send(`early ${n}`));
+    await wait(lockedMs - 2_000);
+    // These still have time left when the lock is released.
+    const last = Array.from({ length: writes / 2 }, (_, n) => send(`late ${n}`));
+    await wait(2_000);
+    return { sent: [...first, ...last] };
+  });
+  const answers = await Promise.all(sent);
+  const done = answers.filter(({ status }) => status === 200);
+  expect(answers.map(({ status }) => status)).toEqual([
+    ...Array<number>(writes / 2).fill(503),
+    ...Array<number>(writes / 2).fill(200),
+  ]);
+  // It is written after whatever still waited.
+  expect((await send('last')).status).toBe(200);
+  const stored = withDatabase(databaseFile, (database) =>
+    database.prepare("select count(*) as count from posts where title <> 'last'").get(),
+  );
+  expect(stored?.['count']).toBe(done.length);
+});

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { RawConnection } from './support/http.ts';
+import { launchProcessForTest, mainProgram, type Postroom } from './support/postroom.ts';
+
+const descriptors = 128;
+const crowd = 200;
+
+/** The server with fewer file descriptors than clients. */
+function launchWithFewDescriptors(): Promise<Postroom> {
+  const script = `ulimit -n ${descriptors}; exec "$0" "$@"`;
+  return launchProcessForTest({}, ['-c', script, process.execPath, ...mainProgram], 'sh');
+}
+
+function postOf(query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+it('a crowd that takes all connections leaves descriptors for the database; what is dropped is counted and logged', async () => {
+  const postroom = await launchWithFewDescriptors();
+  const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
+  const first = await RawConnection.open(postroom);
+  const others = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(postroom)));
+  await Promise.allSettled(Array.from({ length: crowd }, () => RawConnection.open(postroom)));
+  await expect
+    .poll(() => postroom.log)
+    .toMatchObject([{ level: 40, msg: expect.stringContaining('limit of open files') }]);
+  // Each waits for a connection to the database of its own.
+  for (const connection of others) connection.send(postOf(`{ room(id: "${room}") { cursor } }`));
+  for (const connection of others) expect((await connection.receive()).status).toBe(200);
+  first.send('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
+  // Longer than its headers say, since it is sent in chunks.
+  first.send('GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  const text = await first.closed();
+  const dropped = Number(/^postroom_dropped_connections_total (\d+)$/m.exec(text)?.[1]);
+  expect(dropped).toBeGreaterThan(0);
+  expect(dropped).toBeLessThan(crowd);
+});

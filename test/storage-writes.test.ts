@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { RawConnection } from './support/http.ts';
+import type { Person } from './support/postroom.ts';
+import { shareServer, withDatabase, withDatabaseLocked } from './support/shared-server.ts';
+
+/* A 503 means that nothing was done and nothing will be. */
+
+const timeoutMs = 400;
+const server = shareServer({ OPERATION_TIMEOUT_MS: String(timeoutMs), LOG_LEVEL: 'debug' });
+const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
+
+function countPosts(title: string): number {
+  return withDatabase(server.databaseFile, (database) => {
+    const row = database.prepare('select count(*) as count from posts where title = ?').get(title);
+    return Number(row?.['count']);
+  });
+}
+
+async function makeRoom(): Promise<{ ada: Person; room: string }> {
+  const ada = await server.postroom.signUp('Ada');
+  return { ada, room: await server.postroom.createRoom(ada, `room of ${ada.id}`) };
+}
+
+function countBegins(): number {
+  return server.postroom.log.filter(({ sql }) => sql === 'begin immediate').length;
+}
+
+it('a write that was answered with 503 because the database was locked is not stored later', async () => {
+  const { postroom, databaseFile } = server;
+  const { ada, room } = await makeRoom();
+  const write = (title: string) => postroom.send(createPost, { input: { room, title } }, ada.token);
+  const answers = await withDatabaseLocked(databaseFile, () =>
+    Promise.all(Array.from({ length: 20 }, () => write('while locked'))),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(answers[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(answers[0]?.headers.get('retry-after')).toBe('1');
+  // It is written after whatever waited for the lock.
+  expect((await write('afterwards')).status).toBe(200);
+  expect(countPosts('while locked')).toBe(0);
+  expect(countPosts('afterwards')).toBe(1);
+});
+
+it('a mutation whose client has left before its turn is not run', async () => {
+  const { postroom, databaseFile } = server;
+  const { ada, room } = await makeRoom();
+  const body = JSON.stringify({ query: createPost, variables: { input: { room, title: 'of one who left' } } });
+  await withDatabaseLocked(databaseFile, async () => {
+    const begun = countBegins();
+    const connection = await RawConnection.open(postroom);
+    connection.send(
+      `POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer ${ada.token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await expect.poll(countBegins, { interval: 5 }).toBeGreaterThan(begun);
+    connection.leave();
+    await connection.closed();
+    // By its answers the server has seen the other connection close.
+    for (let index = 0; index < 3; index += 1) await postroom.ask('{ __typename }');
+  });
+  await postroom.createPost(ada, room, 'of one who stayed');
+  expect(countPosts('of one who left')).toBe(0);
+  expect(countPosts('of one who stayed')).toBe(1);
+});
+
+it('an operation that runs out of time after one of its mutations was committed is a partial success, not a 503', async () => {
+  const { postroom } = server;
+  const { ada, room } = await makeRoom();
+  const signUps = Array.from(
+    { length: 29 },
+    (_, n) =>
+      `n${n}: signUp(input: { name: "late", email: "late${n}@example.org", password: "correct horse" }) { expiresAt }`,
+  );
+  const mutation = `mutation ($input: CreatePostInput!) { a: createPost(input: $input) { post { id } } ${signUps.join(' ')} }`;
+  const answer = await postroom.send(mutation, { input: { room, title: 'kept' } }, ada.token);
+  expect(answer.status).toBe(294);
+  expect(answer.headers.get('retry-after')).toBeNull();
+  // The mutation that was not done any more is named.
+  expect(answer.errors).toMatchObject(
+    [{ path: [/^n/], extensions: { code: 'SERVICE_UNAVAILABLE' } }].map(({ extensions }) => ({ extensions })),
+  );
+  expect(countPosts('kept')).toBe(1);
+  const refused = String(answer.errors?.[0]?.path?.[0]);
+  const stored = (await postroom.ask('{ users(filter: { name: "late" }, limit: 100) { pagination { total } } }')).users;
+  expect(refused).toBe(`n${stored.pagination.total}`);
+});
+
+it('a request with an API key does not wait for the note of when the key was used last', async () => {
+  const { postroom, databaseFile } = server;
+  const { ada } = await makeRoom();
+  const create = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }';
+  const { key } = (await postroom.ask(create, {}, ada.token)).createApiKey;
+  const response = await withDatabaseLocked(databaseFile, () =>
+    fetch(postroom.graphqlUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `ApiKey ${key}` },
+      body: JSON.stringify({ query: '{ viewer { name } }' }),
+    }),
+  );
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ data: { viewer: { name: 'app' } } });
+});
