@@ -171,16 +171,25 @@ function adapt(database: DatabaseSync, health: SqliteHealth): Adapted {
 }
 
 function adaptStatement(statement: StatementSync, attempt: <T>(work: () => T) => T): SqliteStatement {
-  const names = statement.columns().map(({ name }) => name);
+  let names = namesOf(statement);
   // The objects that node:sqlite makes of rows are dictionaries, slow to make and slower to read.
   statement.setReturnArrays(true);
-  const toRow = (values: unknown) => toObject(names, values as unknown[]);
+  const toRow = (values: unknown) => {
+    const row = values as unknown[];
+    // SQLite compiles a statement again, with other columns, where a migration changed the table since.
+    if (row.length !== names.length) names = namesOf(statement);
+    return toObject(names, row);
+  };
   return {
     reader: names.length > 0,
     all: (values) => attempt(() => statement.all(...(values as SQLInputValue[]))).map(toRow),
     run: (values) => attempt(() => statement.run(...(values as SQLInputValue[]))),
     iterate: (values) => statement.iterate(...(values as SQLInputValue[])).map(toRow),
   };
+}
+
+function namesOf(statement: StatementSync): string[] {
+  return statement.columns().map(({ name }) => name);
 }
 
 function toObject(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
