@@ -43,9 +43,14 @@ export class SqliteHealth {
     return this.#fileFault === undefined && this.#writeFault !== undefined;
   }
 
-  /** Call it right before a commit too: what is written to a removed file is lost. @throws DatabaseUnavailable */
-  assertWritable(): void {
+  /** For right before a commit: what is written to a removed file is lost. @throws DatabaseUnavailable */
+  assertInPlace(): void {
     if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findFault());
+    this.assertWritable();
+  }
+
+  /** As of the latest check of the files. @throws DatabaseUnavailable */
+  assertWritable(): void {
     if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
   }
 
