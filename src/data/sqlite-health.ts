@@ -64,9 +64,11 @@ export class SqliteHealth {
     this.#reportRecovery();
   }
 
-  /** Why a write failed; one that only had to wait for too long says nothing about the disk. */
+  /** Why a write failed; one that only had to wait for too long, or was refused because of the files, says nothing about the disk. */
   noteFailure(error: unknown): void {
-    if (error instanceof DatabaseUnavailable && !error.isBusy) this.#writeFault = error.reason;
+    if (error instanceof DatabaseUnavailable && !error.isBusy && this.#fileFault === undefined) {
+      this.#writeFault = error.reason;
+    }
   }
 
   /** Every error of a statement comes here; until the files are watched, it ends the start, which says so itself. */
