@@ -5,8 +5,14 @@ import { shareServer, withDatabase, withDatabaseLocked } from './support/shared-
 
 /* A 503 means that nothing was done and nothing will be. */
 
-const timeoutMs = 400;
-const server = shareServer({ OPERATION_TIMEOUT_MS: String(timeoutMs), LOG_LEVEL: 'debug' });
+const server = shareServer({
+  // Hashing one password takes less, and hashing as many as below takes more.
+  OPERATION_TIMEOUT_MS: '1500',
+  LOG_LEVEL: 'debug',
+  LIMIT_ALIASES: '200',
+  LIMIT_TOKENS: '10000',
+  LIMIT_COST: '1000000',
+});
 const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
 
 function countPosts(title: string): number {
@@ -66,7 +72,7 @@ it('an operation that runs out of time after one of its mutations was committed 
   const { postroom } = server;
   const { ada, room } = await makeRoom();
   const signUps = Array.from(
-    { length: 29 },
+    { length: 150 },
     (_, n) =>
       `n${n}: signUp(input: { name: "late", email: "late${n}@example.org", password: "correct horse" }) { expiresAt }`,
   );
@@ -75,9 +81,9 @@ it('an operation that runs out of time after one of its mutations was committed 
   expect(answer.status).toBe(294);
   expect(answer.headers.get('retry-after')).toBeNull();
   // The mutation that was not done any more is named.
-  expect(answer.errors).toMatchObject(
-    [{ path: [/^n/], extensions: { code: 'SERVICE_UNAVAILABLE' } }].map(({ extensions }) => ({ extensions })),
-  );
+  expect(answer.errors).toMatchObject([
+    { path: [expect.stringMatching(/^n/)], extensions: { code: 'SERVICE_UNAVAILABLE' } },
+  ]);
   expect(countPosts('kept')).toBe(1);
   const refused = String(answer.errors?.[0]?.path?.[0]);
   const stored = (await postroom.ask('{ users(filter: { name: "late" }, limit: 100) { pagination { total } } }')).users;

@@ -39,7 +39,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   const file = openOrThrow(path, () => SqliteFile.open(path));
   const health = new SqliteHealth(file, options);
   const connections = openOrThrow(path, () => openConnections(file, health, options));
-  const { reader, snapshots, past } = connections;
+  const { reader, snapshots, past, all } = connections;
   const writer = new SqliteWriter(connections.writer, health);
   const purge = new Purge(writer);
   const check = () => {
@@ -78,6 +78,8 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
       clearInterval(timer);
       await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
       await writer.close();
+      // Kysely leaves those open that it has not used.
+      for (const database of all) if (database.isOpen) database.close();
       file.close();
     },
   };
@@ -94,8 +96,14 @@ function openOrThrow<T>(path: string, open: () => T): T {
 }
 
 function openConnections(file: SqliteFile, health: SqliteHealth, { onStatement }: DatabaseOptions) {
-  const open = (mode: 'write' | 'read') => connect({ url: file.url, mode, health, onStatement });
+  const all: DatabaseSync[] = [];
+  const open = (mode: 'write' | 'read') => {
+    const database = connect(file.url, mode);
+    all.push(database);
+    return toKysely(database, { mode, health, onStatement });
+  };
   return {
+    all,
     writer: open('write'),
     reader: open('read'),
     snapshots: new Pool(maxSnapshots, () => open('read')),
@@ -103,19 +111,22 @@ function openConnections(file: SqliteFile, health: SqliteHealth, { onStatement }
   };
 }
 
-interface ConnectionOptions {
-  url: string;
+interface KyselyOptions {
   mode: 'write' | 'read';
   onStatement: DatabaseOptions['onStatement'];
   health: SqliteHealth;
 }
 
-function connect({ url, mode, health, onStatement }: ConnectionOptions): Kysely<Tables> {
+function connect(url: string, mode: 'write' | 'read'): DatabaseSync {
   const database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
   database.exec(mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
+  return database;
+}
+
+function toKysely(database: DatabaseSync, { mode, health, onStatement }: KyselyOptions): Kysely<Tables> {
   const config = { database: adapt(database, health) };
   return new Kysely<Tables>({
     dialect: mode === 'read' ? new SqliteDialect(config) : new SqliteWriterDialect(config, database),

@@ -2,11 +2,11 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readSync,
+  realpathSync,
   rmSync,
   statfsSync,
   statSync,
@@ -18,8 +18,8 @@ import { pathToFileURL } from 'node:url';
 const magic = 'SQLite format 3\0';
 /** Where the header holds `pragma user_version`: https://www.sqlite.org/fileformat.html */
 const userVersionOffset = 60;
-/** The write-ahead log and its index: other processes find them by their paths, as they find the database. */
-const suffixes = ['', '-wal', '-shm'];
+/** Of the write-ahead log and its index: other processes find them by their paths, as they find the database. */
+const suffixes = ['-wal', '-shm'];
 
 /**
  * The database file. Its descriptor stays open until the end, for two reasons: closing any descriptor of the file would drop
@@ -29,7 +29,7 @@ export class SqliteFile {
   readonly path: string;
   readonly #descriptor: number;
   readonly #onClose: () => void;
-  #opened = new Map<string, BigIntStats | undefined>();
+  readonly #opened = new Map<string, BigIntStats>();
   /** The database's `user_version`, once the file itself was seen to hold it. */
   #id: number | undefined;
   #isOverwritten = false;
@@ -39,7 +39,6 @@ export class SqliteFile {
     this.path = path;
     this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#onClose = onClose;
-    this.#opened.set(path, fstatSync(this.#descriptor, { bigint: true }));
   }
 
   /** @throws Error where it cannot be created, read or written, or is no database. */
@@ -69,7 +68,12 @@ export class SqliteFile {
 
   /** Call it once all connections are open: from here on the paths must lead to the files that are open now. */
   watch(): void {
-    for (const suffix of suffixes.slice(1)) this.#opened.set(this.path + suffix, stat(this.path + suffix));
+    // SQLite names them after the file that a symbolic link leads to.
+    const target = realpathSync(this.path);
+    for (const path of [this.path, ...suffixes.map((suffix) => target + suffix)]) {
+      const opened = stat(path);
+      if (opened) this.#opened.set(path, opened);
+    }
   }
 
   /** Why nothing may be written, or undefined. Takes 5 µs. */
@@ -78,7 +82,7 @@ export class SqliteFile {
       for (const [path, opened] of this.#opened) {
         const present = stat(path);
         if (!present) return `${path} was removed`;
-        if (present.ino !== opened?.ino || present.dev !== opened.dev) return `${path} was replaced by another file`;
+        if (present.ino !== opened.ino || present.dev !== opened.dev) return `${path} was replaced by another file`;
       }
       return undefined;
     } catch (error) {
@@ -96,7 +100,9 @@ export class SqliteFile {
     // Until the first checkpoint it is in the write-ahead log alone.
     if (found === id) this.#id = id;
     this.#isOverwritten ||= this.#id !== undefined && found !== id;
-    return this.#isOverwritten ? `${this.path} was overwritten: restart` : this.findFault();
+    return this.#isOverwritten
+      ? `${this.path} was overwritten while it was open; stop the server and restore it`
+      : this.findFault();
   }
 
   close(): void {

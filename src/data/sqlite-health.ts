@@ -43,9 +43,14 @@ export class SqliteHealth {
     return this.#fileFault === undefined && this.#writeFault !== undefined;
   }
 
-  /** Call it right before a commit too: what is written to a removed file is lost. @throws DatabaseUnavailable */
-  assertWritable(): void {
+  /** For right before a commit: what is written to a removed file is lost. @throws DatabaseUnavailable */
+  assertInPlace(): void {
     if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findFault());
+    this.assertWritable();
+  }
+
+  /** As of the latest check of the files. @throws DatabaseUnavailable */
+  assertWritable(): void {
     if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
   }
 
@@ -59,9 +64,11 @@ export class SqliteHealth {
     this.#reportRecovery();
   }
 
-  /** Why a write failed; one that only had to wait for too long says nothing about the disk. */
+  /** Why a write failed; one that only had to wait for too long, or was refused because of the files, says nothing about the disk. */
   noteFailure(error: unknown): void {
-    if (error instanceof DatabaseUnavailable && !error.isBusy) this.#writeFault = error.reason;
+    if (error instanceof DatabaseUnavailable && !error.isBusy && this.#fileFault === undefined) {
+      this.#writeFault = error.reason;
+    }
   }
 
   /** Every error of a statement comes here; until the files are watched, it ends the start, which says so itself. */

@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CompiledQuery,
-  type ControlledTransaction,
   type DatabaseConnection,
   type Driver,
   type Kysely,
@@ -19,6 +18,12 @@ import { DatabaseUnavailable } from './unavailable.ts';
 /** How long a transaction waits for its turn, and for other processes that write. */
 const timeoutMs = 5_000;
 const retryMs = 1;
+const tookTooLong = `no turn to write within ${timeoutMs} ms`;
+
+interface Turn extends TransactionOptions {
+  /** By `performance.now()`. */
+  deadline: number;
+}
 
 /** SQLite for the connection that writes. Its own `busy_timeout` is 0: the wait for other processes must not block this one. */
 export class SqliteWriterDialect extends SqliteDialect {
@@ -49,9 +54,9 @@ class SqliteWriterDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** After an error such as a full disk SQLite has rolled back by itself: https://www.sqlite.org/lang_transaction.html */
+  /** Never fails, since that would hide the error before it. After some, such as a full disk, SQLite has rolled back by itself. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.isTransaction) await super.rollbackTransaction(connection);
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection).catch(() => {});
   }
 }
 
@@ -73,26 +78,7 @@ export class SqliteWriter {
   transaction<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
     // The caller's time runs while it waits for its turn.
     const deadline = performance.now() + timeoutMs;
-    return this.#inTurn(async () => {
-      const transaction = await this.#begin(deadline, cancellation);
-      try {
-        const result = await work(transaction);
-        // The commit is synchronous: nothing comes between these checks and it.
-        cancellation?.throwIfCancelled();
-        this.#health.assertWritable();
-        await transaction.commit().execute();
-        this.#health.noteWrite();
-        return result;
-      } catch (error) {
-        // What went wrong first is the error.
-        await transaction
-          .rollback()
-          .execute()
-          .catch(() => {});
-        this.#health.noteFailure(error);
-        throw error;
-      }
-    });
+    return this.#inTurn(() => this.#begin(work, { deadline, cancellation }));
   }
 
   /** Moves the write-ahead log into the database and truncates it; false while a reader or another process needs it. */
@@ -108,22 +94,36 @@ export class SqliteWriter {
     await this.#inTurn(() => this.#db.destroy());
   }
 
-  async #begin(
-    deadline: number,
-    cancellation: TransactionOptions['cancellation'],
-  ): Promise<ControlledTransaction<Tables>> {
+  /** Waits for other processes that write, too. */
+  async #begin<T>(work: Work<T>, turn: Turn): Promise<T> {
     for (;;) {
-      cancellation?.throwIfCancelled();
+      turn.cancellation?.throwIfCancelled();
       this.#health.assertWritable();
-      if (performance.now() > deadline)
-        throw new DatabaseUnavailable(`no turn to write within ${timeoutMs} ms`, { isBusy: true });
-      try {
-        return await this.#db.startTransaction().execute();
-      } catch (error) {
-        this.#health.noteFailure(error);
-        if (!(error instanceof DatabaseUnavailable && error.isBusy)) throw error;
-      }
+      if (performance.now() > turn.deadline) throw new DatabaseUnavailable(tookTooLong, { isBusy: true });
+      const outcome = await this.#attempt(work, turn);
+      if (outcome) return outcome.result;
       await sleep(retryMs);
+    }
+  }
+
+  /** Undefined where another process writes. */
+  async #attempt<T>(work: Work<T>, { cancellation }: Turn): Promise<{ result: T } | undefined> {
+    let hasBegun = false;
+    try {
+      const result = await this.#db.transaction().execute(async (transaction) => {
+        hasBegun = true;
+        const result = await work(transaction);
+        // No timer and no input is handled between here and the commit, which is synchronous.
+        cancellation?.throwIfCancelled();
+        this.#health.assertInPlace();
+        return result;
+      });
+      this.#health.noteWrite();
+      return { result };
+    } catch (error) {
+      if (!hasBegun && error instanceof DatabaseUnavailable && error.isBusy) return undefined;
+      this.#health.noteFailure(error);
+      throw error;
     }
   }
 
