@@ -88,7 +88,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
-    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
+    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount, log }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
@@ -167,9 +167,10 @@ interface Counted {
   fanOut: FanOut;
   door: WebSocketDoor;
   logReadCount: number;
+  log: Log;
 }
 
-function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
+function readCounts({ bus, fanOut, door, logReadCount, log }: Counted): Metric[] {
   const { feeds, groups, subscribers, rendered } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
@@ -179,6 +180,7 @@ function readCounts({ bus, fanOut, door, logReadCount }: Counted): Metric[] {
     gauge('postroom_websockets', 'Open WebSockets.', door.size),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
+    counter('postroom_log_lines_dropped_total', 'Lines lost because standard error took no more.', log.countDropped()),
   ];
 }
 
