@@ -135,7 +135,7 @@ function createAuthentication(
       return await verified.find(authorization, () => findViewer(parts, authorization));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        await engine.chargeRefused(address);
+        engine.chargeRefused(address);
         audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;

@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostRow, RoomEventRow, RoomEventType, Tables, UserRow } from './tables.ts';
 
@@ -20,7 +20,34 @@ export interface NewRoomEvent {
   subjectId: string;
   version: number;
   actorId: string | null;
+  /** The room's next time, where the change has asked for it (`findNextTime`) and stored it in a row of its own. */
+  at?: number;
   content?: EventContent;
+}
+
+/**
+ * The time of a room's next event, in milliseconds since 1970: now, but always later than that of the latest one. A clock
+ * that was set back, or two changes in one millisecond, must not put what is new before a position that a client already
+ * holds. What an import brought in makes no events: a post of the far future does not count.
+ */
+export async function findNextTime(db: Db, roomId: string): Promise<number> {
+  const { latest } = await db
+    .selectFrom('rooms')
+    .select((eb) => latestTime(eb).as('latest'))
+    .where('id', '=', roomId)
+    .executeTakeFirstOrThrow();
+  return Math.max(Date.now(), latest + 1);
+}
+
+/** Of the room's latest event, or of its creation. */
+function latestTime(eb: ExpressionBuilder<Tables, 'rooms'>) {
+  const latest = eb
+    .selectFrom('roomEvents')
+    .select('at')
+    .whereRef('roomId', '=', 'rooms.id')
+    .orderBy('seq', 'desc')
+    .limit(1);
+  return eb.fn.coalesce(latest, 'rooms.createdAt');
 }
 
 /**
@@ -28,13 +55,13 @@ export interface NewRoomEvent {
  * locked until the commit: the order of numbers is the order of commits.
  */
 export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
-  const { head } = await db
+  const { head, latest } = await db
     .updateTable('rooms')
     .set((eb) => ({ head: eb('head', '+', 1) }))
     .where('id', '=', event.roomId)
-    .returning('head')
+    .returning((eb) => ['head', latestTime(eb).as('latest')])
     .executeTakeFirstOrThrow();
-  const row = { ...event, seq: Number(head), at: Date.now() };
+  const row = { ...event, seq: Number(head), at: event.at ?? Math.max(Date.now(), latest + 1) };
   await db.insertInto('roomEvents').values(row).execute();
   return { ...row, ...(content && { content }) };
 }
