@@ -10,6 +10,8 @@ import type { Tables } from './tables.ts';
 
 const busyTimeoutMs = 5_000;
 const maxStatements = 500;
+/** How often a purge that a reader held up is tried again. */
+const purgeRetryMs = 1_000;
 /** Of each kind. */
 const maxSnapshots = 8;
 const sqliteHeader = 'SQLite format 3\0';
@@ -46,6 +48,7 @@ export async function openSqlite(path: string, { onStatement }: DatabaseOptions)
       remember: (work) => read(past, async (db) => work(await settle(db))).finally(() => purge.runWhereDue()),
       purge: () => purge.run(),
       async close() {
+        purge.stop();
         await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
         await writer.destroy();
         remove();
@@ -90,7 +93,9 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
   );
-  database.exec(mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
+  // A process that was killed may have left a purge undone.
+  const ofWriter = 'pragma busy_timeout = 0; pragma wal_checkpoint(truncate)';
+  database.exec(mode === 'read' ? 'pragma query_only = on' : ofWriter);
   return new Kysely<Tables>({
     dialect:
       mode === 'read'
@@ -104,16 +109,24 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
 class Purge {
   readonly #writer: Kysely<Tables>;
   #isDue = false;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(writer: Kysely<Tables>) {
     this.#writer = writer;
   }
 
-  /** This never waits: as long as someone reads what stands in the log, it stays due. */
+  /** This never waits: as long as someone reads what is in the log, perhaps in another process, it stays due, and is tried again. */
   async run(): Promise<void> {
     this.#isDue = true;
+    this.#retry ??= setInterval(() => void this.runWhereDue(), purgeRetryMs).unref();
     const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#writer);
     this.#isDue = rows[0]?.busy !== 0;
+    if (!this.#isDue) this.stop();
+  }
+
+  stop(): void {
+    clearInterval(this.#retry);
+    this.#retry = undefined;
   }
 
   /** Whenever a reader is done; where it fails, the next one tries again. */
