@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Before the program (node --import): only its wall clock is moved, by the milliseconds that stand in the file which
- * WALL_CLOCK names. It is read at the start, and again at each SIGUSR2.
+ * Before the program (node --import): only its wall clock is moved, by the milliseconds that the file named by WALL_CLOCK
+ * contains; with an `=` before them they are the time itself, and it stands still. The file is read at the start, and again at
+ * each SIGUSR2.
  */
 
 const RealDate = Date;
 const file = process.env['WALL_CLOCK'] ?? '';
-let movedMs = Number(readFileSync(file, 'utf8'));
+let setting = readFileSync(file, 'utf8');
 
 class MovedDate extends RealDate {
   constructor(...given: [] | [number]) {
@@ -15,12 +16,12 @@ class MovedDate extends RealDate {
   }
 
   static override now(): number {
-    return RealDate.now() + movedMs;
+    return setting.startsWith('=') ? Number(setting.slice(1)) : RealDate.now() + Number(setting);
   }
 }
 
 globalThis.Date = MovedDate as DateConstructor;
 process.on('SIGUSR2', () => {
-  movedMs = Number(readFileSync(file, 'utf8'));
+  setting = readFileSync(file, 'utf8');
   process.stderr.write('the clock was moved\n');
 });
