@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ['engine/'],
   ['resolvers/'],
   ['live/', 'data/', 'identity/'],
-  ['errors.ts', 'config.ts', 'event-loop.ts', 'ids.ts', 'log.ts'],
+  ['errors.ts', 'config.ts', 'event-loop.ts', 'fixed-window.ts', 'ids.ts', 'log.ts', 'output.ts'],
 ];
 
 /** An import between two files, paths as seen from src/, or of a package. */

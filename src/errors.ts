@@ -21,6 +21,7 @@ export const clientErrors = {
   URI_TOO_LONG: { status: 414, meaning: 'The URI is longer than allowed: use POST.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not JSON in UTF-8.' },
   EXPECTATION_FAILED: { status: 417, meaning: 'The only expectation that can be met is 100-continue.' },
+  MISDIRECTED_REQUEST: { status: 421, meaning: 'The Host is not a name of this server.' },
   INVALID_REQUEST: { status: 422, meaning: 'The JSON is not a GraphQL request.' },
   GRAPHQL_VALIDATION_FAILED: { status: 422, meaning: 'The document does not fit the schema.' },
   OPERATION_NOT_FOUND: { status: 422, meaning: 'The document has no such operation, or several.' },

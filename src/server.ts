@@ -91,7 +91,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const parts: TransportParts = { engine, authenticate, watch, config, log };
     const door = createWebSocketDoor(parts);
     let dropped: DroppedConnections | undefined;
-    const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0 }));
+    const metrics = createMetrics(() =>
+      readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0, log }),
+    );
     const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, door.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
@@ -139,7 +141,7 @@ function createAuthentication(
       return await verified.find(authorization, () => findViewer(parts, authorization));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        await engine.chargeRefused(address);
+        engine.chargeRefused(address);
         audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;
@@ -172,9 +174,10 @@ interface Counted {
   door: WebSocketDoor;
   logReadCount: number;
   dropped: number;
+  log: Log;
 }
 
-function readCounts({ bus, fanOut, door, logReadCount, dropped }: Counted): Metric[] {
+function readCounts({ bus, fanOut, door, logReadCount, dropped, log }: Counted): Metric[] {
   const { feeds, groups, subscribers, rendered } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
@@ -185,6 +188,7 @@ function readCounts({ bus, fanOut, door, logReadCount, dropped }: Counted): Metr
     counter('postroom_dropped_connections_total', 'Connections dropped for want of file descriptors.', dropped),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
+    counter('postroom_log_lines_dropped_total', 'Lines lost because standard error took no more.', log.countDropped()),
   ];
 }
 

@@ -6,7 +6,7 @@ import { launchForTest } from './support/postroom.ts';
 
 function postOf(query: string): string {
   const body = JSON.stringify({ query });
-  return `POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 it('the work for a client ends when it leaves', async () => {

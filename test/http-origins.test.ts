@@ -197,7 +197,7 @@ describe('the own origins', () => {
 
 it('a handshake that is no WebSocket’s is refused in the form of all errors', async () => {
   const connection = await RawConnection.open(server.postroom);
-  connection.send('GET /elsewhere HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  connection.send('GET /elsewhere HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   expect(await connection.receive()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   await connection.closed();
 });

@@ -65,6 +65,7 @@ const requests: [status: number, code: ErrorCode, question: HttpQuestion][] = [
   [414, 'URI_TOO_LONG', { path: `/graphql?query={__typename}&more=${'x'.repeat(8_192)}` }],
   [415, 'UNSUPPORTED_MEDIA_TYPE', { ...withBody('{}'), headers: { 'content-type': 'text/plain' } }],
   [417, 'EXPECTATION_FAILED', { ...withBody('{}'), headers: { 'content-type': 'application/json', expect: 'tea' } }],
+  [421, 'MISDIRECTED_REQUEST', { path: '/graphql?query={__typename}', headers: { host: 'evil.example' } }],
   [422, 'INVALID_REQUEST', withBody('{ "query": 7 }')],
   [431, 'HEADERS_TOO_LARGE', { headers: { 'x-long': 'x'.repeat(17_000) } }],
 ];

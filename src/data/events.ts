@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { SelectQueryBuilder } from 'kysely';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostRow, RoomEventRow, RoomEventType, RoomRow, Tables, UserRow } from './tables.ts';
 
@@ -37,7 +37,34 @@ export interface NewRoomEvent {
   subjectId: string;
   version: number;
   actorId: string | null;
+  /** The room's next time, where the change has asked for it (`findNextTime`) and stored it in a row of its own. */
+  at?: number;
   content?: EventContent;
+}
+
+/**
+ * The time of a room's next event, in milliseconds since 1970: now, but always later than that of the latest one. A clock
+ * that was set back, or two changes in one millisecond, must not put what is new before a position that a client already
+ * holds. What an import brought in makes no events: a post of the far future does not count.
+ */
+export async function findNextTime(db: Db, roomId: string): Promise<number> {
+  const { latest } = await db
+    .selectFrom('rooms')
+    .select((eb) => latestTime(eb).as('latest'))
+    .where('id', '=', roomId)
+    .executeTakeFirstOrThrow();
+  return Math.max(Date.now(), latest + 1);
+}
+
+/** Of the room's latest event, or of its creation. */
+function latestTime(eb: ExpressionBuilder<Tables, 'rooms'>) {
+  const latest = eb
+    .selectFrom('roomEvents')
+    .select('at')
+    .whereRef('roomId', '=', 'rooms.id')
+    .orderBy('seq', 'desc')
+    .limit(1);
+  return eb.fn.coalesce(latest, 'rooms.createdAt');
 }
 
 /**
@@ -46,13 +73,14 @@ export interface NewRoomEvent {
  */
 export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
   const mark = randomInt(1, maxMark);
-  const { head, previousMark } = await db
+  const { head, previousMark, latest } = await db
     .updateTable('rooms')
     .set((eb) => ({ head: eb('head', '+', 1), previousMark: eb.ref('headMark'), headMark: mark }))
     .where('id', '=', event.roomId)
-    .returning(['head', 'previousMark'])
+    .returning((eb) => ['head', 'previousMark', latestTime(eb).as('latest')])
     .executeTakeFirstOrThrow();
-  const row = { ...event, seq: Number(head), mark, previousMark, at: Date.now() };
+  const at = event.at ?? Math.max(Date.now(), latest + 1);
+  const row = { ...event, seq: Number(head), mark, previousMark, at };
   await db.insertInto('roomEvents').values(row).execute();
   return { ...row, ...(content && { content }) };
 }

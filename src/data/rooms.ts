@@ -142,10 +142,15 @@ export async function deleteRoom(db: Db, id: string): Promise<void> {
 }
 
 /** Whether the user was not a member before. */
-export async function insertMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+export async function insertMember(
+  db: Db,
+  roomId: string,
+  userId: string,
+  joinedAt: number = Date.now(),
+): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('roomMembers')
-    .values({ roomId, userId, joinedAt: Date.now() })
+    .values({ roomId, userId, joinedAt })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;

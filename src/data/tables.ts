@@ -29,7 +29,7 @@ interface UserTable extends Versioned {
   emailKey: string | null;
   passwordHash: string | null;
   role: 'MEMBER' | 'ADMIN';
-  /** Tokens made before this moment have ended, but for those of the session `keptSession`. */
+  /** Sessions that began under a lower value, and an issuer's tokens of before, have ended, but for the session `keptSession`. */
   sessionsFrom: number;
   keptSession: string | null;
   /** Whom an OAuth issuer knows them as; of one who is gone a hash of both, so that tokens of before stay refused. */

@@ -223,15 +223,15 @@ function hashSubject(issuer: string, subject: string): string {
   return hash('sha256', `${issuer} ${subject}`);
 }
 
-/** A new password; sessions that began before it end, but for the one named. To when that is. */
+/** A new password; all sessions end but the one named. Returns the new `sessionsFrom`, above the last whatever the clock says. */
 export async function setPassword(
   db: Db,
-  userId: string,
+  user: UserRow,
   passwordHash: string,
   keptSession: string | null,
 ): Promise<number> {
-  const sessionsFrom = Date.now();
-  await db.updateTable('users').set({ passwordHash, sessionsFrom, keptSession }).where('id', '=', userId).execute();
+  const sessionsFrom = Math.max(Date.now(), user.sessionsFrom) + 1;
+  await db.updateTable('users').set({ passwordHash, sessionsFrom, keptSession }).where('id', '=', user.id).execute();
   return sessionsFrom;
 }
 

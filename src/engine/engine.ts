@@ -25,7 +25,7 @@ export type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']
 export interface Engine {
   prepare(request: GraphQLRequest, call: Call): Promise<PreparedOperation | Answer>;
   /** Charges what was refused before it became an operation. @throws RateLimited. */
-  chargeRefused(address: string): Promise<void>;
+  chargeRefused(address: string): void;
   /** An error outside any operation, as an operation's would read. */
   refuse(error: unknown, requestId: string): Answer;
 }
@@ -55,10 +55,10 @@ export function createEngine(parts: EngineParts): Engine {
   const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
   /** What only said that it goes on is charged when it turns out to be refused. */
-  const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
+  const chargeRefused = (call: Call, refusal: unknown): unknown => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
     try {
-      await chargeRate(call);
+      chargeRate(call);
       return refusal;
     } catch (limited) {
       return limited;
@@ -69,25 +69,22 @@ export function createEngine(parts: EngineParts): Engine {
       let rate: Rate | undefined;
       let isNew = false;
       try {
-        if (!call.isResumed) rate = await chargeRate(call);
+        if (!call.isResumed) rate = chargeRate(call);
         const source = documents.find(request);
         isNew = !validation.opened.knows(source);
         if (isNew) refusals?.assertMayAsk(call);
         const validated = validateRequest(validation, source, request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
-        if (call.isResumed && !isStream) rate = await chargeRate(call);
+        if (call.isResumed && !isStream) rate = chargeRate(call);
         return new Operation(parts, validated, request, call, rate);
       } catch (error) {
         if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
-        return toAnswer(
-          { errors: errorsOf(await chargeRefused(call, error)) },
-          { requestId: call.requestId, log, rate },
-        );
+        return toAnswer({ errors: errorsOf(chargeRefused(call, error)) }, { requestId: call.requestId, log, rate });
       }
     },
-    async chargeRefused(address) {
-      await chargeRate({ viewer: null, address });
+    chargeRefused(address) {
+      chargeRate({ viewer: null, address });
     },
     refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),
   };

@@ -20,7 +20,7 @@ export class IssuerLog {
   }
 
   #warn(cause: unknown): void {
-    const now = Date.now();
+    const now = performance.now();
     if (now < this.#quietUntil) return;
     this.#quietUntil = now + warnEveryMs;
     this.#log.warn({ err: cause }, 'the issuer of access tokens fails');

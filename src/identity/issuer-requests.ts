@@ -33,12 +33,12 @@ export class IssuerRequests {
     } finally {
       this.#underWay -= 1;
       this.#hasFailed = !isWell;
-      this.#restsUntil = isWell ? 0 : Date.now() + restMs;
+      this.#restsUntil = isWell ? 0 : performance.now() + restMs;
     }
   }
 
   #assertAskable(): void {
-    const now = Date.now();
+    const now = performance.now();
     if (now < this.#restsUntil) throw doesNotAnswer();
     if (this.#underWay >= maxUnderWay) throw new ClientError('SERVICE_UNAVAILABLE');
     if (this.#hasFailed) this.#restsUntil = now + restMs;

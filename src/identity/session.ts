@@ -22,7 +22,7 @@ export interface Session {
 interface Claims {
   userId: string;
   sessionId: string;
-  startedAt: number;
+  sessionsFrom: number;
   expiresAt: number;
 }
 
@@ -38,21 +38,20 @@ export class Sessions {
     this.#hours = hours;
   }
 
-  /** A new session, or a fresh token of one that goes on. `startedAt`: from when the account was looked at on, so that a password changed since ends it. */
-  async start(
-    user: UserRow,
-    { startedAt, sessionId = randomUUID() }: { startedAt: number; sessionId?: string | undefined },
-  ): Promise<Session & { viewer: Viewer }> {
-    const end = Math.floor(startedAt / 1_000) + this.#hours * 3_600;
-    const accessToken = await new SignJWT({ sid: sessionId, at: startedAt })
+  /** A new session, or a fresh token of one that continues. A password that was changed since `user` was read ends it. */
+  async start(user: UserRow, sessionId: string = randomUUID()): Promise<Session & { viewer: Viewer }> {
+    const { id: userId, sessionsFrom } = user;
+    const now = Math.floor(Date.now() / 1_000);
+    const end = now + this.#hours * 3_600;
+    const accessToken = await new SignJWT({ sid: sessionId, at: sessionsFrom })
       .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.#keys.id })
       .setIssuer(sessionIssuer)
-      .setSubject(user.id)
-      .setIssuedAt(Math.floor(startedAt / 1_000))
+      .setSubject(userId)
+      .setIssuedAt(now)
       .setExpirationTime(end)
       .sign(this.#keys.sign);
     const expiresAt = end * 1_000;
-    const viewer = createViewer(user, { userId: user.id, sessionId, startedAt, expiresAt });
+    const viewer = createViewer(user, { userId, sessionId, sessionsFrom, expiresAt });
     return { accessToken, expiresAt, user, viewer };
   }
 
@@ -76,7 +75,7 @@ export class Sessions {
       });
       // A claim is as its signer wrote it: each may be anything.
       const { sub, iat = 0, exp = 0, sid = '', at = iat * 1_000 } = payload;
-      const claims = { userId: String(sub), sessionId: String(sid), startedAt: Number(at), expiresAt: exp * 1_000 };
+      const claims = { userId: String(sub), sessionId: String(sid), sessionsFrom: Number(at), expiresAt: exp * 1_000 };
       this.#verified.set(token, claims);
       return claims;
     } catch (error) {
@@ -92,18 +91,19 @@ export class Sessions {
   }
 }
 
-/** A session, here or at an issuer, goes on until its account is gone, or all that began before a moment have ended but one. */
+/** A session, here or at an issuer, lasts until its account is gone, or until a new password has ended all but one. */
 export function isSessionAlive(
   { credential }: Viewer,
   { deletedAt, sessionsFrom, keptSession }: Pick<Account, 'deletedAt' | 'sessionsFrom' | 'keptSession'>,
 ): boolean {
   if (deletedAt !== null) return false;
   if (credential.kind === 'apiKey') return true;
-  return credential.startedAt >= sessionsFrom || (credential.kind === 'session' && credential.id === keptSession);
+  if (credential.kind === 'oauth') return credential.startedAt >= sessionsFrom;
+  return credential.sessionsFrom >= sessionsFrom || credential.id === keptSession;
 }
 
-function createViewer(user: UserRow, { sessionId, startedAt, expiresAt }: Claims): Viewer {
-  return { user, credential: { kind: 'session', id: sessionId, startedAt }, scopes: new Set(scopes), expiresAt };
+function createViewer(user: UserRow, { sessionId, sessionsFrom, expiresAt }: Claims): Viewer {
+  return { user, credential: { kind: 'session', id: sessionId, sessionsFrom }, scopes: new Set(scopes), expiresAt };
 }
 
 function badToken(): ClientError {

@@ -5,8 +5,9 @@ export type Scope = (typeof scopes)[number];
 
 /** By what someone proved who they are. */
 export type Credential =
-  /** `startedAt` in milliseconds since 1970. */
-  | { kind: 'session'; id: string; startedAt: number }
+  /** `sessionsFrom`: the account's when the session began. No clock is needed to compare it with the present one. */
+  | { kind: 'session'; id: string; sessionsFrom: number }
+  /** `startedAt`: by the issuer's clock, in milliseconds since 1970. */
   | { kind: 'oauth'; startedAt: number }
   | { kind: 'apiKey'; id: string };
 

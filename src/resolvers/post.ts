@@ -1,4 +1,4 @@
-import type { NewRoomEvent } from '../data/events.ts';
+import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
 import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
@@ -26,8 +26,7 @@ export const postMutations: MutationResolvers = {
       const { room, isMember } = await openRoom(db, viewer, input.room);
       assertMayPost(room, isMember);
       assertPostInput(input);
-      const now = Date.now();
-      const publishedAt = (input.publish ?? true) ? now : null;
+      const publishedAt = (input.publish ?? true) ? await findNextTime(db, room.id) : null;
       const { title, body = null } = input;
       const post = await insertPost(db, {
         roomId: room.id,
@@ -35,9 +34,9 @@ export const postMutations: MutationResolvers = {
         title,
         body,
         publishedAt,
-        createdAt: now,
+        ...(publishedAt !== null && { createdAt: publishedAt }),
       });
-      if (publishedAt !== null) await append(eventOf('PostCreated', post, viewer.user));
+      if (publishedAt !== null) await append({ ...eventOf('PostCreated', post, viewer.user), at: publishedAt });
       return post;
     });
     return { post };
@@ -49,8 +48,9 @@ export const postMutations: MutationResolvers = {
       const post = await openPost(db, viewer, input.id);
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
-      const published = assertUpdated(await updatePost(db, post, { publishedAt: Date.now() }));
-      await append(eventOf('PostCreated', published, viewer.user));
+      const publishedAt = await findNextTime(db, post.roomId);
+      const published = assertUpdated(await updatePost(db, post, { publishedAt }));
+      await append({ ...eventOf('PostCreated', published, viewer.user), at: publishedAt });
       return published;
     });
     return { post };

@@ -1,4 +1,4 @@
-import type { NewRoomEvent } from '../data/events.ts';
+import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/posts.ts';
 import {
   deleteMember,
@@ -74,8 +74,9 @@ export const roomMutations: MutationResolvers = {
     const room = await changeAsViewer(context, async (db, { append }, viewer) => {
       const { room, isMember } = await openRoom(db, viewer, input.room);
       assertMayJoin(room, isMember);
-      if (await insertMember(db, room.id, viewer.user.id)) {
-        await append(membershipOf('MemberJoined', room, viewer.user, viewer));
+      const at = await findNextTime(db, room.id);
+      if (await insertMember(db, room.id, viewer.user.id, at)) {
+        await append({ ...membershipOf('MemberJoined', room, viewer.user, viewer), at });
       }
       return room;
     });
@@ -97,7 +98,10 @@ export const roomMutations: MutationResolvers = {
       const { room } = await openRoom(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
-      if (await insertMember(db, room.id, user.id)) await append(membershipOf('MemberJoined', room, user, viewer));
+      const at = await findNextTime(db, room.id);
+      if (await insertMember(db, room.id, user.id, at)) {
+        await append({ ...membershipOf('MemberJoined', room, user, viewer), at });
+      }
       const byUserId = viewer.user.id;
       behind(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
       return room;

@@ -18,51 +18,54 @@ export const sessionMutations: MutationResolvers = {
     check.required('email', input.email, email);
     check.required('password', input.password, password);
     check.assertValid();
+    context.services.signInLimit.chargeSignUp(context.address);
     const passwordHash = await hashPassword(input.password);
     const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
-    return startSession(context, user, { startedAt: Date.now() });
+    return startSession(context, user);
   },
   async signIn(_, { input }, context) {
-    await context.services.signInLimit(input.email, context.address);
-    const startedAt = Date.now();
+    const { signInLimit } = context.services;
+    signInLimit.chargeAttempt(input.email, context.address);
     const user = await findUserByEmail(context.db, input.email);
     const isRight = await isPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
+    signInLimit.refundAccount(input.email);
     context.services.audit({ event: 'signedIn', userId: user.id });
-    return startSession(context, user, { startedAt });
+    return startSession(context, user);
   },
   async renewSession(_, __, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    const startedAt = Date.now();
     const user = assertLiving(viewer, await findUser(context.db, viewer.user.id));
-    return startSession(context, user, { startedAt, sessionId });
+    return startSession(context, user, sessionId);
   },
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
     // On a socket the viewer is as old as the socket.
-    const { email, passwordHash: present } = assertLiving(viewer, await findUser(context.db, viewer.user.id));
-    await context.services.signInLimit(email ?? viewer.user.id, context.address);
+    const { id, email, passwordHash: present } = assertLiving(viewer, await findUser(context.db, viewer.user.id));
+    const { signInLimit } = context.services;
+    signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await isPassword(input.currentPassword, present);
     if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
+    signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
     const user = await changeAsViewer(context, async (db, { announce }, { user }) => {
-      const sessionsFrom = await setPassword(db, user.id, passwordHash, sessionId);
+      const sessionsFrom = await setPassword(db, user, passwordHash, sessionId);
       announce({ type: 'passwordChanged', userId: user.id, sessionsFrom, keptSession: sessionId });
-      return user;
+      return { ...user, sessionsFrom };
     });
     context.services.audit({ event: 'passwordChanged', userId: user.id });
-    return startSession(context, user, { startedAt: Date.now(), sessionId });
+    return startSession(context, user, sessionId);
   },
 };
 
@@ -72,12 +75,8 @@ function assertSession({ credential }: Viewer): string {
   return credential.id;
 }
 
-async function startSession(
-  context: Context,
-  user: UserRow,
-  options: { startedAt: number; sessionId?: string },
-): Promise<Session> {
-  const { viewer, ...session } = await context.services.sessions.start(user, options);
+async function startSession(context: Context, user: UserRow, sessionId?: string): Promise<Session> {
+  const { viewer, ...session } = await context.services.sessions.start(user, sessionId);
   context.admit(viewer);
   return session;
 }

@@ -6,7 +6,7 @@ export class MessageBudget {
   readonly #perMs: number;
   readonly #most: number;
   #left: number;
-  #at = Date.now();
+  #at = performance.now();
 
   constructor(perSecond: number) {
     this.#perMs = perSecond / 1_000;
@@ -16,7 +16,7 @@ export class MessageBudget {
 
   /** False where there was one too many. */
   take(): boolean {
-    const now = Date.now();
+    const now = performance.now();
     this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs);
     this.#at = now;
     if (this.#left < 1) return false;

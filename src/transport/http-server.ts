@@ -8,6 +8,7 @@ import { ConnectionLimit } from './connection-limit.ts';
 import { BodyRoom } from './flood.ts';
 import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './http.ts';
 import { Origins } from './origins.ts';
+import { OwnHosts } from './own-hosts.ts';
 import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
@@ -38,9 +39,10 @@ const settings = {
 };
 
 /** All that answers on the port: operations, pages, and what is refused before it is either. */
-export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, upgrade: Upgrade): Server {
+export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
-  const handle = createHttpHandler({ ...parts, origins, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
+  const hosts = new OwnHosts(parts.config);
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const carrier = request.socket as Socket & Carrier;
     carrier.setNoDelay(true);
@@ -70,7 +72,9 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
     // It may fail before anyone else listens.
     socket.on('error', ignore);
     try {
-      if (readTarget(request).path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
+      const { path, authority } = readTarget(request);
+      hosts.assertOwn(authority);
+      if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
       if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
       else turnAway(socket, head.length === 0);
@@ -79,7 +83,11 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'bodies'>, u
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
-  server.once('listening', () => origins.listenOn((server.address() as AddressInfo).port));
+  server.once('listening', () => {
+    const { address, port } = server.address() as AddressInfo;
+    origins.listenOn(port);
+    hosts.listenOn(address);
+  });
   return server;
 }
 

@@ -14,6 +14,7 @@ import type { BodyRoom } from './flood.ts';
 import { writeGraphiql } from './graphiql.ts';
 import type { Metrics } from './metrics.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
+import type { OwnHosts } from './own-hosts.ts';
 import { HttpRefusal, methodNotAllowed } from './refusal.ts';
 import { namesDocument, readGetRequest, readPostRequest } from './request.ts';
 import { metadataUrlOf, resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
@@ -25,6 +26,7 @@ import type { TransportParts } from './transport.ts';
 
 export interface HttpParts extends TransportParts {
   origins: Origins;
+  hosts: OwnHosts;
   bodies: BodyRoom;
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
@@ -74,7 +76,8 @@ function attempt(parts: HttpParts, exchange: Exchange, serve: () => void | Promi
 
 function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   const { request } = exchange;
-  const { path, query } = readTarget(request);
+  const { path, authority, query } = readTarget(request);
+  parts.hosts.assertOwn(authority);
   const found = routes.get(path);
   if (!found) throw nothingHere();
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);

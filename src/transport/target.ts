@@ -4,6 +4,8 @@ import { ClientError } from '../errors.ts';
 /** What a request line asks for. */
 export interface Target {
   path: string;
+  /** The host that it is for, perhaps with a port: of the URI, else the `Host`. Undefined in HTTP/1.0 alone. */
+  authority: string | undefined;
   /** Still encoded; undefined without a question mark. */
   query: string | undefined;
 }
@@ -19,16 +21,18 @@ export function readTarget(request: IncomingMessage): Target {
   if (url.length > maxLength) throw new ClientError('URI_TOO_LONG', `The URI is longer than ${maxLength} bytes.`);
   assertHost(request);
   if (url.includes('#')) throw badTarget();
-  if (url.startsWith('/')) return split(url);
-  if (url === '*' && request.method === 'OPTIONS') return { path: '*', query: undefined };
-  const [, host = '', rest = ''] = absoluteForm.exec(url) ?? [];
-  if (!authority.test(host)) throw badTarget();
-  return split(rest.startsWith('/') ? rest : `/${rest}`);
+  const { host } = request.headers;
+  if (url.startsWith('/')) return split(url, host);
+  if (url === '*' && request.method === 'OPTIONS') return { path: '*', authority: host, query: undefined };
+  const [, named = '', rest = ''] = absoluteForm.exec(url) ?? [];
+  if (!authority.test(named)) throw badTarget();
+  return split(rest.startsWith('/') ? rest : `/${rest}`, named);
 }
 
-function split(url: string): Target {
+function split(url: string, authority: string | undefined): Target {
   const mark = url.indexOf('?');
-  return mark < 0 ? { path: url, query: undefined } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+  if (mark < 0) return { path: url, authority, query: undefined };
+  return { path: url.slice(0, mark), authority, query: url.slice(mark + 1) };
 }
 
 /** Exactly one in HTTP/1.1: of several, a proxy in front may have believed another. */

@@ -27,7 +27,7 @@ export interface HttpQuestion {
 }
 
 /** As sent: nothing is added but `Host`, `Connection` and the length. */
-export async function exchange(postroom: Postroom, question: HttpQuestion): Promise<HttpAnswer> {
+export async function exchange(postroom: Pick<Postroom, 'url'>, question: HttpQuestion): Promise<HttpAnswer> {
   const { method = 'GET', path = '/graphql', headers = {}, body } = question;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const sent = request(`${postroom.url}${path}`, { method, headers: { ...length, ...headers }, agent: false });

@@ -182,7 +182,8 @@ export async function startInProcess(settings: Settings = {}, own: OwnParts = {}
   const config = readConfig({ ...defaults, ...settings });
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
-  return new PostroomInProcess(await startServer(config, log, own), lines);
+  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), own);
+  return new PostroomInProcess(server, lines);
 }
 
 /** Starts a server inside this process for one test, and stops it afterwards. */

@@ -1,5 +1,5 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ClientError } from '../../errors.ts';
+import { FixedWindow } from '../../fixed-window.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
 export interface RateOptions {
@@ -32,24 +32,18 @@ export interface Caller {
   address: string;
 }
 
-/** Charges one operation to a caller; undefined where there is no limit. Rejects with RateLimited. */
-export type ChargeRate = (caller: Caller) => Promise<Rate> | undefined;
+/** Charges one operation to a caller; undefined where there is no limit. @throws RateLimited. */
+export type ChargeRate = (caller: Caller) => Rate | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
-  // Apart, so that neither is taken for the other, and no key is put together for each request: that took a tenth of a small one.
-  const options = { points: limit, duration: windowSeconds, keyPrefix: '' };
-  const users = new RateLimiterMemory(options);
-  const addresses = new RateLimiterMemory(options);
-  const toRate = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Rate => ({
-    limit,
-    windowSeconds,
-    remaining: remainingPoints,
-    resetMs: Math.max(1, msBeforeNext),
-  });
-  const refuse = (error: unknown) => {
-    throw error instanceof RateLimiterRes ? new RateLimited(toRate(error)) : error;
+  // Apart, so that neither is taken for the other, and no key is put together for each request.
+  const users = new FixedWindow({ limit, windowSeconds });
+  const addresses = new FixedWindow({ limit, windowSeconds });
+  return ({ viewer, address }) => {
+    const { isOver, remaining, resetMs } = viewer ? users.charge(viewer.user.id) : addresses.charge(address);
+    const rate = { limit, windowSeconds, remaining, resetMs };
+    if (isOver) throw new RateLimited(rate);
+    return rate;
   };
-  return ({ viewer, address }) =>
-    (viewer ? users.consume(viewer.user.id) : addresses.consume(address)).then(toRate, refuse);
 }

@@ -1,0 +1,74 @@
+export interface WindowOptions {
+  /** Charges per key and window. */
+  limit: number;
+  windowSeconds: number;
+}
+
+/** The window of one key after a charge. */
+export interface Charged {
+  isOver: boolean;
+  remaining: number;
+  /** Until the window ends. */
+  resetMs: number;
+}
+
+interface Window {
+  charges: number;
+  /** By performance.now(). */
+  endsAt: number;
+}
+
+/** About 10 MB. Beyond it the windows of the previous generation end early. */
+const maxWindows = 100_000;
+
+/**
+ * Counts charges per key in fixed windows, each of which begins with the first charge of its key. Time is monotonic: a step
+ * of the wall clock neither ends a window nor draws it out.
+ */
+export class FixedWindow {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  /** Windows that began in this generation, which lasts as long as a window, and in the one before: those still run. */
+  #current = new Map<string, Window>();
+  #previous = new Map<string, Window>();
+  #generationEndsAt = 0;
+
+  constructor({ limit, windowSeconds }: WindowOptions) {
+    this.#limit = limit;
+    this.#windowMs = windowSeconds * 1_000;
+  }
+
+  charge(key: string): Charged {
+    const now = performance.now();
+    const window = this.#find(key, now) ?? this.#begin(key, now);
+    window.charges += 1;
+    return {
+      isOver: window.charges > this.#limit,
+      remaining: Math.max(0, this.#limit - window.charges),
+      resetMs: Math.max(1, Math.round(window.endsAt - now)),
+    };
+  }
+
+  /** Takes one charge back. */
+  refund(key: string): void {
+    const window = this.#find(key, performance.now());
+    if (window && window.charges > 0) window.charges -= 1;
+  }
+
+  #find(key: string, now: number): Window | undefined {
+    const window = this.#current.get(key) ?? this.#previous.get(key);
+    return window && now < window.endsAt ? window : undefined;
+  }
+
+  #begin(key: string, now: number): Window {
+    if (now >= this.#generationEndsAt || this.#current.size >= maxWindows) {
+      // Two generations on, a window has ended.
+      this.#previous = now < this.#generationEndsAt + this.#windowMs ? this.#current : new Map();
+      this.#current = new Map();
+      this.#generationEndsAt = now + this.#windowMs;
+    }
+    const window = { charges: 0, endsAt: now + this.#windowMs };
+    this.#current.set(key, window);
+    return window;
+  }
+}

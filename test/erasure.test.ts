@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { launchProcessForTest, scratchFolder } from './support/postroom.ts';
+
+const erase = 'mutation ($id: ID!) { deleteUser(input: { id: $id }) { user { id } } }';
+
+/** Someone with an account on a server of their own, and who still reads what the write-ahead log holds. */
+async function prepare() {
+  const file = join(scratchFolder(), 'postroom.db');
+  const settings = { DATABASE_URL: `sqlite:${file}` };
+  const name = 'Ada whom nobody must find again';
+  const postroom = await launchProcessForTest(settings);
+  const ada = await postroom.signUp(name);
+  const reader = new DatabaseSync(file);
+  onTestFinished(() => reader.close());
+  reader.exec('begin; select count(*) from users');
+  const isOnDisk = () => [file, `${file}-wal`].some((part) => existsSync(part) && readFileSync(part).includes(name));
+  return { postroom, ada, reader, isOnDisk, settings };
+}
+
+it('what another process still reads of an erased account leaves the files once it is done; nobody has to ask for anything', async () => {
+  const { postroom, ada, reader, isOnDisk } = await prepare();
+  await postroom.ask(erase, { id: ada.id }, ada.token);
+  expect(isOnDisk()).toBe(true);
+  reader.exec('rollback');
+  await expect.poll(isOnDisk, { timeout: 10_000 }).toBe(false);
+});
+
+it('nor does it stay where the server is killed meanwhile: the next one purges as it starts', async () => {
+  const { postroom, ada, reader, isOnDisk, settings } = await prepare();
+  await postroom.ask(erase, { id: ada.id }, ada.token);
+  await postroom.kill();
+  reader.exec('rollback');
+  expect(isOnDisk()).toBe(true);
+  await launchProcessForTest(settings);
+  expect(isOnDisk()).toBe(false);
+});

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readMetrics } from './support/metrics.ts';
+import { mainProgram, run } from './support/postroom.ts';
+
+/* Where standard error or standard output go must not decide whether the server serves. */
+
+/** About as long as a header may be; it appears in each line about a refused token. */
+const longAddress = 'x'.repeat(8_000);
+
+interface Started {
+  url: string;
+  child: ChildProcess;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** The server with these outputs; it answers, whether or not it could say so. */
+async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<Started> {
+  const port = String(await findFreePort());
+  const settings = { PORT: port, DATABASE_URL: 'sqlite::memory:', RATE_LIMIT: '0', TRUST_PROXY: '1' };
+  const child = spawn(process.execPath, mainProgram, {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', stdout, stderr],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}`;
+  await expect.poll(() => isHealthy({ url }), { timeout: 10_000 }).toBe(true);
+  return { url, child };
+}
+
+async function isHealthy({ url }: Pick<Started, 'url'>): Promise<boolean> {
+  // One that hangs answers nothing at all.
+  const answer = fetch(`${url}/health`, { signal: AbortSignal.timeout(5_000) });
+  return answer.then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Each leaves a line in the log. */
+async function refuseTokens({ url }: Started, count: number, address: string): Promise<void> {
+  for (let sent = 0; sent < count; sent += 20) {
+    const requests = Array.from({ length: 20 }, async () => {
+      const response = await fetch(`${url}/graphql?query={__typename}`, {
+        headers: { authorization: 'Bearer nobody', 'x-forwarded-for': address },
+        signal: AbortSignal.timeout(5_000),
+      });
+      await response.body?.cancel();
+      expect(response.status).toBe(401);
+    });
+    await Promise.all(requests);
+  }
+}
+
+async function stop({ child }: Started): Promise<unknown[]> {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  return ended;
+}
+
+describe('where nobody reads standard error', () => {
+  it('the server answers, and SIGTERM ends it', async () => {
+    const server = await start('pipe', 'pipe');
+    await refuseTokens(server, 1_200, '192.0.2.1');
+    expect(await isHealthy(server)).toBe(true);
+    expect(await stop(server)).toEqual([0, null]);
+  });
+
+  it('it drops and counts lines above a bound, and reports how many once someone reads', async () => {
+    const server = await start('pipe', 'pipe');
+    await refuseTokens(server, 400, longAddress);
+    const { log_lines_dropped_total: dropped = 0 } = await readMetrics(server);
+    expect(dropped).toBeGreaterThan(100);
+    const lines: { msg?: string; dropped?: number }[] = [];
+    const { stderr } = server.child;
+    if (!stderr) throw new Error('It has a pipe.');
+    createInterface(stderr).on('line', (line) => lines.push(JSON.parse(line)));
+    await expect.poll(() => lines.at(-1)).toMatchObject({ msg: 'log lines were dropped', dropped });
+    expect(lines.filter(({ msg }) => msg === 'credentialsRefused')).toHaveLength(400 - dropped);
+    await refuseTokens(server, 20, longAddress);
+    await expect.poll(() => lines.filter(({ msg }) => msg === 'credentialsRefused')).toHaveLength(420 - dropped);
+    expect(await stop(server)).toEqual([0, null]);
+  });
+});
+
+it.skipIf(!existsSync('/dev/full'))('where a full disk takes neither lines nor the greeting, it serves', async () => {
+  const full = openSync('/dev/full', 'w');
+  const server = await start(full, full);
+  await refuseTokens(server, 40, longAddress);
+  expect(await isHealthy(server)).toBe(true);
+  expect(await stop(server)).toEqual([0, null]);
+});
+
+it('where both were closed by their reader, it serves', async () => {
+  const server = await start('pipe', 'pipe');
+  server.child.stdout?.destroy();
+  server.child.stderr?.destroy();
+  await refuseTokens(server, 40, longAddress);
+  expect(await isHealthy(server)).toBe(true);
+  expect(await stop(server)).toEqual([0, null]);
+});
+
+it('what it writes just before it ends, in order or not, is there', async () => {
+  const { status, stderr } = await run(['serve'], { PORT: 'none' });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^postroom: PORT="none" is not allowed: .*\n$/);
+  const made = await run(['key', 'create', '--name', 'k', '--scopes', 'read'], { DATABASE_URL: 'sqlite::memory:' });
+  expect(JSON.parse(made.stderr)).toMatchObject({ msg: 'apiKeyCreated' });
+});
+
+it('SIGHUP ends it in order, as SIGTERM does', async () => {
+  const { child } = await start('pipe', 'pipe');
+  const ended = once(child, 'exit');
+  child.kill('SIGHUP');
+  expect(await ended).toEqual([0, null]);
+});

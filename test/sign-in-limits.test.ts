@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { shareServer } from './support/shared-server.ts';
+
+/* How often passwords are tried and accounts are created; each address is a client of its own. */
+
+const limit = 10;
+const server = shareServer({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
+
+let addresses = 0;
+const newAddress = () => {
+  addresses += 1;
+  return `198.51.100.${addresses}`;
+};
+
+async function send(query: string, address: string, token?: string) {
+  const response = await fetch(server.postroom.graphqlUrl, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': address,
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ query }),
+  });
+  const { errors } = (await response.json()) as { errors?: { path?: string[]; extensions: { code: string } }[] };
+  return { status: response.status, code: errors?.[0]?.extensions.code, failed: errors?.[0]?.path?.[0] };
+}
+
+const signInField = (email: string, password: string) =>
+  `signIn(input: { email: "${email}", password: "${password}" }) { expiresAt }`;
+const signIn = (email: string, password: string, address: string) =>
+  send(`mutation { ${signInField(email, password)} }`, address);
+const signUpField = (name: string) =>
+  `signUp(input: { name: "${name}", email: "${name}@example.org", password: "correct horse" }) { expiresAt }`;
+const aliased = (fields: readonly string[]) => `mutation { ${fields.map((field, n) => `a${n}: ${field}`).join(' ')} }`;
+
+async function countUsers(name: string): Promise<number> {
+  const query = 'query ($name: String) { users(filter: { name: $name }) { pagination { total } } }';
+  return (await server.postroom.ask(query, { name })).users.pagination.total;
+}
+
+async function newAccount(name: string) {
+  await send(`mutation { ${signUpField(name)} }`, newAddress());
+  return { email: `${name}@example.org`, password: 'correct horse' };
+}
+
+describe('a stranger who tries wrong passwords', () => {
+  it('is stopped at their own address, and does not lock out the owner at another', async () => {
+    const { email, password } = await newAccount('owner');
+    const [stranger, home] = [newAddress(), newAddress()];
+    const statuses = [];
+    for (let n = 0; n <= limit; n += 1) statuses.push((await signIn(email, 'wrong horse', stranger)).status);
+    expect(statuses).toEqual([...Array(limit).fill(401), 429]);
+    expect((await signIn(email, password, home)).status).toBe(200);
+    // What is refused at the address is no attempt on the account, however often it comes.
+    for (let n = 0; n < 10 * limit; n += 1) await signIn(email, 'wrong horse', stranger);
+    expect((await signIn(email, password, home)).status).toBe(200);
+    expect((await signIn(email, password, stranger)).status).toBe(429);
+  });
+
+  it('has ten times as many attempts on an account from many addresses, and no more', async () => {
+    const { email, password } = await newAccount('hunted');
+    for (let n = 0; n < 10; n += 1) {
+      const wrong = Array.from({ length: limit }, () => signIn(email, 'wrong horse', `203.0.113.${n}`));
+      for (const { status } of await Promise.all(wrong)) expect(status).toBe(401);
+    }
+    const late = await signIn(email, password, newAddress());
+    expect(late).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  });
+});
+
+it('right passwords use up nothing of an account: its owner signs in from any number of addresses', async () => {
+  const { email, password } = await newAccount('traveller');
+  for (let n = 0; n <= 10 * limit; n += 20) {
+    const right = Array.from({ length: 20 }, () => signIn(email, password, newAddress()));
+    for (const { status } of await Promise.all(right)) expect(status).toBe(200);
+  }
+});
+
+describe('each field of an operation counts', () => {
+  it('signUp: an address creates no more accounts than it has attempts', async () => {
+    const address = newAddress();
+    const many = aliased(Array.from({ length: 30 }, (_, n) => signUpField(`crowd${n}`)));
+    expect(await send(many, address)).toEqual({ status: 429, code: 'RATE_LIMITED', failed: `a${limit}` });
+    expect(await countUsers('crowd')).toBe(limit);
+    expect((await send(`mutation { ${signUpField('latecomer')} }`, address)).status).toBe(429);
+    expect((await signIn('crowd0@example.org', 'correct horse', address)).status).toBe(429);
+    expect((await signIn('crowd0@example.org', 'correct horse', newAddress())).status).toBe(200);
+  });
+
+  it('signIn and signUp together', async () => {
+    const { email, password } = await newAccount('both');
+    const fields = Array.from({ length: 20 }, (_, n) =>
+      n % 2 ? signUpField(`pair${n}`) : signInField(email, password),
+    );
+    expect(await send(aliased(fields), newAddress())).toEqual({
+      status: 429,
+      code: 'RATE_LIMITED',
+      failed: `a${limit}`,
+    });
+    expect(await countUsers('pair')).toBe(limit / 2);
+  });
+
+  it('a sign-up whose input breaks a rule does not: nothing was tried', async () => {
+    const address = newAddress();
+    const short = 'signUp(input: { name: "", email: "", password: "" }) { expiresAt }';
+    for (let n = 0; n <= limit; n += 1) expect((await send(`mutation { ${short} }`, address)).status).toBe(422);
+    expect((await send(`mutation { ${signUpField('careful')} }`, address)).status).toBe(200);
+  });
+});
