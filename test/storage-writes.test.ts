@@ -55,7 +55,7 @@ it('a mutation whose client has left before its turn is not run', async () => {
     const begun = countBegins();
     const connection = await RawConnection.open(postroom);
     connection.send(
-      `POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer ${ada.token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer ${ada.token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     await expect.poll(countBegins, { interval: 5 }).toBeGreaterThan(begun);
     connection.leave();
