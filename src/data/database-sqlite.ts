@@ -2,9 +2,10 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readSync, rmSyn
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql, type Transaction } from 'kysely';
+import { Kysely, type SqliteDatabase, type SqliteStatement, sql, type Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Dialect } from './database.ts';
+import { SqliteReaderDialect } from './sqlite-reader.ts';
 import { SqliteWriterDialect } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
@@ -94,7 +95,7 @@ function connect(file: string, mode: 'write' | 'read', onStatement?: (sql: strin
   return new Kysely<Tables>({
     dialect:
       mode === 'read'
-        ? new SqliteDialect({ database: adapt(database) })
+        ? new SqliteReaderDialect({ database: adapt(database) })
         : new SqliteWriterDialect({ database: adapt(database), timeoutMs: busyTimeoutMs }),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
   });

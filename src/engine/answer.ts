@@ -13,6 +13,8 @@ export interface Answer {
     errors?: readonly GraphQLFormattedError[];
     extensions?: Record<string, unknown>;
   };
+  /** The body as JSON, where it was needed before. */
+  json?: string;
 }
 
 export interface AnswerOptions {

@@ -1,4 +1,13 @@
-import { type DocumentNode, Kind, type OperationDefinitionNode, type ValidatedSubscriptionArgs, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  Kind,
+  locatedError,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValidatedSubscriptionArgs,
+  visit,
+} from 'graphql';
 import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { sightOf } from '../identity/access.ts';
@@ -9,12 +18,15 @@ import type { RoomStream } from '../resolvers/room-stream.ts';
 import { type AnswerOptions, toAnswer } from './answer.ts';
 import { OperationContext, type Services, SharedContext } from './context.ts';
 import { executeCompiled } from './execution/compiled.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
 export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
   services: Services;
   viewer: Viewer | null;
+  /** How long an event may be; one that is longer is replaced by an error with its cursor, and the stream continues. */
+  answerBytes: number;
   answerOptions: AnswerOptions;
 }
 
@@ -71,7 +83,7 @@ async function renderShared(
 
 /** Executes the selection for one event, to the bytes that every transport sends. */
 async function render(
-  { validated, answerOptions }: LiveOperation,
+  { validated, answerBytes, answerOptions }: LiveOperation,
   { project }: RoomStream,
   event: RoomEvent,
   context: OperationContext,
@@ -81,11 +93,16 @@ async function render(
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = context.cursorAt(event.roomId, event.seq);
-  const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
+  const size = new AnswerSize(answerBytes);
+  const result = await executeCompiled({ ...validated, rootValue, contextValue: context }, { size });
   // That there was no viewer to see is no fault, and is not logged as one.
   if (context instanceof SharedContext && context.hasAskedForViewer) return null;
-  const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
-  return new Rendered(event.seq, cursor, JSON.stringify(body));
+  const extensions = { live: { cursor } };
+  const toJson = (outcome: ExecutionResult) => JSON.stringify(toAnswer({ ...outcome, extensions }, answerOptions).body);
+  const json = toJson(result);
+  if (Buffer.byteLength(json) <= answerBytes) return new Rendered(event.seq, cursor, json);
+  const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
+  return new Rendered(event.seq, cursor, toJson({ errors: [error] }));
 }
 
 function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {

@@ -17,6 +17,8 @@ import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
@@ -27,6 +29,7 @@ import { selectsRoomCursor } from './room-cursor.ts';
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
+  costlyOperations: CostlyOperations;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -73,6 +76,8 @@ export class Operation implements PreparedOperation {
   /** Beside the answer, where the request asks for it. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
+  readonly #isCostly: boolean;
+  readonly #size: AnswerSize;
   readonly #answerOptions: AnswerOptions;
   #context: OperationContext | undefined;
 
@@ -91,12 +96,14 @@ export class Operation implements PreparedOperation {
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
     this.#call = call;
+    this.#isCostly = cost > costlyFrom;
+    this.#size = new AnswerSize(parts.config.limits.answerBytes);
     this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
   }
 
   execute(): Answer | Promise<Answer> {
     try {
-      const result = this.#execute();
+      const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
       return result instanceof Promise ? this.#inTime(result) : this.#answer(result);
     } catch (error) {
       return this.#refuse(error);
@@ -128,9 +135,15 @@ export class Operation implements PreparedOperation {
     const source = await subscribeCompiled({ ...validated, contextValue });
     if (!(source instanceof RoomStream)) return source as ExecutionResult;
     onFound?.();
-    const live = { validated, services, viewer, answerOptions: this.#answerOptions };
+    const { answerBytes } = this.#parts.config.limits;
+    const live = { validated, services, viewer, answerBytes, answerOptions: this.#answerOptions };
     const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
     return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
+  }
+
+  #executeInTurn(): Promise<ExecutionResult> {
+    const { viewer, address } = this.#call;
+    return this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => this.#execute());
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
@@ -144,7 +157,9 @@ export class Operation implements PreparedOperation {
     const { viewer, address } = this.#call;
     const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
     this.#context = contextValue;
-    return executeCompiled({ ...this.#validated, contextValue }, this.#call.cancellation);
+    const { cancellation } = this.#call;
+    const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
+    return executeCompiled({ ...this.#validated, contextValue }, options);
   }
 
   /** It may not take forever. */
@@ -161,7 +176,13 @@ export class Operation implements PreparedOperation {
   }
 
   #answer(result: ExecutionResult): Answer {
-    return toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result, this.#answerOptions);
+    const outcome = this.#extensions ? { ...result, extensions: this.#extensions } : result;
+    const answer = toAnswer(outcome, this.#answerOptions);
+    if (this.#size.isSurelyShort && !result.errors) return answer;
+    const json = JSON.stringify(answer.body);
+    const { limit } = this.#size;
+    if (Buffer.byteLength(json) <= limit) return { ...answer, json };
+    return toAnswer({ errors: [answerTooLong(limit, this.type)] }, this.#answerOptions);
   }
 
   #refuse(error: unknown): Answer {
