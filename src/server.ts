@@ -28,6 +28,7 @@ import type { Log } from './log.ts';
 import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
+import { UnsentAnswers } from './transport/unsent-answers.ts';
 import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.ts';
 
 /** So long a request that is under way may take when the server shuts down. */
@@ -86,7 +87,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         verified.forget();
         end();
       });
-    const parts: TransportParts = { engine, authenticate, watch, config, log };
+    const unsent = new UnsentAnswers(config.limits.answerBytes);
+    const parts: TransportParts = { engine, authenticate, watch, unsent, config, log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);

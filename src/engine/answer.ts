@@ -13,6 +13,8 @@ export interface Answer {
     errors?: readonly GraphQLFormattedError[];
     extensions?: Record<string, unknown>;
   };
+  /** How many characters the body has as JSON, at least. */
+  length?: number;
   /** The body as JSON, where it was needed before. */
   json?: string;
 }

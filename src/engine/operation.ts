@@ -178,9 +178,10 @@ export class Operation implements PreparedOperation {
   #answer(result: ExecutionResult): Answer {
     const outcome = this.#extensions ? { ...result, extensions: this.#extensions } : result;
     const answer = toAnswer(outcome, this.#answerOptions);
-    if (this.#size.isSurelyShort && !result.errors) return answer;
+    const { limit, characters, isSurelyShort } = this.#size;
+    answer.length = characters;
+    if (isSurelyShort && !result.errors) return answer;
     const json = JSON.stringify(answer.body);
-    const { limit } = this.#size;
     if (Buffer.byteLength(json) <= limit) return { ...answer, json };
     return toAnswer({ errors: [answerTooLong(limit, this.type)] }, this.#answerOptions);
   }
