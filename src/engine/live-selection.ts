@@ -19,6 +19,7 @@ import { type AnswerOptions, toAnswer } from './answer.ts';
 import { OperationContext, type Services, SharedContext } from './context.ts';
 import { executeCompiled } from './execution/compiled.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+import { selectsPostBody } from './post-body.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
 export interface LiveOperation {
@@ -45,6 +46,7 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
   const { validated, services, viewer } = operation;
   const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
+  const readsBodies = selectsPostBody(validated);
   const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
   return {
     roomId: stream.roomId,
@@ -56,7 +58,9 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     viewerKey: viewerKeyOf(viewer),
     renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
     renderPersonal: (event) =>
-      read(operation, (db) => render(operation, stream, event, new OperationContext(services, viewer, { db }))),
+      read(operation, (db) =>
+        render(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
+      ),
   };
 }
 
@@ -71,7 +75,8 @@ async function renderShared(
   event: RoomEvent,
   db: Db,
 ): Promise<Rendered | null | typeof personal> {
-  const context = new SharedContext(operation.services, db);
+  const readsBodies = selectsPostBody(operation.validated);
+  const context = new SharedContext(operation.services, { db, readsBodies });
   try {
     const rendered = await render(operation, stream, event, context);
     return context.hasAskedForViewer ? personal : rendered;

@@ -22,6 +22,7 @@ import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts
 import type { Caller, Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
+import { selectsPostBody } from './post-body.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
@@ -155,7 +156,8 @@ export class Operation implements PreparedOperation {
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address } = this.#call;
-    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past });
+    const readsBodies = selectsPostBody(this.#validated);
+    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past, readsBodies });
     this.#context = contextValue;
     const { cancellation } = this.#call;
     const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
