@@ -201,7 +201,7 @@ describe('the cost of an operation', () => {
     expect(await costOf(room('(last: 6)'))).toBe(1 + 1 + 6);
     expect(await costOf(room('(first: 5, last: 6)'))).toBe(1 + 1 + 6);
     expect(await costOf(room('(first: 5)', 'edges { cursor node { id } } nodes { id } pageInfo { hasNextPage }'))).toBe(
-      1 + 1 + 5 * 2 + 5 + 1,
+      1 + 1 + 5 * 2 + 5 + 1 + 3,
     );
   });
 
