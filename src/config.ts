@@ -86,6 +86,7 @@ function readSettings(environment: Environment, bad: BadSetting[]) {
       nesting: whole('LIMIT_NESTING', 100, 1, 500),
       documentBytes: whole('LIMIT_DOCUMENT_BYTES', 100_000, 1),
       bodyBytes: whole('LIMIT_BODY_BYTES', 1_000_000, 1),
+      answerBytes: whole('LIMIT_ANSWER_BYTES', 10_000_000, 1_000),
       subscriptions: whole('LIMIT_SUBSCRIPTIONS', 100, 1),
       sockets: whole('LIMIT_SOCKETS', 1_000, 1),
       messages: whole('LIMIT_MESSAGES', 100, 1),

@@ -28,6 +28,7 @@ import { boundConnections, type DroppedConnections } from './transport/connectio
 import { createHttpServer } from './transport/http-server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
+import { UnsentAnswers } from './transport/unsent-answers.ts';
 import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.ts';
 
 /** So long a request that is under way may take when the server shuts down. */
@@ -88,7 +89,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         verified.forget();
         end();
       });
-    const parts: TransportParts = { engine, authenticate, watch, config, log };
+    const unsent = new UnsentAnswers(config.limits.answerBytes);
+    const parts: TransportParts = { engine, authenticate, watch, unsent, config, log };
     const door = createWebSocketDoor(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = createMetrics(() =>

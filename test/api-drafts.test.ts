@@ -114,7 +114,7 @@ describe('viewer.drafts', () => {
       data: [{ id: ids[2] }],
       pagination: { page: 2, limit: 2, total: 3, pages: 2 },
     });
-    expect(await read('(page: 2147483647, limit: 100)')).toMatchObject({ data: [] });
+    expect(await read('(page: 10000, limit: 100)')).toMatchObject({ data: [] });
     const beyond = await server.postroom.send(
       '{ viewer { drafts(page: 0, limit: 101) { data { id } } } }',
       {},

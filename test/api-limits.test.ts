@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, graphqlSync } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -16,6 +18,7 @@ const settings = {
   LIMIT_NESTING: '40',
   LIMIT_DOCUMENT_BYTES: '6000',
   LIMIT_BODY_BYTES: '20000',
+  LIMIT_ANSWER_BYTES: '100000',
 };
 const server = shareServer();
 const servers = {
@@ -88,7 +91,29 @@ const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
     status: 413,
     code: 'PAYLOAD_TOO_LARGE',
   },
+  answerBytes: {
+    build: (n) => {
+      const { fields, bytes } = measureFields();
+      const perField = Math.floor((n - bytes) / fields);
+      return { query: askForFields(1 + perField, 1 + n - bytes - fields * perField) };
+    },
+    status: 422,
+    code: 'COST_LIMIT_EXCEEDED',
+  },
 };
+
+/** Its answer has a key of this length for each field of the schema, and one of another length. */
+function askForFields(lengthOfEach: number, lengthOfOne: number): string {
+  const each = `{ ${'b'.repeat(lengthOfEach)}: __typename }`;
+  return `{ ${'a'.repeat(lengthOfOne)}: __typename __schema { types { fields ${each} } } }`;
+}
+
+/** How many fields there are, and how long the answer is with the shortest keys. */
+function measureFields(): { fields: number; bytes: number } {
+  const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
+  const answer = JSON.stringify(graphqlSync({ schema, source: askForFields(1, 1) }));
+  return { fields: answer.split('"b":').length - 1, bytes: answer.length };
+}
 
 /** What a socket may do is proved with the sockets. */
 const ofSockets = ['subscriptions', 'sockets', 'messages'];
@@ -151,7 +176,7 @@ describe('the cost of an operation', () => {
   it('is 1 an object, 0 a leaf, and a list’s length times what is in it', async () => {
     expect(await costOf('{ viewer { id name email } }')).toBe(1);
     expect(await costOf('{ users(limit: 7) { data { id } } }')).toBe(8);
-    expect(await costOf('{ users(limit: 7) { pagination { total } } }')).toBe(2);
+    expect(await costOf('{ users(limit: 7) { pagination { page } } }')).toBe(2);
     expect(await costOf('{ users(limit: 7) { data { posts(last: 3) { id author { id } } } } }')).toBe(
       1 + 7 * (1 + 3 * 2),
     );
@@ -176,7 +201,7 @@ describe('the cost of an operation', () => {
     expect(await costOf(room('(last: 6)'))).toBe(1 + 1 + 6);
     expect(await costOf(room('(first: 5, last: 6)'))).toBe(1 + 1 + 6);
     expect(await costOf(room('(first: 5)', 'edges { cursor node { id } } nodes { id } pageInfo { hasNextPage }'))).toBe(
-      1 + 1 + 5 * 2 + 5 + 1,
+      1 + 1 + 5 * 2 + 5 + 1 + 3,
     );
   });
 

@@ -25,8 +25,8 @@ const types = Object.keys(tables) as (keyof typeof tables)[];
 describe('the server refuses to start where', () => {
   const changes: Record<string, [from: string, to: string, says: string]> = {
     'a field of a thing is answered by nothing': [
-      '  body: String\n',
-      '  body: String\n  "Stars."\n  stars: Int!\n',
+      '  title: String!\n',
+      '  title: String!\n  "Stars."\n  stars: Int!\n',
       'Post.stars',
     ],
     'a field of the root is answered by nothing': [
@@ -35,8 +35,8 @@ describe('the server refuses to start where', () => {
       'Query.others',
     ],
     'a field of a page is answered by nothing': [
-      '  total: Int!\n',
-      '  total: Int!\n  "More."\n  more: Boolean!\n',
+      '  page: Int!\n',
+      '  page: Int!\n  "More."\n  more: Boolean!\n',
       'Pagination.more',
     ],
     'a field of an edge is answered by nothing': [

@@ -41,6 +41,7 @@ const refused: Record<string, string[]> = {
   LIMIT_NESTING: [...wholes, ...positive, '501'],
   LIMIT_DOCUMENT_BYTES: [...wholes, ...positive],
   LIMIT_BODY_BYTES: [...wholes, ...positive],
+  LIMIT_ANSWER_BYTES: [...wholes, ...positive, '999'],
   LIMIT_SUBSCRIPTIONS: [...wholes, ...positive],
   LIMIT_SOCKETS: [...wholes, ...positive],
   LIMIT_MESSAGES: [...wholes, ...positive],

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type SqliteDatabase as Adapted, Kysely, SqliteDialect, type SqliteStatement, sql } from 'kysely';
+import { type SqliteDatabase as Adapted, Kysely, type SqliteStatement, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Dialect } from './database.ts';
 import { isUniqueViolation, reasonOf, translateError } from './sqlite-errors.ts';
@@ -8,6 +8,7 @@ import { isDiskFull, SqliteFile } from './sqlite-file.ts';
 import { SqliteHealth } from './sqlite-health.ts';
 import { Pool } from './sqlite-pool.ts';
 import { Purge } from './sqlite-purge.ts';
+import { SqliteReaderDialect } from './sqlite-reader.ts';
 import { SqliteWriter, SqliteWriterDialect } from './sqlite-writer.ts';
 import type { Tables } from './tables.ts';
 
@@ -129,7 +130,7 @@ function connect(url: string, mode: 'write' | 'read'): DatabaseSync {
 function toKysely(database: DatabaseSync, { mode, health, onStatement }: KyselyOptions): Kysely<Tables> {
   const config = { database: adapt(database, health) };
   return new Kysely<Tables>({
-    dialect: mode === 'read' ? new SqliteDialect(config) : new SqliteWriterDialect(config, database),
+    dialect: mode === 'read' ? new SqliteReaderDialect(config) : new SqliteWriterDialect(config, database),
     ...(onStatement && { log: ({ query }) => onStatement(query.sql) }),
   });
 }

@@ -1,10 +1,12 @@
 import DataLoader from 'dataloader';
 import { findByIds } from './by-ids.ts';
 import type { Db } from './database.ts';
-import { findLastPosts } from './posts.ts';
+import { findLastPosts, type PostReading } from './posts.ts';
 import { findMemberships } from './rooms.ts';
-import type { Sight } from './sight.ts';
 import type { PostRow, RoomRow, UserRow } from './tables.ts';
+
+/** A statement reads no more of them, as no page has more. */
+const maxBodies = 100;
 
 /** Reads by id, batched and remembered for one operation. */
 export interface Loaders {
@@ -17,8 +19,8 @@ export interface Loaders {
   lastPosts: (authorId: string, last: number) => Promise<PostRow[]>;
 }
 
-/** `sight` is asked for only where a read depends on it. */
-export function createLoaders(db: Db, sight: () => Sight): Loaders {
+/** `reading` is asked for only where a read depends on it. */
+export function createLoaders(db: Db, reading: () => PostReading): Loaders {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const memberships = new Map<string, DataLoader<string, boolean>>();
   return {
@@ -31,7 +33,7 @@ export function createLoaders(db: Db, sight: () => Sight): Loaders {
       return known.load(roomId);
     },
     lastPosts(authorId, last) {
-      const known = lastPosts.get(last) ?? createLastPostsLoader(db, sight(), last);
+      const known = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
       lastPosts.set(last, known);
       return known.load(authorId);
     },
@@ -54,9 +56,10 @@ function createMembershipLoader(db: Db, userId: string): DataLoader<string, bool
   });
 }
 
-function createLastPostsLoader(db: Db, sight: Sight, last: number): DataLoader<string, PostRow[]> {
-  return new DataLoader(async (authorIds) => {
-    const posts = Map.groupBy(await findLastPosts(db, sight, authorIds, last), ({ authorId }) => authorId);
+function createLastPostsLoader(db: Db, reading: PostReading, last: number): DataLoader<string, PostRow[]> {
+  const find = async (authorIds: readonly string[]) => {
+    const posts = Map.groupBy(await findLastPosts(db, reading, authorIds, last), ({ authorId }) => authorId);
     return authorIds.map((id) => posts.get(id) ?? []);
-  });
+  };
+  return new DataLoader(find, reading.readsBodies ? { maxBatchSize: Math.ceil(maxBodies / last) } : {});
 }

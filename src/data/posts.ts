@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './pages.ts';
 import { executeInParts } from './parts.ts';
 import { isInSight, type Sight } from './sight.ts';
-import type { PostRow } from './tables.ts';
+import type { PostRow, Tables } from './tables.ts';
 import { contains } from './text.ts';
 
 export interface PostFilter {
@@ -61,12 +61,35 @@ export async function findPost(db: Db, id: string): Promise<PostRow | undefined>
   return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export function findPostPage(db: Db, sight: Sight, filter: PostFilter, page: PageArguments): PostPage {
+/** What a list of posts is read for. */
+export interface PostReading {
+  sight: Sight;
+  /** Else the rows have null for it; a long body takes a hundred times as long to read as all else of its post. */
+  readsBodies: boolean;
+}
+
+const withoutBody = [
+  'posts.id',
+  'posts.roomId',
+  'posts.authorId',
+  'posts.title',
+  'posts.publishedAt',
+  'posts.createdAt',
+  'posts.updatedAt',
+  'posts.version',
+] as const;
+
+function columnsOf({ readsBodies }: Pick<PostReading, 'readsBodies'>) {
+  const body = readsBodies ? sql.ref<string | null>('posts.body') : sql<string | null>`null`;
+  return [...withoutBody, body.as('body')];
+}
+
+export function findPostPage(db: Db, reading: PostReading, filter: PostFilter, page: PageArguments): PostPage {
   let query = db
     .selectFrom('posts')
-    .selectAll()
+    .select(columnsOf(reading))
     .where('publishedAt', 'is not', null)
-    .where(isInSight(sight, 'posts.roomId'));
+    .where(isInSight(reading.sight, 'posts.roomId'));
   if (filter.room != null) query = query.where('roomId', '=', filter.room);
   if (filter.author != null) query = query.where('authorId', '=', filter.author);
   if (filter.title != null) query = query.where(contains('title', filter.title));
@@ -75,20 +98,20 @@ export function findPostPage(db: Db, sight: Sight, filter: PostFilter, page: Pag
   return createPage(query.orderBy('publishedAt').orderBy('id'), page);
 }
 
-export function findDrafts(db: Db, sight: Sight, authorId: string, page: PageArguments): PostPage {
+export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
   const query = db
     .selectFrom('posts')
-    .selectAll()
+    .select(columnsOf(reading))
     .where('authorId', '=', authorId)
     .where('publishedAt', 'is', null)
-    .where(isInSight(sight, 'posts.roomId'));
+    .where(isInSight(reading.sight, 'posts.roomId'));
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
 /** Of each author the last `last` published posts, all in one statement, newest last. */
 export async function findLastPosts(
   db: Db,
-  sight: Sight,
+  reading: PostReading,
   authorIds: readonly string[],
   last: number,
 ): Promise<PostRow[]> {
@@ -101,25 +124,37 @@ export async function findLastPosts(
           .select('recent.id')
           .whereRef('recent.authorId', '=', 'users.id')
           .where('recent.publishedAt', 'is not', null)
-          .where(isInSight(sight, 'recent.roomId'))
+          .where(isInSight(reading.sight, 'recent.roomId'))
           .orderBy('recent.publishedAt', 'desc')
           .orderBy('recent.id', 'desc')
           .limit(last),
       ),
     )
-    .selectAll('posts')
+    .select(columnsOf(reading))
     .where('users.id', 'in', authorIds)
     .orderBy('posts.publishedAt')
     .orderBy('posts.id')
     .execute();
 }
 
-export function findRoomPosts(db: Db, roomId: string, args: ConnectionArguments): PostConnection {
-  return createConnection({ read: (range) => readRoomPosts(db, roomId, range) }, args);
+export function findRoomPosts(
+  db: Db,
+  reading: Omit<PostReading, 'sight'>,
+  roomId: string,
+  args: ConnectionArguments,
+): PostConnection {
+  const posts = db.selectFrom('posts').select(columnsOf(reading));
+  return createConnection({ read: (range) => readRoomPosts(posts, roomId, range) }, args);
 }
 
-async function readRoomPosts(db: Db, roomId: string, { after, before, fromEnd, limit }: KeyRange): Promise<PostEdge[]> {
-  let query = db.selectFrom('posts').selectAll().where('roomId', '=', roomId).where('publishedAt', 'is not', null);
+type SelectPosts = SelectQueryBuilder<Tables, 'posts', PostRow>;
+
+async function readRoomPosts(
+  posts: SelectPosts,
+  roomId: string,
+  { after, before, fromEnd, limit }: KeyRange,
+): Promise<PostEdge[]> {
+  let query = posts.where('roomId', '=', roomId).where('publishedAt', 'is not', null);
   if (after) query = query.where((eb) => eb(eb.refTuple('publishedAt', 'id'), '>', eb.tuple(after[0], after[1])));
   if (before) query = query.where((eb) => eb(eb.refTuple('publishedAt', 'id'), '<', eb.tuple(before[0], before[1])));
   const order = fromEnd ? 'desc' : 'asc';

@@ -13,6 +13,10 @@ export interface Answer {
     errors?: readonly GraphQLFormattedError[];
     extensions?: Record<string, unknown>;
   };
+  /** How many characters the body has as JSON, at least. */
+  length?: number;
+  /** The body as JSON, where it was needed before. */
+  json?: string;
 }
 
 export interface AnswerOptions {
@@ -41,14 +45,14 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
 
 /**
  * The status tells the outcome: that of the first error where there is no data, never 200 with an error. Where something was
- * committed before the server failed, it is a partial success: a client that sent it again would do it twice.
+ * committed before the operation failed, it is a partial success: a client that sent it again would do it twice.
  */
 export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerOptions): Answer {
   const rate = options.rate ?? findRate(errors?.[0]);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, options));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
-  const isPartial = options.hasCommitted && code !== undefined && clientErrors[code].status >= 500;
+  const isPartial = options.hasCommitted && code !== undefined && meansNothingDone(code);
   const failed = data == null && code !== undefined && !isPartial;
   return {
     status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
@@ -59,6 +63,11 @@ export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerO
       ...(extensions && { extensions }),
     },
   };
+}
+
+/** An answer that grew too long is noticed after the commit; any other operation that costs too much never runs. */
+function meansNothingDone(code: ErrorCode): boolean {
+  return clientErrors[code].status >= 500 || code === 'COST_LIMIT_EXCEEDED';
 }
 
 /** One error as every transport sends it; what is not meant for clients is masked and logged under the request's id. */

@@ -33,6 +33,8 @@ export interface Context {
   readonly address: string;
   readonly db: Db;
   readonly loaders: Loaders;
+  /** Whether the operation asks for the body of a post anywhere. */
+  readonly readsBodies: boolean;
   /** Who sees what is said of `user`: whoever signed in as them in this operation, else the viewer. */
   observerOf(user: UserRow): Viewer | null;
   /** Someone showed their credentials in this operation: they see their own account as its owner; who acts stays the same. */
@@ -50,12 +52,14 @@ export interface ContextOptions {
   past?: Db | undefined;
   /** Ends changes that are not committed yet. */
   cancellation?: Cancellation;
+  readsBodies?: boolean;
 }
 
 export class OperationContext implements Context {
   readonly services: Services;
   readonly address: string;
   readonly db: Db;
+  readonly readsBodies: boolean;
   /** Whether what comes of it may differ from viewer to viewer. */
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
@@ -69,19 +73,20 @@ export class OperationContext implements Context {
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db = services.database.db, past, cancellation }: ContextOptions = {},
+    { address = '', db = services.database.db, past, cancellation, readsBodies = true }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
     this.db = db;
-    this.#past = past && createLoaders(past, () => this.sight);
+    this.readsBodies = readsBodies;
+    this.#past = past && createLoaders(past, () => this);
     this.#viewer = viewer;
     this.#cancellation = cancellation;
   }
 
   /** What they hold is as it was before the next change. */
   get loaders(): Loaders {
-    this.#loaders ??= createLoaders(this.db, () => this.sight);
+    this.#loaders ??= createLoaders(this.db, () => this);
     return this.#loaders;
   }
 
@@ -141,8 +146,8 @@ export class OperationContext implements Context {
 
 /** For an execution whose result many viewers share: it has no viewer in reach. */
 export class SharedContext extends OperationContext {
-  constructor(services: Services, db: Db) {
-    super(services, null, { db });
+  constructor(services: Services, options: ContextOptions) {
+    super(services, null, options);
   }
 
   override get sight(): Sight {

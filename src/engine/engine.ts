@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { type Answer, findClientError, toAnswer } from './answer.ts';
 import { Documents, useDocumentRules } from './documents.ts';
 import { createCostCheck } from './limits/cost.ts';
+import { CostlyOperations } from './limits/costly-operations.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { checkExpanded, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
@@ -12,7 +13,7 @@ import { type Call, type GraphQLRequest, Operation, type OperationParts, type Pr
 import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
 
-export interface EngineParts extends OperationParts {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
@@ -53,6 +54,7 @@ export function createEngine(parts: EngineParts): Engine {
     ],
   });
   const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
+  const operationParts = { ...parts, costlyOperations: new CostlyOperations() };
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
   /** What only said that it goes on is charged when it turns out to be refused. */
   const chargeRefused = (call: Call, refusal: unknown): unknown => {
@@ -77,7 +79,7 @@ export function createEngine(parts: EngineParts): Engine {
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = chargeRate(call);
-        return new Operation(parts, validated, request, call, rate);
+        return new Operation(operationParts, validated, request, call, rate);
       } catch (error) {
         if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
         return toAnswer({ errors: errorsOf(chargeRefused(call, error)) }, { requestId: call.requestId, log, rate });

@@ -1,4 +1,13 @@
-import { type DocumentNode, Kind, type OperationDefinitionNode, type ValidatedSubscriptionArgs, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  Kind,
+  locatedError,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValidatedSubscriptionArgs,
+  visit,
+} from 'graphql';
 import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { sightOf } from '../identity/access.ts';
@@ -10,12 +19,16 @@ import type { RoomStream } from '../resolvers/room-stream.ts';
 import { type AnswerOptions, toAnswer } from './answer.ts';
 import { OperationContext, type Services, SharedContext } from './context.ts';
 import { executeCompiled } from './execution/compiled.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+import { selectsPostBody } from './post-body.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
 export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
   services: Services;
   viewer: Viewer | null;
+  /** How long an event may be; one that is longer is replaced by an error with its cursor, and the stream continues. */
+  answerBytes: number;
   answerOptions: AnswerOptions;
 }
 
@@ -34,6 +47,7 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
   const { validated, services, viewer } = operation;
   const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
+  const readsBodies = selectsPostBody(validated);
   const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
   return {
     roomId: stream.roomId,
@@ -45,7 +59,9 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     viewerKey: viewerKeyOf(viewer),
     renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
     renderPersonal: (event) =>
-      read(operation, (db) => render(operation, stream, event, new OperationContext(services, viewer, { db }))),
+      read(operation, (db) =>
+        render(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
+      ),
   };
 }
 
@@ -60,7 +76,8 @@ async function renderShared(
   event: RoomEvent,
   db: Db,
 ): Promise<Rendered | null | typeof personal> {
-  const context = new SharedContext(operation.services, db);
+  const readsBodies = selectsPostBody(operation.validated);
+  const context = new SharedContext(operation.services, { db, readsBodies });
   try {
     const rendered = await render(operation, stream, event, context);
     return context.hasAskedForViewer ? personal : rendered;
@@ -72,7 +89,7 @@ async function renderShared(
 
 /** Executes the selection for one event, to the bytes that every transport sends. */
 async function render(
-  { validated, answerOptions }: LiveOperation,
+  { validated, answerBytes, answerOptions }: LiveOperation,
   { project }: RoomStream,
   event: RoomEvent,
   context: OperationContext,
@@ -82,11 +99,16 @@ async function render(
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = encodeCursor(event);
-  const result = await executeCompiled({ ...validated, rootValue, contextValue: context });
+  const size = new AnswerSize(answerBytes);
+  const result = await executeCompiled({ ...validated, rootValue, contextValue: context }, { size });
   // That there was no viewer to see is no fault, and is not logged as one.
   if (context instanceof SharedContext && context.hasAskedForViewer) return null;
-  const { body } = toAnswer({ ...result, extensions: { live: { cursor } } }, answerOptions);
-  return new Rendered(event, cursor, JSON.stringify(body));
+  const extensions = { live: { cursor } };
+  const toJson = (outcome: ExecutionResult) => JSON.stringify(toAnswer({ ...outcome, extensions }, answerOptions).body);
+  const json = toJson(result);
+  if (Buffer.byteLength(json) <= answerBytes) return new Rendered(event, cursor, json);
+  const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
+  return new Rendered(event, cursor, toJson({ errors: [error] }));
 }
 
 function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {

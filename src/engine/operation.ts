@@ -17,9 +17,12 @@ import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
+import { selectsPostBody } from './post-body.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
 import { selectsRoomCursor } from './room-cursor.ts';
 
@@ -27,6 +30,7 @@ import { selectsRoomCursor } from './room-cursor.ts';
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
+  costlyOperations: CostlyOperations;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -73,6 +77,8 @@ export class Operation implements PreparedOperation {
   /** Beside the answer, where the request asks for it. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
+  readonly #isCostly: boolean;
+  readonly #size: AnswerSize;
   readonly #answerOptions: AnswerOptions;
   #context: OperationContext | undefined;
 
@@ -91,12 +97,14 @@ export class Operation implements PreparedOperation {
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
     this.#call = call;
+    this.#isCostly = cost > costlyFrom;
+    this.#size = new AnswerSize(parts.config.limits.answerBytes);
     this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
   }
 
   execute(): Answer | Promise<Answer> {
     try {
-      const result = this.#execute();
+      const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
       return result instanceof Promise ? this.#inTime(result) : this.#answer(result);
     } catch (error) {
       return this.#refuse(error);
@@ -128,9 +136,15 @@ export class Operation implements PreparedOperation {
     const source = await subscribeCompiled({ ...validated, contextValue });
     if (!(source instanceof RoomStream)) return source as ExecutionResult;
     onFound?.();
-    const live = { validated, services, viewer, answerOptions: this.#answerOptions };
+    const { answerBytes } = this.#parts.config.limits;
+    const live = { validated, services, viewer, answerBytes, answerOptions: this.#answerOptions };
     const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
     return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
+  }
+
+  #executeInTurn(): Promise<ExecutionResult> {
+    const { viewer, address } = this.#call;
+    return this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => this.#execute());
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
@@ -142,9 +156,14 @@ export class Operation implements PreparedOperation {
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
-    const contextValue = new OperationContext(this.#parts.services, viewer, { address, db, past, cancellation });
+    const readsBodies = selectsPostBody(this.#validated);
+    const options = { address, db, past, cancellation, readsBodies };
+    const contextValue = new OperationContext(this.#parts.services, viewer, options);
     this.#context = contextValue;
-    return executeCompiled({ ...this.#validated, contextValue }, cancellation);
+    return executeCompiled(
+      { ...this.#validated, contextValue },
+      { cancellation, size: this.#size, isSerial: this.#isCostly },
+    );
   }
 
   /** It may not take forever. */
@@ -161,7 +180,13 @@ export class Operation implements PreparedOperation {
   }
 
   #answer(result: ExecutionResult): Answer {
-    return this.#toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result);
+    const answer = this.#toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result);
+    const { limit, characters, isSurelyShort } = this.#size;
+    answer.length = characters;
+    if (isSurelyShort && !result.errors) return answer;
+    const json = JSON.stringify(answer.body);
+    if (Buffer.byteLength(json) <= limit) return { ...answer, json };
+    return this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
   }
 
   #refuse(error: unknown): Answer {

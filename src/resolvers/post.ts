@@ -17,7 +17,7 @@ export const Post: PostResolvers = {
 
 export const postQueries: QueryResolvers = {
   post: (_, { id }, context) => findVisiblePost(id, context),
-  posts: (_, { filter, ...page }, { db, sight }) => findPostPage(db, sight, filter ?? {}, page),
+  posts: (_, { filter, ...page }, context) => findPostPage(context.db, context, filter ?? {}, page),
 };
 
 export const postMutations: MutationResolvers = {

@@ -250,9 +250,9 @@ export type Pagination = {
   page: Scalars['Int']['output'];
   /** Items a page. */
   limit: Scalars['Int']['output'];
-  /** All items; counted only when selected. */
+  /** All items; counted only when selected. The count is the expensive part of a page, and is shared with `pages`. */
   total: Scalars['Int']['output'];
-  /** All pages, 0 where `total` is 0; counted only when selected. */
+  /** All pages, 0 where `total` is 0; counted only when selected. The count is shared with `total`. */
   pages: Scalars['Int']['output'];
 };
 
@@ -1346,6 +1346,30 @@ export type ListSizeDirectiveResolver<
   Args = ListSizeDirectiveArgs,
 > = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
+export type SharedCostDirectiveArgs = {
+  work: Scalars['String']['input'];
+};
+
+export type SharedCostDirectiveResolver<
+  Result,
+  Parent,
+  ContextType = Context,
+  Args = SharedCostDirectiveArgs,
+> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type OffsetCostDirectiveArgs = {
+  pageArgument: Scalars['String']['input'];
+  limitArgument: Scalars['String']['input'];
+  itemsPerUnit: Scalars['Int']['input'];
+};
+
+export type OffsetCostDirectiveResolver<
+  Result,
+  Parent,
+  ContextType = Context,
+  Args = OffsetCostDirectiveArgs,
+> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
 export type CacheControlDirectiveArgs = {
   maxAge?: Maybe<Scalars['Int']['input']>;
   scope?: Maybe<CacheControlScope>;
@@ -2004,5 +2028,7 @@ export type Resolvers<ContextType = Context> = {
 export type DirectiveResolvers<ContextType = Context> = {
   cost?: CostDirectiveResolver<any, any, ContextType>;
   listSize?: ListSizeDirectiveResolver<any, any, ContextType>;
+  sharedCost?: SharedCostDirectiveResolver<any, any, ContextType>;
+  offsetCost?: OffsetCostDirectiveResolver<any, any, ContextType>;
   cacheControl?: CacheControlDirectiveResolver<any, any, ContextType>;
 };

@@ -32,7 +32,7 @@ export const Room: RoomResolvers = {
   },
   cursor: (room, _, context) => context.cursorOf(room),
   members: (room, args, { db }) => findMembers(db, room.id, args),
-  posts: (room, args, { db }) => findRoomPosts(db, room.id, args),
+  posts: (room, args, context) => findRoomPosts(context.db, context, room.id, args),
 };
 
 export const roomQueries: QueryResolvers = {

@@ -26,9 +26,7 @@ export const User: UserResolvers = {
     return loaders.lastPosts(user.id, length);
   },
   drafts: (user, page, context) =>
-    maySeeOwn(context.observerOf(user), user)
-      ? findDrafts(context.db, context.sight, user.id, page)
-      : createPage(null, page),
+    maySeeOwn(context.observerOf(user), user) ? findDrafts(context.db, context, user.id, page) : createPage(null, page),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 

@@ -5,12 +5,16 @@ import type { Rate } from '../engine/limits/rate.ts';
 import { type Accepted, graphqlResponse, json } from './accept.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Outgoing, sendAnswerAtTurnEnd } from './turn-end.ts';
+import { maxShortAnswer, type UnsentAnswers } from './unsent-answers.ts';
 
 /** One request and its answer. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
+  /** Of the client. */
+  address: string;
+  unsent: UnsentAnswers;
   /** The query of the address, still encoded. */
   query: string | undefined;
   /** Where it is said whose tokens count, where an issuer is configured. */
@@ -47,7 +51,8 @@ export function writeAnswer(
 ): void {
   const { status, body, rate } = answer;
   const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
-  const content = JSON.stringify(body);
+  const content = answer.json ?? JSON.stringify(body);
+  const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
   const isKept = status === 200 && cachePolicy !== undefined && isForEveryone(exchange, cachePolicy);
@@ -60,29 +65,47 @@ export function writeAnswer(
   } else all.push('cache-control', 'private, no-store');
   if (status >= 400)
     for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
-  all.push('content-type', contentTypes[type], 'content-length', String(Buffer.byteLength(content)));
-  write(exchange, status, all, content);
+  all.push('content-type', contentTypes[type], 'content-length', String(bytes));
+  write(exchange, status, all, { content, bytes });
 }
 
-function write(exchange: Exchange, status: number, headers: Headers, content: string): void {
+interface Payload {
+  content: string;
+  bytes: number;
+}
+
+function write(exchange: Exchange, status: number, headers: Headers, payload: Payload): void {
   const { request, response } = exchange;
-  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, content);
+  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
   response.writeHead(status, headers);
-  sendAnswerAtTurnEnd(new Content(response, content));
+  sendAnswerAtTurnEnd(new Content(exchange, payload));
 }
 
-/** What an answer ends with. */
-class Content implements Outgoing {
-  readonly #response: ServerResponse;
-  readonly #content: string;
+/** What an answer ends with. It counts as unsent while its client does not read it, and a long one until that is known. */
+export class Content implements Outgoing {
+  readonly #exchange: Exchange;
+  readonly #payload: Payload;
+  #release: (() => void) | undefined;
 
-  constructor(response: ServerResponse, content: string) {
-    this.#response = response;
-    this.#content = content;
+  constructor(exchange: Exchange, payload: Payload) {
+    this.#exchange = exchange;
+    this.#payload = payload;
+    if (payload.bytes > maxShortAnswer) this.#hold();
   }
 
   flush(): void {
-    this.#response.end(this.#content);
+    const { response } = this.#exchange;
+    response.end(this.#payload.content);
+    const isWaiting = response.writableLength > 0;
+    if (isWaiting && !this.#release) this.#hold();
+    if (!this.#release) return;
+    if (isWaiting) response.once('finish', this.#release);
+    else this.#release();
+  }
+
+  #hold(): void {
+    const { unsent, request, address } = this.#exchange;
+    this.#release = unsent.hold(request.socket, address, this.#payload.bytes);
   }
 }
 
@@ -90,7 +113,7 @@ class Content implements Outgoing {
  * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
  * answer leaves whole; what else comes is thrown away for a moment.
  */
-function writeAndLinger({ request, response }: Exchange, status: number, headers: Headers, content: string) {
+function writeAndLinger({ request, response }: Exchange, status: number, headers: Headers, { content }: Payload): void {
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
   response.write(content);
   const end = () => response.end();

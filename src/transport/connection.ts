@@ -9,6 +9,7 @@ import type { Watch } from '../identity/watch.ts';
 import type { Subscriber } from '../live/subscriber.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { Starting } from './starting.ts';
+import type { UnsentAnswers } from './unsent-answers.ts';
 
 /** Closes what asks for too much at once, or what cannot be served now. */
 export const tryAgainLater = 1013;
@@ -28,6 +29,7 @@ interface Stream {
 
 export interface ConnectionParts extends Pick<Connection, 'address' | 'authorization' | 'webSocket'> {
   socket: Socket;
+  unsent: UnsentAnswers;
 }
 
 /** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
@@ -37,6 +39,8 @@ export class Connection {
   readonly authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly writer: SocketWriter;
+  readonly #socket: Socket;
+  readonly #unsent: UnsentAnswers;
   viewer: Viewer | null = null;
   /** Where operations of these ids went on to before the client came back; each is used once. */
   seen = new Map<string, string>();
@@ -50,7 +54,9 @@ export class Connection {
   #warning: NodeJS.Timeout | undefined;
   #watch: Watch | undefined;
 
-  constructor({ address, authorization, webSocket, socket }: ConnectionParts) {
+  constructor({ address, authorization, webSocket, socket, unsent }: ConnectionParts) {
+    this.#socket = socket;
+    this.#unsent = unsent;
     this.address = address;
     this.authorization = authorization;
     this.webSocket = webSocket;
@@ -85,7 +91,11 @@ export class Connection {
     this.writer.flush();
     // One that left hears nothing; its close says the rest.
     if (!this.isOpen) return Promise.resolve();
-    this.webSocket.send(text, () => {});
+    let release: (() => void) | undefined;
+    this.webSocket.send(text, () => release?.());
+    if (this.#socket.writableLength > 0) {
+      release = this.#unsent.hold(this.#socket, this.address, Buffer.byteLength(text));
+    }
     if (!this.writer.isFull()) return Promise.resolve();
     this.webSocket.pause();
     return new Promise((resolve) => {

@@ -57,7 +57,15 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
 export function createHttpHandler(parts: HttpParts): HttpHandler {
   return (request, response, isStopping) => {
     const resourceMetadata = metadataUrlOf(parts.config, request);
-    const exchange: Exchange = { request, response, requestId: randomUUID(), query: undefined, resourceMetadata };
+    const exchange: Exchange = {
+      request,
+      response,
+      requestId: randomUUID(),
+      address: addressOf(request, parts.config.trustProxy),
+      unsent: parts.unsent,
+      query: undefined,
+      resourceMetadata,
+    };
     if (isStopping) refuse(parts, exchange, stopping());
     else attempt(parts, exchange, () => route(parts, exchange));
     return exchange;
@@ -163,8 +171,8 @@ interface Wanted {
 
 /** For whoever the credentials say. */
 function serveOperation(parts: HttpParts, exchange: Exchange, wanted: Wanted): Promise<void> {
-  const { headers } = exchange.request;
-  const address = addressOf(exchange.request, parts.config.trustProxy);
+  const { address, request } = exchange;
+  const { headers } = request;
   const serve = (viewer: Viewer | null): Promise<void> => {
     const isResumed = headers['last-event-id'] !== undefined;
     const { requestId } = exchange;
@@ -192,11 +200,11 @@ function run(
   const isPost = exchange.request.method === 'POST';
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return stream(parts, exchange, prepared, wanted);
-  const answer = prepared.execute();
+  const answer = parts.unsent.execute(prepared, exchange.address);
   const { accepted } = wanted;
   const write = (done: Answer) => {
     if (done.status === 294) exchange.response.statusMessage = 'Partial Success';
-    if (accepted.result === eventStream && done.status < 400) return writeAnswerAsStream(exchange.response, done);
+    if (accepted.result === eventStream && done.status < 400) return writeAnswerAsStream(exchange, done);
     writeAnswer(exchange, done, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
   };
   return answer instanceof Promise ? answer.then(write) : write(answer);

@@ -57,7 +57,7 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       refusals.set(carriers, errors);
       return carriers;
     },
-    execute: (args) => execute(operationOf(args)),
+    execute: (args) => execute(operationOf(args), parts),
     subscribe: (args) => subscribe(operationOf(args), engine),
     // What the engine answered leaves as it is.
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
@@ -141,11 +141,18 @@ function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
   return contextValue as SocketOperation;
 }
 
-async function execute({ prepared, start }: SocketOperation): Promise<ExecutionResult> {
+async function execute(
+  { prepared, start, call, connection }: SocketOperation,
+  { engine, unsent }: TransportParts,
+): Promise<ExecutionResult> {
   start.stand();
   if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
-  const { body } = await prepared.execute();
-  return body as ExecutionResult;
+  try {
+    const { body } = await unsent.execute(prepared, connection.address);
+    return body as ExecutionResult;
+  } catch (error) {
+    return engine.refuse(error, call.requestId).body as ExecutionResult;
+  }
 }
 
 async function subscribe(

@@ -3,6 +3,7 @@ import { type Answer, type AnswerOptions, formatError } from '../engine/answer.t
 import type { ClientError } from '../errors.ts';
 import type { Rendered } from '../live/rendered.ts';
 import type { Sink, Subscriber } from '../live/subscriber.ts';
+import { Content, type Exchange } from './answer-writer.ts';
 import { maxBufferedBytes } from './socket-writer.ts';
 
 /* GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
@@ -11,9 +12,10 @@ const heartbeatMs = 12_000;
 const complete = 'event: complete\ndata:\n\n';
 
 /** An answer that is not a stream, for a client that takes nothing but streams. */
-export function writeAnswerAsStream(response: ServerResponse, { status, body }: Answer): void {
-  startStream(response, status);
-  response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
+export function writeAnswerAsStream(exchange: Exchange, { status, body, json = JSON.stringify(body) }: Answer): void {
+  startStream(exchange.response, status);
+  const content = `event: next\ndata: ${json}\n\n${complete}`;
+  new Content(exchange, { content, bytes: Buffer.byteLength(content) }).flush();
 }
 
 export interface EventStreamOptions {

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Watch } from '../identity/watch.ts';
 import type { Log } from '../log.ts';
+import type { UnsentAnswers } from './unsent-answers.ts';
 
 /** What every transport is made of. */
 export interface TransportParts {
@@ -13,6 +14,7 @@ export interface TransportParts {
   authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
   /** Calls `end` when the viewer's credentials are no longer good. */
   watch: (viewer: Viewer | null, end: () => void) => Watch;
+  unsent: UnsentAnswers;
   config: Pick<
     Config,
     'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'

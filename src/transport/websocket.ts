@@ -82,7 +82,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     // Of the request, ws reads no more than method and header fields.
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
       isWelcome = true;
-      const connection = new Connection({ address, authorization, webSocket, socket });
+      const connection = new Connection({ address, authorization, webSocket, socket, unsent: parts.unsent });
       connections.add(connection);
       webSocket.once('close', () => connections.delete(connection));
       const hear = () => entrance.hear(socket);

@@ -12,7 +12,7 @@ export const compiled: Executor = (args) => {
   const cancellation = new Cancellation();
   if (signal?.aborted) cancellation.cancel(signal.reason);
   signal?.addEventListener('abort', () => cancellation.cancel(signal.reason));
-  return executeCompiled(args, cancellation);
+  return executeCompiled(args, { cancellation });
 };
 
 /** What can be compared of an error: all that leaves, and what it came from. */

@@ -118,6 +118,15 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  /** Leaves what comes unread. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** The next whole answer, its length known or nothing. @throws Error where the connection ends before. */
   async receive(): Promise<HttpAnswer> {
     const head = await this.#take(() => this.#received.indexOf('\r\n\r\n') + 4);

@@ -9,8 +9,7 @@ import {
   type ValidatedSubscriptionArgs,
   visit,
 } from 'graphql';
-import type { Cancellation } from '../cancellation.ts';
-import { Execution } from './execution.ts';
+import { Execution, type ExecutionOptions } from './execution.ts';
 import { Planner, type SelectionPlan } from './plan.ts';
 
 /** Plans of one operation: one for each outcome of the variables in its `@skip` and `@include`. */
@@ -29,10 +28,10 @@ let plannedFields = 0;
 /** Executes a validated operation by a plan that is made once for its document. @throws the reason, where it is cancelled. */
 export function executeCompiled(
   args: ValidatedExecutionArgs,
-  cancellation?: Cancellation,
+  options: ExecutionOptions = {},
 ): ExecutionResult | Promise<ExecutionResult> {
-  if (isPlain(args)) return new Execution(args, cancellation).run(() => findPlan(args));
-  return executeRootSelectionSet({ ...args, externalAbortSignal: cancellation?.toSignal() });
+  if (isPlain(args)) return new Execution(args, options).run(() => findPlan(args));
+  return executeRootSelectionSet({ ...args, externalAbortSignal: options.cancellation?.toSignal() });
 }
 
 /** What a subscription's root field streams, or why it does not. */

@@ -9,7 +9,10 @@ import {
   OperationTypeNode,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import { TracelessError } from '../../errors.ts';
+import { yieldWhenDue } from '../../event-loop.ts';
 import type { Cancellation } from '../cancellation.ts';
+import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
 import { ArgumentReader, type Arguments } from './arguments.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 import { type PartlyRead, readProperty } from './reader.ts';
@@ -19,6 +22,14 @@ import { ignoreRejections, isAsyncIterable, isIterable, isPromise, isPromiseLike
 type Path = GraphQLResolveInfo['path'];
 type MaybePromise<T> = T | Promise<T>;
 type ObjectValue = Record<string, unknown>;
+
+export interface ExecutionOptions {
+  cancellation?: Cancellation | undefined;
+  /** Counts the answer; the execution stops when it exceeds its limit. */
+  size?: AnswerSize | undefined;
+  /** Root fields run one after the other, as those of a mutation always do, and others' work runs between them. */
+  isSerial?: boolean;
+}
 
 /**
  * One execution of a planned operation, with the results of graphql's own executor in data, errors and paths
@@ -30,14 +41,20 @@ export class Execution {
   readonly #number: number;
   readonly #errors: GraphQLError[] = [];
   readonly #cancellation: Cancellation | undefined;
+  readonly #size: AnswerSize;
+  readonly #isSerial: boolean;
+  /** The root field that runs, or ran last, where they run one after the other. */
+  #rootField: FieldPlan | undefined;
   #nulled: Set<Path | undefined> | undefined;
   #isOver = false;
   /** Made for the first resolver that asks. */
   #work: AbortController | undefined;
 
-  constructor(args: ValidatedExecutionArgs, cancellation?: Cancellation) {
+  constructor(args: ValidatedExecutionArgs, { cancellation, size, isSerial = false }: ExecutionOptions = {}) {
     this.#args = args;
     this.#cancellation = cancellation;
+    this.#size = size ?? new AnswerSize(Number.POSITIVE_INFINITY);
+    this.#isSerial = isSerial || args.operation.operation === OperationTypeNode.MUTATION;
     executionCount += 1;
     this.#number = executionCount;
     this.#arguments = new ArgumentReader(args.variableValues);
@@ -45,12 +62,11 @@ export class Execution {
 
   /** @throws the reason, where it is cancelled. */
   run(findPlan: () => SelectionPlan): MaybePromise<ExecutionResult> {
-    const { operation, rootValue } = this.#args;
+    const { rootValue } = this.#args;
     this.#cancellation?.throwIfCancelled();
     try {
       const root = findPlan();
-      const isSerial = operation.operation === OperationTypeNode.MUTATION;
-      const data = isSerial ? this.#selectSerially(root, rootValue) : this.#select(root, rootValue, undefined);
+      const data = this.#isSerial ? this.#selectSerially(root, rootValue) : this.#select(root, rootValue, undefined);
       if (!isPromise(data)) return this.#respond(data);
       const result = data.then(
         (value) => this.#respond(value),
@@ -77,14 +93,33 @@ export class Execution {
 
   #fail(error: unknown): ExecutionResult {
     // Whatever comes up to here belonged to a field, or to a condition.
-    this.#collect(error as GraphQLError, undefined);
+    if (!this.#isOver) this.#collect(error as GraphQLError, undefined);
     return this.#respond(null);
   }
 
   #respond(data: ObjectValue | null): ExecutionResult {
     if (!this.#cancellation?.hasCommitted) this.#cancellation?.throwIfCancelled();
     this.#end(undefined);
+    if (this.#size.isExceeded) return this.#refuseTooLong();
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
+  }
+
+  /** What was read is refused whole; of a mutation, the field whose change is not told. */
+  #refuseTooLong(): ExecutionResult {
+    const { operation } = this.#args.operation;
+    const { limit } = this.#size;
+    if (operation !== OperationTypeNode.MUTATION || !this.#rootField) {
+      return { errors: [locatedError(answerTooLong(limit, operation), undefined)] };
+    }
+    const { responseName, nodes } = this.#rootField;
+    const error = locatedError(payloadTooLong(limit, responseName), nodes, [responseName]);
+    return { errors: [...this.#errors, error], data: null };
+  }
+
+  /** @throws where it is over, or its answer is too long: then it is over too. */
+  #assertFits(): void {
+    if (this.#size.isExceeded) this.#end(undefined);
+    this.#assertRunning();
   }
 
   /** What still runs, for a place that became null, or for nobody, goes no further. */
@@ -99,11 +134,13 @@ export class Execution {
   }
 
   #assertRunning(): void {
-    if (this.#isOver) throw new Error('The execution is over.');
+    if (this.#isOver) throw new TracelessError('The execution is over.');
   }
 
   #select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
-    const read = plan.read(source, this.#number);
+    this.#size.characters += plan.keysLength;
+    if (this.#size.isExceeded) this.#assertFits();
+    const read = plan.read(source, this.#number, this.#size);
     const partly = read ? undefined : plan.takePartlyRead(source);
     const values: ObjectValue = read ?? { ...plan.template };
     const fields = read ? plan.unread : plan.fields;
@@ -127,24 +164,16 @@ export class Execution {
   }
 
   /** Each field when the one before it has settled. */
-  #selectSerially(
-    plan: SelectionPlan,
-    source: unknown,
-    values: ObjectValue = { ...plan.template },
-    start = 0,
-  ): MaybePromise<ObjectValue> {
-    for (let index = start; index < plan.fields.length; index += 1) {
-      const field = plan.fields[index] as FieldPlan;
-      this.#assertRunning();
-      const value = this.#cancellation?.isCancelled
+  async #selectSerially(plan: SelectionPlan, source: unknown): Promise<ObjectValue> {
+    const values: ObjectValue = { ...plan.template };
+    this.#size.characters += plan.keysLength;
+    for (const field of plan.fields) {
+      await yieldWhenDue();
+      this.#assertFits();
+      this.#rootField = field;
+      values[field.responseName] = this.#cancellation?.isCancelled
         ? this.#refuseField(field, this.#cancellation.reason)
-        : this.#executeField(field, source, undefined);
-      values[field.responseName] = value;
-      if (!isPromise(value)) continue;
-      return value.then((settled) => {
-        values[field.responseName] = settled;
-        return this.#selectSerially(plan, source, values, index + 1);
-      });
+        : await this.#executeField(field, source, undefined);
     }
     return values;
   }
@@ -154,7 +183,7 @@ export class Execution {
     let info: GraphQLResolveInfo | undefined;
     try {
       const own = plan.resolve ? undefined : readProperty(source, plan, partly, index);
-      if (plan.completion.kind === 'leaf' && isSettled(own)) return completeLeaf(plan.completion.type, own);
+      if (plan.completion.kind === 'leaf' && isSettled(own)) return this.#completeLeaf(plan.completion.type, own);
       path = { prev: parent, key: plan.responseName, typename: plan.parentType.name };
       info = this.#createInfo(plan, path);
       return this.#settle(plan.completion, this.#resolve(plan, source, own, info), path, info);
@@ -251,7 +280,7 @@ export class Execution {
     }
     switch (completion.kind) {
       case 'leaf':
-        return completeLeaf(completion.type, value);
+        return this.#completeLeaf(completion.type, value);
       case 'list':
         return this.#completeList(completion.item, value, path, info);
       case 'object':
@@ -259,6 +288,13 @@ export class Execution {
       case 'abstract':
         return this.#completeAbstract(completion, value, path, info);
     }
+  }
+
+  #completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
+    const coerced: unknown = type.coerceOutputValue(value);
+    if (coerced == null) throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
+    this.#size.addLeaf(coerced);
+    return coerced;
   }
 
   #completeList(item: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): MaybePromise<unknown[]> {
@@ -274,8 +310,10 @@ export class Execution {
     const plain = planned?.isPlain ? planned : undefined;
     try {
       for (let next = iterator.next(); !next.done; next = iterator.next()) {
-        const read = plain?.read(next.value, this.#number);
+        if (this.#size.isExceeded) this.#assertFits();
+        const read = plain?.read(next.value, this.#number, this.#size);
         if (read) {
+          this.#size.characters += plain?.keysLength ?? 0;
           values.push(read);
           continue;
         }
@@ -289,6 +327,7 @@ export class Execution {
       ignoreRejections(rest(iterator));
       throw error;
     }
+    this.#size.characters += values.length;
     return isPending ? Promise.all(values) : values;
   }
 
@@ -397,12 +436,6 @@ function settleProperties(values: ObjectValue, pending: readonly string[]): Prom
     for (let index = 0; index < pending.length; index += 1) values[pending[index] ?? ''] = settled[index];
     return values;
   });
-}
-
-function completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
-  const coerced: unknown = type.coerceOutputValue(value);
-  if (coerced != null) return coerced;
-  throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
 }
 
 function wrongTypeError(

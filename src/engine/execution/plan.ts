@@ -22,6 +22,7 @@ import {
   type SelectionSetNode,
   typeFromAST,
 } from 'graphql';
+import type { AnswerSize } from '../limits/answer-size.ts';
 import { type ArgumentsPlan, orVariablesInvalid, planArguments } from './arguments.ts';
 import { compileReader, countSimple, type PartlyRead, type Reader } from './reader.ts';
 
@@ -54,6 +55,8 @@ export class SelectionPlan {
   readonly fields: readonly FieldPlan[];
   /** The answer's object before its values are there: its keys in their order, to be copied. */
   readonly template: Readonly<Record<string, unknown>>;
+  /** The characters of the object's braces, keys, colons and commas in JSON. */
+  readonly keysLength: number;
   /** Those of which `read` leaves the values to come. */
   readonly unread: readonly FieldPlan[];
   /** Whether `read` is all there is to do. */
@@ -67,6 +70,7 @@ export class SelectionPlan {
     this.type = type;
     this.fields = fields;
     this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
+    this.keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
     const simple = countSimple(fields);
     this.#hasSimple = simple > 0;
     this.unread = fields.slice(simple);
@@ -74,9 +78,9 @@ export class SelectionPlan {
   }
 
   /** As a Reader does; compiled when another execution asks, for many documents come only once. */
-  read(source: unknown, execution: number): Record<string, unknown> | undefined {
+  read(source: unknown, execution: number, size: AnswerSize): Record<string, unknown> | undefined {
     if (this.#partlyRead?.source === source) return undefined;
-    if (this.#reader) return this.#reader(source, this.#keep);
+    if (this.#reader) return this.#reader(source, this.#keep, size);
     if (!this.#hasSimple || typeof source !== 'object') return undefined;
     this.#firstExecution ??= execution;
     if (this.#firstExecution !== execution) this.#reader = compileReader(this.fields);

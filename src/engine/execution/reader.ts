@@ -1,11 +1,17 @@
 import { GraphQLBoolean, GraphQLID, GraphQLInt, type GraphQLOutputType, GraphQLString, getNullableType } from 'graphql';
+import type { AnswerSize } from '../limits/answer-size.ts';
 import type { FieldPlan } from './plan.ts';
 
 /**
  * Makes the answer's object for a source whose own properties are the values of its first fields as they stand; those of
  * the others are undefined, and yet to come. For any other source it tells `keep` what it read, and returns undefined.
+ * What it makes is added to `size`, but for the object's keys.
  */
-export type Reader = (source: unknown, keep: (read: PartlyRead) => undefined) => Record<string, unknown> | undefined;
+export type Reader = (
+  source: unknown,
+  keep: (read: PartlyRead) => undefined,
+  size: AnswerSize,
+) => Record<string, unknown> | undefined;
 
 /** The properties that were read before one turned out not to be simple: each is read once, whatever comes of it. */
 export interface PartlyRead {
@@ -49,6 +55,13 @@ function findCheck({ field, resolve }: FieldPlan): ((variable: string) => string
   return resolve ? undefined : asIs.get(getNullableType(field.type));
 }
 
+/** A string's length with its quotes, or what null takes; of any other value one character. */
+function printLength({ field, completion }: FieldPlan, variable: string): string {
+  const type = getNullableType(field.type);
+  if (type !== GraphQLString && type !== GraphQLID) return '1';
+  return completion.isNonNull ? `${variable}.length + 2` : `(${variable}?.length ?? 2) + 2`;
+}
+
 /** How many fields there are before the first that is not the source's own property, of a built-in scalar. */
 export function countSimple(fields: readonly FieldPlan[]): number {
   const first = fields.findIndex((field) => !findCheck(field));
@@ -65,6 +78,7 @@ export function compileReader(fields: readonly FieldPlan[]): Reader {
   const variables = simple.map((_, index) => `value${index}`);
   const reads = simple.map(({ field }, index) => `value${index} = source.${field.name}; count = ${index + 1};`);
   const checks = simple.map((plan, index) => `(${printCheck(plan, `value${index}`)})`);
+  const lengths = simple.map((plan, index) => printLength(plan, `value${index}`));
   const entries = fields.map(({ responseName, completion }, index) => {
     // As a plain key it would set the prototype.
     const key = responseName === '__proto__' ? '["__proto__"]' : responseName;
@@ -76,10 +90,13 @@ export function compileReader(fields: readonly FieldPlan[]): Reader {
     if (typeof source.then === 'function') return undefined;
     let ${['count = 0', 'error', ...variables].join(', ')};
     try { ${reads.join(' ')} } catch (thrown) { error = thrown; }
-    if (${[`count === ${simple.length}`, ...checks].join(' && ')}) return { ${entries.join(', ')} };
+    if (${[`count === ${simple.length}`, ...checks].join(' && ')}) {
+      size.characters += ${['0', ...lengths].join(' + ')};
+      return { ${entries.join(', ')} };
+    }
     return keep({ source, values: [${variables.join(', ')}], count, hasFailed: count < ${simple.length}, error });`;
   try {
-    return new Function('source', 'keep', code) as Reader;
+    return new Function('source', 'keep', 'size', code) as Reader;
   } catch {
     // Where a process may make no code of strings.
     return () => undefined;

@@ -56,7 +56,8 @@ const noSizes: Sizes = new Map();
 /**
  * The cost of an operation by IBM's cost directives, compiled once: an object weighs 1, a leaf 0, a mutation 10 more,
  * `@cost` overrides, and adds what an argument or input field weighs that is given; a list multiplies by its slicing
- * argument, clamped to 1 … 1,000, so that nothing is negative.
+ * argument, clamped to 1 … 1,000, so that nothing is negative. Two directives of our own stand beside IBM's:
+ * `@sharedCost` and `@offsetCost`, described in schema.graphql.
  */
 export function compileCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
   const root = schema.getRootType(operation.operation);
@@ -77,7 +78,10 @@ class CostCompiler {
   }
 
   compileSelection(selectionSet: SelectionSetNode, type: GraphQLObjectType, sizes: Sizes): Cost {
-    return sum(this.#collectFields(selectionSet, type).map((field) => this.#compileField(field, type, sizes)));
+    const nodes = this.#collectFields(selectionSet, type);
+    const works = Map.groupBy(nodes, (node) => sharedWorkOf(type.getFields()[node.name.value]) ?? node);
+    const compile = (node: FieldNode) => this.#compileField(node, type, sizes);
+    return sum([...works.values()].map((sharing) => maximum(sharing.map(compile))));
   }
 
   #collectFields({ selections }: SelectionSetNode, type: GraphQLObjectType): FieldNode[] {
@@ -116,7 +120,7 @@ class CostCompiler {
       ? (sizes.get(node.name.value) ?? (isSized ? size : constant(unknownListSize)))
       : constant(1);
     const own = multiply(length, add(constant(weight), this.#compileChildren(node, field, size)));
-    return add(compileArguments(field, node), own);
+    return sum([compileArguments(field, node), compileOffset(field, node), own]);
   }
 
   /** What an abstract type costs is what its costliest member does. */
@@ -139,6 +143,31 @@ interface ListSize {
 
 function listSizeOf(field: GraphQLField<unknown, unknown>): ListSize | undefined {
   return directiveOf(field, 'listSize');
+}
+
+/** What fields of one object do once for all of them, where they do. */
+function sharedWorkOf(field: GraphQLField<unknown, unknown> | undefined): string | undefined {
+  return field && directiveOf<{ work: string }>(field, 'sharedCost')?.work;
+}
+
+interface OffsetCost {
+  pageArgument: string;
+  limitArgument: string;
+  itemsPerUnit: number;
+}
+
+/** The items before a page are passed over one by one. */
+function compileOffset(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
+  const offset = directiveOf<OffsetCost>(field, 'offsetCost');
+  if (!offset) return constant(0);
+  const { pageArgument, limitArgument, itemsPerUnit } = offset;
+  const readPage = readArgument(field, node, pageArgument);
+  const readLimit = readArgument(field, node, limitArgument);
+  const cost: Cost = (variables) => {
+    const items = (Number(readPage(variables)) - 1) * clampSize(Number(readLimit(variables)));
+    return Math.max(0, Math.floor(items / itemsPerUnit));
+  };
+  return isGivenByVariable(node, [pageArgument, limitArgument]) ? cost : constant(cost({}));
 }
 
 function weightOf(field: GraphQLField<unknown, unknown>): number {
@@ -211,12 +240,17 @@ function sizeOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
   const size: Cost = (variables) => {
     const given = readers.map((read) => read(variables)).filter((value) => typeof value === 'number');
     const largest = given.length > 0 ? Math.max(...given) : assumedSize;
-    return Math.min(Math.max(largest, 1), maxListSize);
+    return clampSize(largest);
   };
-  const depends = node.arguments?.some(
-    ({ name, value }) => value.kind === Kind.VARIABLE && slicingArguments.includes(name.value),
-  );
-  return depends ? size : constant(size({}));
+  return isGivenByVariable(node, slicingArguments) ? size : constant(size({}));
+}
+
+function clampSize(size: number): number {
+  return Math.min(Math.max(size, 1), maxListSize);
+}
+
+function isGivenByVariable(node: FieldNode, names: readonly string[]): boolean {
+  return (node.arguments ?? []).some(({ name, value }) => value.kind === Kind.VARIABLE && names.includes(name.value));
 }
 
 function readArgument(
@@ -270,6 +304,8 @@ function multiply(left: Cost, right: Cost): Cost {
 
 /** Constant where all its parts are, so that a document without sizes in variables costs nothing to check. */
 function fold(costs: readonly Cost[], combine: (values: number[]) => number): Cost {
+  const [first] = costs;
+  if (first && costs.length === 1) return first;
   if (costs.every((cost) => constants.has(cost)))
     return constant(combine(costs.map((cost) => constants.get(cost) ?? 0)));
   return (variables) => combine(costs.map((cost) => cost(variables)));

@@ -1,0 +1,41 @@
+/** An operation that costs more is not run beside many others, and its root fields run one after the other. */
+export const costlyFrom = 1_000;
+const maxRunning = 4;
+
+/**
+ * Few costly operations run at the same time, because each may hold as much memory as the longest answer. The others wait;
+ * callers take turns, so that one with many of them does not keep another waiting for all.
+ */
+export class CostlyOperations {
+  #running = 0;
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  async run<T>(caller: string, work: () => T | Promise<T>): Promise<T> {
+    if (this.#running < maxRunning) this.#running += 1;
+    else await this.#wait(caller);
+    try {
+      return await work();
+    } finally {
+      this.#startNext();
+    }
+  }
+
+  #wait(caller: string): Promise<void> {
+    return new Promise((start) => {
+      const queue = this.#waiting.get(caller);
+      if (queue) queue.push(start);
+      else this.#waiting.set(caller, [start]);
+    });
+  }
+
+  /** The first of the caller whose turn it is, who then is last in turn. */
+  #startNext(): void {
+    for (const [caller, queue] of this.#waiting) {
+      const start = queue.shift();
+      this.#waiting.delete(caller);
+      if (queue.length > 0) this.#waiting.set(caller, queue);
+      if (start) return start();
+    }
+    this.#running -= 1;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Socket } from 'node:net';
+import type { Answer } from '../engine/answer.ts';
+import type { PreparedOperation } from '../engine/operation.ts';
+import { ClientError } from '../errors.ts';
+
+/** In answers of the greatest length. */
+const perAddress = 3;
+const perProcess = 25;
+/** A shorter answer may always be sent: it is counted only while it waits. */
+export const maxShortAnswer = 16_384;
+
+/** An answer that waits on a socket. */
+interface Unsent {
+  address: string;
+  bytes: number;
+}
+
+/**
+ * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the process.
+ * While there are more, operations are refused before they run.
+ */
+export class UnsentAnswers {
+  readonly #maxPerAddress: number;
+  readonly #maxInAll: number;
+  readonly #byAddress = new Map<string, number>();
+  readonly #bySocket = new WeakMap<Socket, Set<Unsent>>();
+  #inAll = 0;
+
+  constructor(maxAnswerBytes: number) {
+    this.#maxPerAddress = perAddress * maxAnswerBytes;
+    this.#maxInAll = perProcess * maxAnswerBytes;
+  }
+
+  /**
+   * Runs an operation while its answer may wait as well. That is checked again when the answer is there, because many
+   * operations may run at the same time.
+   * @throws ClientError SERVICE_UNAVAILABLE where nothing was done, or COST_LIMIT_EXCEEDED where a change was made.
+   */
+  execute(operation: PreparedOperation, address: string): Answer | Promise<Answer> {
+    if (this.#inAll > 0 && !this.#hasRoomFor(0, address)) throw notNow();
+    const answer = operation.execute();
+    const admit = (done: Answer): Answer => {
+      const { length = 0 } = done;
+      if (length <= maxShortAnswer || this.#hasRoomFor(length, address)) return done;
+      throw operation.type === 'mutation' ? changedWithoutAnswer() : notNow();
+    };
+    return answer instanceof Promise ? answer.then(admit) : admit(answer);
+  }
+
+  /** Counts an answer until the function that it returns is called, or the socket is closed. */
+  hold(socket: Socket, address: string, bytes: number): () => void {
+    if (socket.destroyed) return () => {};
+    const unsent = { address, bytes };
+    const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);
+    ofSocket.add(unsent);
+    this.#count(address, bytes);
+    return () => {
+      if (ofSocket.delete(unsent)) this.#count(address, -bytes);
+    };
+  }
+
+  /** Whether an answer of so many bytes may wait as well. */
+  #hasRoomFor(bytes: number, address: string): boolean {
+    const ofAddress = this.#byAddress.get(address) ?? 0;
+    return ofAddress + bytes < this.#maxPerAddress && this.#inAll + bytes < this.#maxInAll;
+  }
+
+  /** Pipelined answers behind one that is not read do not notice that their socket is closed. */
+  #watch(socket: Socket): Set<Unsent> {
+    const ofSocket = new Set<Unsent>();
+    this.#bySocket.set(socket, ofSocket);
+    socket.once('close', () => {
+      for (const { address, bytes } of ofSocket) this.#count(address, -bytes);
+      ofSocket.clear();
+    });
+    return ofSocket;
+  }
+
+  #count(address: string, bytes: number): void {
+    this.#inAll += bytes;
+    const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes;
+    if (ofAddress > 0) this.#byAddress.set(address, ofAddress);
+    else this.#byAddress.delete(address);
+  }
+}
+
+const tooManyUnread = 'Too many bytes of answers have not been read yet.';
+
+function notNow(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', tooManyUnread, { retryAfterMs: 1_000 });
+}
+
+function changedWithoutAnswer(): ClientError {
+  return new ClientError('COST_LIMIT_EXCEEDED', `${tooManyUnread} The changes were made.`);
+}

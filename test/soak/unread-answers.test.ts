@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { graphqlResponse, RawConnection } from '../support/http.ts';
+import { peakMemoryOf } from '../support/load.ts';
+import { launch, type PostroomProcess } from '../support/postroom.ts';
+import { ProtocolSocket } from '../support/protocol-socket.ts';
+
+/** Each answer has 8 MB. */
+const query = '{ posts(limit: 100) { data { body } } }';
+const connections = 4;
+const questions = 20;
+let postroom: PostroomProcess;
+
+async function fill(): Promise<void> {
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hall');
+  for (let index = 0; index < 100; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+}
+
+beforeAll(async () => {
+  postroom = await launch();
+  await fill();
+});
+afterAll(async () => void (await postroom.stop()));
+
+/** What the process came to hold at most, in MiB, above what it held after one such answer. */
+async function growthBy(work: () => Promise<void>): Promise<number> {
+  await postroom.ask(query);
+  const before = peakMemoryOf(postroom);
+  await work();
+  return peakMemoryOf(postroom) - before;
+}
+
+/** Until the server has nothing left to do: a question of an address that has nothing unread, asked over and over. */
+async function untilRefused(): Promise<void> {
+  await expect
+    .poll(async () => (await postroom.send('{ __typename }')).status, { timeout: 60_000, interval: 50 })
+    .toBe(503);
+}
+
+it('pipelined answers that are not read do not add up', async () => {
+  const sent = await Promise.all(Array.from({ length: connections }, () => RawConnection.open(postroom)));
+  const body = JSON.stringify({ query });
+  const head = `POST /graphql HTTP/1.1\r\nhost: localhost\r\naccept: ${graphqlResponse}\r\ncontent-type: application/json\r\n`;
+  const growth = await growthBy(async () => {
+    for (const connection of sent) {
+      connection.pause();
+      connection.send(`${head}content-length: ${body.length}\r\n\r\n${body}`.repeat(questions));
+    }
+    await untilRefused();
+  });
+  const statuses: number[] = [];
+  for (const connection of sent) {
+    connection.resume();
+    for (let index = 0; index < questions; index += 1) statuses.push((await connection.receive()).status);
+    connection.leave();
+  }
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  // All of them would be 640 MB.
+  expect(growth).toBeLessThan(200);
+});
+
+it('results that are not read from WebSockets do not add up', async () => {
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, () => ProtocolSocket.open(postroom.webSocketUrl)),
+  );
+  const growth = await growthBy(async () => {
+    for (const socket of sockets) {
+      socket.rawSocket.pause();
+      for (let index = 0; index < questions; index += 1) socket.subscribe(String(index), query);
+    }
+    await untilRefused();
+  });
+  for (const socket of sockets) {
+    socket.rawSocket.resume();
+    for (let index = 0; index < questions; index += 1) await socket.take(({ type }) => type === 'complete');
+  }
+  expect(growth).toBeLessThan(200);
+});
