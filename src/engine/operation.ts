@@ -142,9 +142,14 @@ export class Operation implements PreparedOperation {
     return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
   }
 
+  /** An operation that is cancelled while it waits is answered at once, and never runs. */
   #executeInTurn(): Promise<ExecutionResult> {
-    const { viewer, address } = this.#call;
-    return this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => this.#execute());
+    const { viewer, address, cancellation } = this.#call;
+    const running = this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => {
+      cancellation.throwIfCancelled();
+      return this.#execute();
+    });
+    return cancellation.race(running);
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
