@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostRow, RoomEventRow, RoomEventType, RoomRow, Tables, UserRow } from './tables.ts';
 
@@ -48,24 +48,14 @@ export interface NewRoomEvent {
  * holds. What an import brought in makes no events: a post of the far future does not count.
  */
 export async function findNextTime(db: Db, roomId: string): Promise<number> {
-  const { latest } = await db
-    .selectFrom('rooms')
-    .select((eb) => latestTime(eb).as('latest'))
-    .where('id', '=', roomId)
-    .executeTakeFirstOrThrow();
+  const { latest } = await db.selectFrom('rooms').select(latestTime).where('id', '=', roomId).executeTakeFirstOrThrow();
   return Math.max(Date.now(), latest + 1);
 }
 
-/** Of the room's latest event, or of its creation. */
-function latestTime(eb: ExpressionBuilder<Tables, 'rooms'>) {
-  const latest = eb
-    .selectFrom('roomEvents')
-    .select('at')
-    .whereRef('roomId', '=', 'rooms.id')
-    .orderBy('seq', 'desc')
-    .limit(1);
-  return eb.fn.coalesce(latest, 'rooms.createdAt');
-}
+/** Of a room's latest event, or of its creation. */
+const latestTime = sql<number>`coalesce(
+  (select "at" from "roomEvents" where "roomId" = "rooms"."id" order by "seq" desc limit 1), "rooms"."createdAt"
+)`.as('latest');
 
 /**
  * Writes an event into the log, in the transaction of the change. The number comes from the room's own row, which stays
@@ -77,7 +67,7 @@ export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): 
     .updateTable('rooms')
     .set((eb) => ({ head: eb('head', '+', 1), previousMark: eb.ref('headMark'), headMark: mark }))
     .where('id', '=', event.roomId)
-    .returning((eb) => ['head', 'previousMark', latestTime(eb).as('latest')])
+    .returning(['head', 'previousMark', latestTime])
     .executeTakeFirstOrThrow();
   const at = event.at ?? Math.max(Date.now(), latest + 1);
   const row = { ...event, seq: Number(head), mark, previousMark, at };
