@@ -19,7 +19,7 @@ import { describeSeen, formatTable } from './attack/table.ts';
 const maxMinutes = 10;
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean', default: false } } });
-const chosen = attacks.filter(({ name }) => values.only === undefined || name === values.only);
+const chosen = attacks.filter(({ name }) => values.only === undefined || name.includes(values.only));
 
 if (values.list) list();
 else if (chosen.length === 0) refuse(values.only ?? '');
@@ -49,7 +49,9 @@ async function runAll(chosen: readonly Attack[]): Promise<boolean> {
   removeArchives();
   const broken = results.filter(({ findings }) => findings.faults.length > 0);
   console.log(`\n${formatTable(results)}\n`);
-  console.log(`${results.length - broken.length} held, ${broken.length} broken, ${chosen.length - results.length} not run`);
+  console.log(
+    `${results.length - broken.length} held, ${broken.length} broken, ${chosen.length - results.length} not run`,
+  );
   for (const { attack } of broken) console.log(`  ${attack.name}: ${attack.promise}`);
   return broken.length === 0 && results.length === chosen.length;
 }

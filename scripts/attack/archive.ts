@@ -49,7 +49,14 @@ function createHistory({ posts, users, body }: HistoryOptions): string {
   for (let post = 0; post < posts; post += 1) {
     const publishedAt = new Date(start + post * 60_000).toISOString();
     const author = `user ${post % users}`;
-    lines.push({ type: 'post', room: archiveRoom, author, title: `post ${post}`, body: `${post} ${body}`.slice(0, 40_000), publishedAt });
+    lines.push({
+      type: 'post',
+      room: archiveRoom,
+      author,
+      title: `post ${post}`,
+      body: `${post} ${body}`.slice(0, 40_000),
+      publishedAt,
+    });
   }
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

@@ -94,7 +94,9 @@ export class Arena {
   /** Measures the server while `work` attacks it; what is retained is read before the attackers leave. */
   async measure<T>(server: Server, work: () => Promise<T>, options: MeasureOptions = {}): Promise<T> {
     const { addresses = 1, hasNeighbour = true } = options;
-    const neighbour = hasNeighbour ? new Worker(new URL('./neighbour.ts', import.meta.url), { workerData: { port: server.port } }) : undefined;
+    const neighbour = hasNeighbour
+      ? new Worker(new URL('./neighbour.ts', import.meta.url), { workerData: { port: server.port } })
+      : undefined;
     if (neighbour) this.onEnd(() => void neighbour.terminate());
     try {
       if (neighbour) await sleep(500);
@@ -120,7 +122,9 @@ export class Arena {
 
   /** The growth of whichever server grew most, and the longest block of those that still run, when the attack measured nothing itself. */
   async measureAll(): Promise<Measured> {
-    const reports = await Promise.all(this.servers.filter(({ isRunning }) => isRunning).map((server) => server.report()));
+    const reports = await Promise.all(
+      this.servers.filter(({ isRunning }) => isRunning).map((server) => server.report()),
+    );
     return {
       growthMb: Math.max(0, ...this.servers.map(({ growthMb }) => growthMb)),
       retainedMb: undefined,

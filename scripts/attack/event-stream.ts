@@ -37,7 +37,9 @@ export class EventStream {
 
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the operation's.
   get results(): any[] {
-    const answers = this.#text.startsWith('{') ? [this.#text] : [...this.#text.matchAll(/^data: ?(\{.*)$/gm)].map(([, json = '{}']) => json);
+    const answers = this.#text.startsWith('{')
+      ? [this.#text]
+      : [...this.#text.matchAll(/^data: ?(\{.*)$/gm)].map(([, json = '{}']) => json);
     return answers.flatMap((json) => {
       try {
         return [JSON.parse(json)];

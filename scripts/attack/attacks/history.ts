@@ -94,7 +94,8 @@ const restoredBackup: Attack = {
 
 const cursorAhead: Attack = {
   name: 'cursor-ahead',
-  promise: 'A cursor ahead of the restored log is CURSOR_EXPIRED with the present cursor, from which a client recovers.',
+  promise:
+    'A cursor ahead of the restored log is CURSOR_EXPIRED with the present cursor, from which a client recovers.',
   async run(arena) {
     const findings = new Findings();
     await expectExpired(arena, findings, await restore(arena, await prepare(arena)));
@@ -162,7 +163,10 @@ const trimmedLog: Attack = {
     const code = await socket.follow('s', titlesOf(stage.room, stage.cursor));
     await post(caller, stage.ada, stage.room, ['next']);
     const isDelivered = await until(3_000, () => socket.nexts('s').length === 1);
-    findings.expect(code === 'live' && isDelivered, `resumed at the head: ${code}, next event delivered: ${isDelivered}`);
+    findings.expect(
+      code === 'live' && isDelivered,
+      `resumed at the head: ${code}, next event delivered: ${isDelivered}`,
+    );
     return findings;
   },
 };

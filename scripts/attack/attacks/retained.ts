@@ -73,14 +73,11 @@ function resumingSockets(
   return open();
 }
 
-const largeVariables = standing(
-  'large-variables',
-  'Resumed subscriptions with variables of 250 kB',
-  (stage) =>
-    resumingSockets(stage, 3, (index) => ({
-      query: withVariable(stage.room),
-      variables: { x: `${index}${almostFrame}` },
-    })),
+const largeVariables = standing('large-variables', 'Resumed subscriptions with variables of 250 kB', (stage) =>
+  resumingSockets(stage, 3, (index) => ({
+    query: withVariable(stage.room),
+    variables: { x: `${index}${almostFrame}` },
+  })),
 );
 
 const manySubscriptions = standing(
@@ -103,23 +100,26 @@ const unusedVariables = standing(
     })),
 );
 
-const largeDocuments = standing('large-documents', 'Resumed subscriptions with large documents of their own', (stage) => {
-  const fields = Array.from({ length: 900 }, () => '__typename').join(' ');
-  return resumingSockets(stage, 4, (index) => ({
-    query: `subscription S${index} { roomEvents(room: "${stage.room}") { ${fields} } } #${'x'.repeat(80_000)}`,
-  }));
-});
+const largeDocuments = standing('large-documents', 'Resumed subscriptions with documents of 95 kB', (stage) =>
+  resumingSockets(stage, 10, (index) => ({
+    query: `subscription S${index} { roomEvents(room: "${stage.room}") { __typename } } #${'x'.repeat(95_000)}`,
+  })),
+);
 
-const largeIds = standing('large-operation-ids', 'Subscriptions with ids of 250 kB', async ({ arena, server, room }) => {
-  const people = await Promise.all([0, 1, 2].map((index) => signUp(arena.caller(server, `127.0.8.${index + 1}`))));
-  const sockets = await openCrowd(arena, server, people.length, (index) => ({
-    params: { authorization: `Bearer ${people[index]?.token}` },
-  }));
-  for (const [nth, socket] of sockets.entries()) {
-    for (let index = 0; index < 95; index += 1) socket.subscribe(`${nth} ${index} ${almostFrame}`, titlesOf(room));
-  }
-  return sockets;
-});
+const largeIds = standing(
+  'large-operation-ids',
+  'Subscriptions with ids of 250 kB',
+  async ({ arena, server, room }) => {
+    const people = await Promise.all([0, 1, 2].map((index) => signUp(arena.caller(server, `127.0.8.${index + 1}`))));
+    const sockets = await openCrowd(arena, server, people.length, (index) => ({
+      params: { authorization: `Bearer ${people[index]?.token}` },
+    }));
+    for (const [nth, socket] of sockets.entries()) {
+      for (let index = 0; index < 95; index += 1) socket.subscribe(`${nth} ${index} ${almostFrame}`, titlesOf(room));
+    }
+    return sockets;
+  },
+);
 
 const seenEntries = standing('seen-entries', 'Sockets with 26,000 entries in live.seen', ({ arena, server }) => {
   const seen = Object.fromEntries(Array.from({ length: 21_000 }, (_, index) => [`s${index}`, '']));
@@ -130,11 +130,15 @@ const seenValues = standing('seen-long-entries', 'Sockets with an entry of 250 k
   openCrowd(arena, server, 400, (index) => ({ params: { live: { seen: { s: `${index}${almostFrame}` } } } })),
 );
 
-const connectionParams = standing('connection-params', 'Sockets with 250 kB of other connectionParams', ({ arena, server }) =>
-  openCrowd(arena, server, 400, (index) => ({ params: { anything: `${index}${almostFrame}` } })),
+const connectionParams = standing(
+  'connection-params',
+  'Sockets with 250 kB of other connectionParams',
+  ({ arena, server }) => openCrowd(arena, server, 400, (index) => ({ params: { anything: `${index}${almostFrame}` } })),
 );
 
-const idleSockets = standing('idle-sockets', '1,000 idle sockets', ({ arena, server }) => openCrowd(arena, server, 1_000));
+const idleSockets = standing('idle-sockets', '1,000 idle sockets', ({ arena, server }) =>
+  openCrowd(arena, server, 1_000),
+);
 
 const halfSentMessages = standing(
   'half-sent-messages',
@@ -150,8 +154,8 @@ const halfSentMessages = standing(
 );
 
 const unreadPongs = standing('unread-pongs', 'Pongs that nobody reads', async ({ arena, server }) => {
-  const sockets = await openCrowd(arena, server, 150);
-  for (let round = 0; round < 40; round += 1) {
+  const sockets = await openCrowd(arena, server, 100);
+  for (let round = 0; round < 30; round += 1) {
     for (const [index, socket] of sockets.entries()) {
       if (round === 0) socket.rawSocket.pause();
       // A client that cannot send any more waits.
@@ -174,7 +178,11 @@ const halfSentBodies: Attack = {
     await arena.measure(server, async () => {
       const connections = Array.from({ length: 900 }, () => {
         const connection = connect(server.port, '127.0.0.1').on('error', () => {});
-        connection.resume().write(`POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 990000\r\n\r\n`);
+        connection
+          .resume()
+          .write(
+            `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 990000\r\n\r\n`,
+          );
         connection.write(Buffer.alloc(980_000, ' '));
         return connection;
       });
