@@ -19,11 +19,17 @@ import { describeSeen, formatTable } from './attack/table.ts';
 const maxMinutes = 10;
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean', default: false } } });
-const chosen = attacks.filter(({ name }) => values.only === undefined || name.includes(values.only));
+const chosen = choose(values.only);
 
 if (values.list) list();
 else if (chosen.length === 0) refuse(values.only ?? '');
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
+
+/** The attack of this name, or those whose names contain it. */
+function choose(name = ''): readonly Attack[] {
+  const exact = attacks.filter((attack) => attack.name === name);
+  return exact.length > 0 ? exact : attacks.filter((attack) => attack.name.includes(name));
+}
 
 function list(): void {
   for (const { name, promise } of attacks) console.log(`${name.padEnd(28)}${promise}`);

@@ -9,21 +9,26 @@ import { fileURLToPath } from 'node:url';
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 const archives = {
-  /** 150,000 short posts by 1,000 users in a room. */
-  posts: () => createHistory({ posts: 150_000, users: 1_000, body: 'short' }),
+  /** 100,000 short posts by 1,000 users in a room. */
+  posts: () => createHistory({ posts: 100_000, users: 1_000, body: 'short' }),
   /** 120 posts of the largest size: 80 kB each. */
-  bodies: () => createHistory({ posts: 120, users: 5, body: '\u{1F600}'.repeat(20_000) }),
+  bodies: () => createHistory({ posts: 120, users: 5, body: '\u{1F600}'.repeat(19_990) }),
 };
 
 export type ArchiveName = keyof typeof archives;
 
 const imported = new Map<ArchiveName, string>();
 
+/** Imports it, unless it was imported before; the folder where it is. */
+export function importArchive(name: ArchiveName): string {
+  const folder = imported.get(name) ?? importHistory(archives[name]());
+  imported.set(name, folder);
+  return folder;
+}
+
 /** Puts a copy of the archive into `folder`, as the database of a server there. */
 export function copyArchive(name: ArchiveName, folder: string): void {
-  const known = imported.get(name) ?? importHistory(archives[name]());
-  imported.set(name, known);
-  copyFileSync(join(known, 'postroom.db'), join(folder, 'postroom.db'));
+  copyFileSync(join(importArchive(name), 'postroom.db'), join(folder, 'postroom.db'));
 }
 
 export function removeArchives(): void {
@@ -54,7 +59,7 @@ function createHistory({ posts, users, body }: HistoryOptions): string {
       room: archiveRoom,
       author,
       title: `post ${post}`,
-      body: `${post} ${body}`.slice(0, 40_000),
+      body: `${post} ${body}`,
       publishedAt,
     });
   }

@@ -1,3 +1,4 @@
+import type { ArchiveName } from './archive.ts';
 import type { Arena } from './arena.ts';
 
 export interface Attack {
@@ -5,6 +6,8 @@ export interface Attack {
   name: string;
   /** What must hold, as a sentence. */
   promise: string;
+  /** Which archive it needs: to import that takes long, and is not counted as the attack's time. */
+  archive?: ArchiveName;
   /** Attacks servers of the arena, and returns what it saw. It need not clean up. */
   run(arena: Arena): Promise<Findings>;
 }

@@ -1,22 +1,33 @@
+import { readFileSync } from 'node:fs';
+
 /* Loaded into a server before its program (node --import): measures the process from inside, and reports over IPC. */
 
 export type ProbeQuestion = { probe: 'begin' | 'report' };
 
 export interface ProbeReport {
-  /** The longest time that the event loop was blocked since `begin`, in milliseconds. */
+  /**
+   * The longest time that the event loop was blocked since `begin`, in milliseconds, without the time in which the process
+   * was ready to run and other processes had the processors.
+   */
   blockMs: number;
   /** What JavaScript holds after garbage collection, in its heap and in buffers. */
   heldBytes: number;
 }
 
 const intervalMs = 5;
-let latest = performance.now();
+let latest = readProgress();
 let blockMs = 0;
 
 function measure(): void {
-  const now = performance.now();
+  const now = readProgress();
   blockMs = Math.max(blockMs, now - latest - intervalMs);
   latest = now;
+}
+
+/** Milliseconds that have passed but for those in which the main thread waited for a processor (proc(5), schedstat). */
+function readProgress(): number {
+  const [, waitedNs = '0'] = readFileSync('/proc/self/schedstat', 'latin1').split(' ');
+  return performance.now() - Number(waitedNs) / 1e6;
 }
 
 function readHeldBytes(): number {
@@ -34,7 +45,7 @@ process.on('message', (question: ProbeQuestion) => {
   const report: ProbeReport = { blockMs, heldBytes: readHeldBytes() };
   if (question.probe === 'begin') blockMs = 0;
   // The collection is the probe's own doing.
-  latest = performance.now();
+  latest = readProgress();
   process.send?.(report);
 });
 // A server must not outlive its attacker.

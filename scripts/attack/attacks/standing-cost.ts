@@ -81,6 +81,7 @@ async function subscribeAndPost(
 
 const resumed: Attack = {
   name: 'costly-resumed',
+  archive: 'posts',
   promise: 'A post stays cheap when one address has 500 resumed subscriptions that cost nearly LIMIT_COST each.',
   async run(arena) {
     const findings = new Findings();
@@ -95,6 +96,7 @@ const resumed: Attack = {
 
 const charged: Attack = {
   name: 'costly-within-rate',
+  archive: 'posts',
   promise: 'A post stays cheap when one address has 90 subscriptions that its rate allowed.',
   async run(arena) {
     const findings = new Findings();
@@ -108,6 +110,7 @@ const charged: Attack = {
 
 const personal: Attack = {
   name: 'costly-personal',
+  archive: 'posts',
   promise: 'A post stays cheap when one user has 200 resumed subscriptions that ask for the viewer.',
   async run(arena) {
     const findings = new Findings();
@@ -125,6 +128,7 @@ const personal: Attack = {
 
 const replays: Attack = {
   name: 'costly-replay',
+  archive: 'posts',
   promise: 'Subscriptions that replay many events with costly selections let others run in between.',
   async run(arena) {
     const findings = new Findings();

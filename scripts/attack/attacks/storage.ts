@@ -119,9 +119,10 @@ const copiedOver: Attack = {
 
 const filler = 'filler';
 
-function fill(folder: string): void {
+/** Fills a file system up to the last `leftBytes`. */
+function fill(folder: string, leftBytes = 0): void {
   const { bavail, bsize } = statfsSync(folder);
-  writeFileSync(join(folder, filler), Buffer.alloc(Math.max(0, bavail * bsize)));
+  writeFileSync(join(folder, filler), Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
 }
 
 const fullDisk: Attack = {
@@ -169,8 +170,9 @@ const fullAtStart: Attack = {
     const history = join(arena.newFolder(), 'history.ndjson');
     writeFileSync(history, lines.map((line) => `${line}\n`).join(''));
     const elsewhere = arena.mountSmall(1);
-    fill(elsewhere);
-    fill(folder);
+    // The disk is full as soon as something is stored, not before.
+    fill(elsewhere, 80_000);
+    fill(folder, 200_000);
     const runs: [string, string[], string][] = [
       ['start', ['serve'], elsewhere],
       ['import', ['import', history], folder],
@@ -188,7 +190,7 @@ const fullAtStart: Attack = {
       const text = String(stderr).trim();
       findings.expect(status === 1, `${what}: it ended with ${status}`);
       findings.expect(
-        /full|no space|ENOSPC/i.test(text) && !/rollback/i.test(text),
+        /full|no space|ENOSPC|disk I\/O error/i.test(text) && !/rollback/i.test(text),
         `${what}: ${text.split('\n').at(-1)?.slice(0, 120)}`,
       );
     }
