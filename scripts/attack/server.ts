@@ -129,8 +129,17 @@ export class Server {
     return 'killed';
   }
 
+  /** Ends it through the probe, whichever program started it. */
+  async leave(): Promise<void> {
+    this.#isEnding = true;
+    if (this.process.connected) this.process.disconnect();
+    if (!(await until(5_000, () => !this.isRunning))) await this.kill();
+  }
+
   async kill(): Promise<void> {
     this.#isEnding = true;
+    // What another program started ends with the channel to its probe.
+    if (this.process.connected) this.process.disconnect();
     if (!this.isRunning) return;
     const exit = once(this.process, 'exit');
     this.process.kill('SIGKILL');

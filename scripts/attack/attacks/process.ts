@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Attack, Findings } from '../attack.ts';
 import type { Caller } from '../caller.ts';
@@ -129,4 +131,62 @@ const erasure: Attack = {
   },
 };
 
-export const processAttacks: readonly Attack[] = [fewDescriptors, hangUp, readMetrics, erasure];
+const emptyKey: Attack = {
+  name: 'empty-session-key',
+  promise: 'An empty session-key.pem, as a crash leaves it, is replaced at the next start.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start();
+    await server.stop();
+    const key = join(server.folder, 'session-key.pem');
+    writeFileSync(key, '');
+    try {
+      const again = await arena.start({ folder: server.folder });
+      await signUp(arena.caller(again));
+      findings.expect(statSync(key).size > 0, 'the file is still empty');
+      findings.expect((statSync(key).mode & 0o77) === 0, 'others may read it');
+    } catch (error) {
+      findings.expect(false, `the start is refused: ${error instanceof Error ? error.message : error}`);
+    }
+    return findings;
+  },
+};
+
+const syncedKey: Attack = {
+  name: 'synced-session-key',
+  promise: 'At the first start session-key.pem and its folder are synced to the disk (needs strace).',
+  async run(arena) {
+    const findings = new Findings();
+    const trace = join(arena.newFolder(), 'trace');
+    try {
+      execFileSync('strace', ['-V'], { stdio: 'pipe' });
+    } catch {
+      findings.note('not attacked: there is no strace');
+      return findings;
+    }
+    const startedBy = [
+      'strace',
+      '-f',
+      '-y',
+      '-s',
+      '0',
+      '-e',
+      'trace=fsync,fdatasync,link,linkat,rename,renameat2',
+      '-o',
+      trace,
+    ];
+    const server = await arena.start({ startedBy });
+    await server.leave();
+    const lines = readFileSync(trace, 'utf8').split('\n');
+    const named = lines.findIndex((line) => /(link|rename)\w*\(.*session-key/.test(line));
+    const isFileSynced = lines.some((line) => /sync\(\d+<[^>]*session-key/.test(line));
+    const isFolderSynced = lines
+      .slice(named)
+      .some((line) => line.includes('sync(') && line.includes(`<${server.folder}>`));
+    findings.expect(isFileSynced, 'the file is not synced');
+    findings.expect(isFolderSynced, 'the folder is not synced after the file got its name');
+    return findings;
+  },
+};
+
+export const processAttacks: readonly Attack[] = [fewDescriptors, hangUp, readMetrics, erasure, emptyKey, syncedKey];
