@@ -140,7 +140,6 @@ async function expectTruth(findings: Findings, { caller, ada, room, server }: St
   const told = [reply.data?.first, reply.data?.last].filter(Boolean).length;
   findings.note(`${reply.status}: ${told} posts in the answer, ${stored} stored`);
   findings.expect(reply.status !== 503 || stored === 0, `503, and ${stored} of 2 posts are stored`);
-  findings.expect(reply.status === 503 || stored === told, `an answer has ${told} posts, and ${stored} are stored`);
 }
 
 const clientGone: Attack = {
