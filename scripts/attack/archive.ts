@@ -69,10 +69,13 @@ function createHistory({ posts, users, body }: HistoryOptions): string {
 function importHistory(history: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-archive-'));
   const file = join(folder, 'history.ndjson');
-  writeFileSync(file, history);
-  execFileSync(process.execPath, [main, 'import', file], {
-    stdio: 'pipe',
-    env: { PATH: process.env['PATH'], DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` },
-  });
+  try {
+    writeFileSync(file, history);
+    const env = { PATH: process.env['PATH'], DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
+    execFileSync(process.execPath, [main, 'import', file], { stdio: 'pipe', env });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
   return folder;
 }
