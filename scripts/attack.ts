@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+import { removeArchives } from './attack/archive.ts';
+import type { Attack } from './attack/attack.ts';
+import { attacks } from './attack/list.ts';
+import { abandon, type Result, runAttack } from './attack/run.ts';
+import { describeSeen, formatTable } from './attack/table.ts';
+
+/*
+ * npm run attack [-- --only NAME | --list]
+ *
+ * Attacks servers that it starts itself, each the real program in a process of its own with the default limits, over
+ * loopback. Each attack states what must hold. The table shows for each whether it held, how far the resident memory of
+ * the server grew (and what was retained once the garbage was collected), and the longest block of its event loop.
+ * It ends with 1 when any attack is broken. An attack takes 60 s at the most, all of them ten minutes.
+ *
+ * Some attacks mount a small file system in memory, which only root may.
+ */
+
+const maxMinutes = 10;
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, list: { type: 'boolean', default: false } } });
+const chosen = choose(values.only);
+
+if (values.list) list();
+else if (chosen.length === 0) refuse(values.only ?? '');
+else process.exitCode = (await runAll(chosen)) ? 0 : 1;
+
+/** The attack of this name, or those whose names contain it. */
+function choose(name = ''): readonly Attack[] {
+  const exact = attacks.filter((attack) => attack.name === name);
+  return exact.length > 0 ? exact : attacks.filter((attack) => attack.name.includes(name));
+}
+
+function list(): void {
+  for (const { name, promise } of attacks) console.log(`${name.padEnd(28)}${promise}`);
+}
+
+function refuse(name: string): void {
+  console.error(`There is no attack "${name}"; --list shows all.`);
+  process.exitCode = 1;
+}
+
+/** Whether all of them held. */
+async function runAll(chosen: readonly Attack[]): Promise<boolean> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void giveUp());
+  const end = performance.now() + maxMinutes * 60_000;
+  const results: Result[] = [];
+  for (const attack of chosen) {
+    if (performance.now() > end) break;
+    const result = await runAttack(attack);
+    results.push(result);
+    const outcome = result.findings.faults.length === 0 ? 'held  ' : 'BROKEN';
+    console.log(`${outcome}  ${attack.name.padEnd(28)}${describeSeen(result)}`);
+  }
+  removeArchives();
+  const broken = results.filter(({ findings }) => findings.faults.length > 0);
+  console.log(`\n${formatTable(results)}\n`);
+  console.log(
+    `${results.length - broken.length} held, ${broken.length} broken, ${chosen.length - results.length} not run`,
+  );
+  for (const { attack } of broken) console.log(`  ${attack.name}: ${attack.promise}`);
+  return broken.length === 0 && results.length === chosen.length;
+}
+
+async function giveUp(): Promise<void> {
+  await abandon();
+  removeArchives();
+  process.exit(130);
+}

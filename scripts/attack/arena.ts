@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Caller } from './caller.ts';
+import { LiveSocket, type SocketOptions } from './live-socket.ts';
+import type { Latencies, NeighbourOrder } from './neighbour.ts';
+import { Server, type ServerOptions } from './server.ts';
+import { sleep, within } from './waiting.ts';
+
+export const megabyte = 1_000_000;
+
+export interface Measured {
+  /** Growth of the resident memory at its peak. */
+  growthMb: number;
+  /** What the attack leaves behind in the memory of JavaScript; undefined when it was not measured. */
+  retainedMb: number | undefined;
+  /** Infinity when the process did not answer any more. */
+  blockMs: number;
+  neighbour: { quiet: Latencies; attacked: Latencies } | undefined;
+  addresses: number;
+}
+
+export interface MeasureOptions {
+  /** How many addresses attack; each may leave 64 MB behind. */
+  addresses?: number;
+  hasNeighbour?: boolean;
+}
+
+/** What one attack uses. Everything in it is gone after the attack. */
+export class Arena {
+  readonly folder = mkdtempSync(join(tmpdir(), 'postroom-attack-'));
+  readonly servers: Server[] = [];
+  readonly #cleanups: (() => void)[] = [];
+  #folders = 0;
+  measured: Measured | undefined;
+  /** Rejects when a server dies without being told to. */
+  readonly died: Promise<never>;
+  readonly #die: (reason: unknown) => void;
+
+  constructor() {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.died = promise;
+    this.#die = reject;
+    promise.catch(() => {});
+  }
+
+  newFolder(): string {
+    this.#folders += 1;
+    const folder = join(this.folder, String(this.#folders));
+    mkdirSync(folder);
+    return folder;
+  }
+
+  /** A server that is ready. */
+  async start(options: Partial<ServerOptions> = {}): Promise<Server> {
+    return this.launch(options).ready();
+  }
+
+  /** A server that is starting. */
+  launch(options: Partial<ServerOptions> = {}): Server {
+    const server = new Server({ folder: options.folder ?? this.newFolder(), ...options });
+    this.servers.push(server);
+    server.died.catch(this.#die);
+    return server;
+  }
+
+  caller(server: Server, address?: string, maxSockets?: number): Caller {
+    const caller = new Caller(server, address, maxSockets);
+    this.onEnd(() => caller.close());
+    return caller;
+  }
+
+  async socket(server: Server, options: SocketOptions = {}): Promise<LiveSocket> {
+    const socket = await LiveSocket.open(server, options);
+    this.onEnd(() => socket.leave());
+    return socket;
+  }
+
+  /** A small file system of its own, in memory. @throws Error when this user may not mount one. */
+  mountSmall(megabytes: number): string {
+    const folder = this.newFolder();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' });
+    this.onEnd(() => execFileSync('umount', ['-l', folder]));
+    return folder;
+  }
+
+  onEnd(cleanup: () => void): void {
+    this.#cleanups.push(cleanup);
+  }
+
+  /** Measures the server while `work` attacks it; what is retained is read before the attackers leave. */
+  async measure<T>(server: Server, work: () => Promise<T>, options: MeasureOptions = {}): Promise<T> {
+    const { addresses = 1, hasNeighbour = true } = options;
+    const neighbour = hasNeighbour
+      ? new Worker(new URL('./neighbour.ts', import.meta.url), { workerData: { port: server.port } })
+      : undefined;
+    if (neighbour) this.onEnd(() => void neighbour.terminate());
+    try {
+      if (neighbour) await sleep(500);
+      if (neighbour) await order(neighbour, 'next');
+      if (neighbour) await sleep(1_000);
+      const quiet = neighbour && (await order(neighbour, 'next'));
+      const before = await server.begin();
+      const result = await work();
+      const attacked = neighbour && (await order(neighbour, 'stop'));
+      const after = await server.report();
+      this.measured = {
+        growthMb: server.growthMb,
+        retainedMb: before && after && (after.heldBytes - before.heldBytes) / megabyte,
+        blockMs: after?.blockMs ?? Number.POSITIVE_INFINITY,
+        neighbour: quiet && attacked && { quiet, attacked },
+        addresses,
+      };
+      return result;
+    } finally {
+      await neighbour?.terminate();
+    }
+  }
+
+  /** The growth of whichever server grew most, and the longest block of those that still run, when the attack measured nothing itself. */
+  async measureAll(): Promise<Measured> {
+    const reports = await Promise.all(
+      this.servers.filter(({ isRunning }) => isRunning).map((server) => server.report()),
+    );
+    return {
+      growthMb: Math.max(0, ...this.servers.map(({ growthMb }) => growthMb)),
+      retainedMb: undefined,
+      blockMs: Math.max(0, ...reports.map((report) => report?.blockMs ?? Number.POSITIVE_INFINITY)),
+      neighbour: undefined,
+      addresses: 1,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+    for (const cleanup of this.#cleanups.reverse()) {
+      try {
+        cleanup();
+      } catch {
+        // The rest is cleaned up all the same.
+      }
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function order(neighbour: Worker, what: NeighbourOrder): Promise<Latencies> {
+  const answered = once(neighbour, 'message');
+  neighbour.postMessage(what);
+  const [latencies] = await within(5_000, 'the neighbour', answered);
+  return latencies as Latencies;
+}

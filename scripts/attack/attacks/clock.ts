@@ -1,0 +1,136 @@
+import type { Arena } from '../arena.ts';
+import { type Attack, Findings } from '../attack.ts';
+import type { Caller } from '../caller.ts';
+import { createRoom, post, signUp, titlesOf } from '../people.ts';
+import type { Server } from '../server.ts';
+import { sleep, until } from '../waiting.ts';
+
+/* The wall clock moves; a monotonic clock does not. */
+
+const secondMs = 1_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+async function start(arena: Arena): Promise<{ server: Server; caller: Caller }> {
+  const server = await arena.start({ hasMovableClock: true });
+  return { server, caller: arena.caller(server, '127.0.0.9') };
+}
+
+const openSockets: Attack = {
+  name: 'clock-open-sockets',
+  promise: 'Sockets stay open and live when the wall clock moves by seconds, an hour or two days, either way.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller } = await start(arena);
+    const ada = await signUp(caller);
+    const room = await createRoom(caller, ada);
+    let posted = 0;
+    const socket = await arena.socket(server);
+    await socket.follow('s', titlesOf(room));
+    for (const offsetMs of [-3 * secondMs, -hourMs, 0, hourMs, 0]) {
+      await server.moveClock(offsetMs);
+      await socket.settle(2_000);
+      await post(caller, ada, room, [`post ${posted}`]);
+      posted += 1;
+      const isDelivered = await until(2_000, () => socket.nexts('s').length === posted);
+      findings.expect(
+        socket.closeCode === undefined && isDelivered,
+        `at ${offsetMs / secondMs} s: ${socket.closeCode ? `closed with ${socket.closeCode}` : 'an event did not come'}`,
+      );
+      if (findings.faults.length > 0) break;
+    }
+    return findings;
+  },
+};
+
+const newPosts: Attack = {
+  name: 'clock-new-posts',
+  promise: 'A client that pages on after endCursor finds the posts that are published after the clock was set back.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller } = await start(arena);
+    const ada = await signUp(caller);
+    const room = await createRoom(caller, ada);
+    await post(caller, ada, room, ['before']);
+    const query =
+      'query ($room: ID!, $after: String) { room(id: $room) { posts(first: 10, after: $after) { nodes { title } pageInfo { endCursor } } } }';
+    const first = await caller.ask(query, { room });
+    await server.moveClock(-hourMs);
+    await post(caller, ada, room, ['after']);
+    const draft = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
+    const { createPost } = await caller.ask(draft, { input: { room, title: 'published', publish: false } }, ada.token);
+    await caller.ask(`mutation { publishPost(input: { id: "${createPost.post.id}" }) { post { id } } }`, {}, ada.token);
+    const next = await caller.ask(query, { room, after: first.room.posts.pageInfo.endCursor });
+    const found = next.room.posts.nodes.map(({ title }: { title: string }) => title);
+    findings.expect(String(found) === 'after,published', `found after endCursor: ${String(found) || 'nothing'}`);
+    return findings;
+  },
+};
+
+const sessions: Attack = {
+  name: 'clock-sessions',
+  promise: 'A session that begins after the clock was two days ahead for a while is valid.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller } = await start(arena);
+    const ada = await signUp(caller);
+    const signIn = async (password: string): Promise<string> => {
+      const mutation = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
+      return (await caller.ask(mutation, { input: { email: ada.email, password } })).signIn.accessToken;
+    };
+    await server.moveClock(2 * dayMs);
+    const token = await signIn(ada.password);
+    const change = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { accessToken } }';
+    await caller.ask(change, { input: { currentPassword: ada.password, newPassword: 'another horse' } }, token);
+    await server.moveClock(0);
+    const reply = await caller.send('{ viewer { id } }', {}, { token: await signIn('another horse') });
+    findings.expect(reply.data?.viewer?.id === ada.id, `a new session: ${reply.status} ${reply.code ?? ''}`);
+    return findings;
+  },
+};
+
+const windows: Attack = {
+  name: 'clock-windows',
+  promise: 'Retry-After is never longer than the window, and a window ends on time, wherever the clock moves.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start({ hasMovableClock: true, settings: { RATE_WINDOW_SECONDS: '3' } });
+    const caller = arena.caller(server, '127.0.0.9');
+    const ask = () => caller.send('{ users(limit: 1) { data { id } } }');
+    for (let index = 0; index < 101; index += 1) await ask();
+    await server.moveClock(-hourMs);
+    const limited = await ask();
+    const retryAfter = Number(limited.headers['retry-after'] ?? 0);
+    findings.expect(retryAfter <= 3, `Retry-After ${retryAfter} in a window of 3 s`);
+    await sleep(3_500);
+    const later = await ask();
+    findings.expect(
+      later.status === 200,
+      `after the window: ${later.status}, Retry-After ${later.headers['retry-after']}`,
+    );
+    return findings;
+  },
+};
+
+const signIns: Attack = {
+  name: 'clock-sign-in-window',
+  promise: 'The limit of attempts to sign in holds, and asks for at most 15 minutes, wherever the clock moves.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller } = await start(arena);
+    const ada = await signUp(caller);
+    const mutation = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
+    const guess = () => caller.send(mutation, { input: { email: ada.email, password: 'wrong' } });
+    for (let index = 0; index < 11; index += 1) await guess();
+    for (const offsetMs of [hourMs, -hourMs]) {
+      await server.moveClock(offsetMs);
+      const reply = await guess();
+      findings.expect(reply.status === 429, `at ${offsetMs / hourMs} h a further guess: ${reply.status}`);
+      const retryAfter = Number(reply.headers['retry-after'] ?? 0);
+      findings.expect(retryAfter <= 900, `at ${offsetMs / hourMs} h: Retry-After ${retryAfter}`);
+    }
+    return findings;
+  },
+};
+
+export const clockAttacks: readonly Attack[] = [openSockets, newPosts, sessions, windows, signIns];

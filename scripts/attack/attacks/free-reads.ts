@@ -1,0 +1,137 @@
+import { copyArchive } from '../archive.ts';
+import { type Attack, Findings } from '../attack.ts';
+import type { Reply } from '../caller.ts';
+
+/* One anonymous address, within its rate, over a database of 100,000 posts. */
+
+/** As many as LIMIT_ALIASES allows. */
+const aliases = 30;
+const requests = 40;
+const atOnce = 4;
+const attackMs = 4_000;
+
+interface Reading {
+  name: string;
+  what: string;
+  /** The document of the request of this number. */
+  document: (request: number) => string;
+}
+
+function aliased(field: (alias: number) => string, count = aliases): string {
+  return `{ ${Array.from({ length: count }, (_, alias) => `a${alias}: ${field(alias)}`).join(' ')} }`;
+}
+
+const readings: readonly Reading[] = [
+  {
+    name: 'totals',
+    what: 'thirty totals',
+    document: (request) =>
+      aliased((alias) => `posts(page: ${1 + request * aliases + alias}, limit: 1) { pagination { total } }`),
+  },
+  {
+    name: 'page-counts',
+    what: 'thirty counts of pages',
+    document: () => aliased((alias) => `posts(page: ${1 + alias}, limit: 1) { pagination { pages } }`),
+  },
+  {
+    name: 'deep-pages',
+    what: 'thirty pages far behind',
+    document: (request) =>
+      aliased((alias) => `posts(page: ${90_000 + request * aliases + alias}, limit: 1) { data { id } }`),
+  },
+  {
+    name: 'pages-past-the-end',
+    what: 'thirty pages past the end',
+    document: () => aliased((alias) => `posts(page: ${1_000_000 + alias}, limit: 100) { data { id } }`, 20),
+  },
+  {
+    name: 'name-searches',
+    what: 'sixteen searches by name',
+    document: () => aliased((alias) => `users(filter: { name: "nobody ${alias}" }, limit: 1) { data { id } }`, 16),
+  },
+  {
+    name: 'title-searches',
+    what: 'searches by title up to LIMIT_COST',
+    document: (request) => `{ posts(filter: { title: "nothing ${request}" }, limit: 1) { data { id } } }`,
+  },
+  {
+    name: 'counts-by-author',
+    what: 'counts with filters that match nearly everything',
+    document: () =>
+      aliased(
+        (alias) =>
+          `posts(filter: { publishedAfter: "2005-01-01T00:0${alias % 10}:00Z" }, limit: 1) { pagination { total } }`,
+      ),
+  },
+  {
+    name: 'late-publications',
+    what: 'pages of filters by time',
+    document: () =>
+      aliased(
+        (alias) =>
+          `posts(page: ${60_000 + alias}, filter: { publishedAfter: "2005-01-01T00:00:00Z" }, limit: 1) { data { id } }`,
+      ),
+  },
+  {
+    name: 'nested-posts',
+    what: 'posts of authors of posts, up to LIMIT_COST,',
+    document: (request) =>
+      `{ posts(page: ${1 + request}, limit: 100) { data { author { posts(last: 46) { id title } } } } }`,
+  },
+  {
+    name: 'page-infos',
+    what: 'thirty connections that ask whether there is more',
+    document: () =>
+      `{ roomByName(name: "archive") { ${Array.from({ length: aliases }, (_, alias) => `a${alias}: posts(first: 100) { pageInfo { hasPreviousPage hasNextPage startCursor endCursor } }`).join(' ')} } }`,
+  },
+  {
+    name: 'room-positions',
+    what: 'thirty lists of rooms that ask for the position',
+    document: () => aliased(() => 'rooms(limit: 100) { data { cursor } }'),
+  },
+  {
+    name: 'introspection',
+    what: 'the whole schema, thirty times,',
+    document: () =>
+      aliased(() => '__schema { types { name fields { name args { name type { name } } type { name } } } }'),
+  },
+];
+
+/** Several requests at once, one after the other, within the rate. */
+function readWithinRate({ name, what, document }: Reading): Attack {
+  return {
+    name: `free-${name}`,
+    archive: 'posts',
+    promise: `A request for ${what} does not hold up others, or is refused for its cost.`,
+    async run(arena) {
+      const findings = new Findings();
+      const folder = arena.newFolder();
+      copyArchive('posts', folder);
+      const server = await arena.start({ folder });
+      const caller = arena.caller(server, '127.0.0.9');
+      const replies: Reply[] = [];
+      await arena.measure(server, async () => {
+        const end = performance.now() + attackMs;
+        const work = async (first: number) => {
+          for (let request = first; request < requests && performance.now() < end; request += atOnce) {
+            replies.push(await caller.send(document(request)));
+          }
+        };
+        await Promise.all(Array.from({ length: atOnce }, (_, first) => work(first)));
+      });
+      findings.note(describe(replies));
+      return findings;
+    },
+  };
+}
+
+function describe(replies: readonly Reply[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, code } of replies) {
+    const outcome = code ?? String(status);
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  }
+  return [...counts].map(([outcome, count]) => `${count} × ${outcome}`).join(', ');
+}
+
+export const freeReadAttacks: readonly Attack[] = readings.map(readWithinRate);

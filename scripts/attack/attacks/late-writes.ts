@@ -1,0 +1,203 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Arena } from '../arena.ts';
+import { type Attack, Findings } from '../attack.ts';
+import type { Caller, Reply } from '../caller.ts';
+import { createPost, createRoom, type Person, signUp } from '../people.ts';
+import type { Server, ServerOptions } from '../server.ts';
+import { sleep, until } from '../waiting.ts';
+
+/* A 503 for a write means that it was not done and will not be. Each write has a title of its own, which is looked for afterwards. */
+
+interface Stage {
+  arena: Arena;
+  server: Server;
+  caller: Caller;
+  ada: Person;
+  room: string;
+}
+
+async function prepare(arena: Arena, options: Partial<ServerOptions> = {}): Promise<Stage> {
+  const server = await arena.start(options);
+  const caller = arena.caller(server, '127.0.0.9', 40);
+  const ada = await signUp(caller);
+  return { arena, server, caller, ada, room: await createRoom(caller, ada) };
+}
+
+/** Nobody else writes until it is called. */
+function lock(arena: Arena, server: Server): () => void {
+  const database = new DatabaseSync(server.databaseFile, { timeout: 5_000 });
+  database.exec('begin immediate');
+  let isLocked = true;
+  const unlock = () => {
+    if (isLocked) database.close();
+    isLocked = false;
+  };
+  arena.onEnd(unlock);
+  return unlock;
+}
+
+function storedTitles({ databaseFile }: Server): string[] {
+  const database = new DatabaseSync(databaseFile, { readOnly: true, timeout: 5_000 });
+  try {
+    return database
+      .prepare('select "title" from "posts"')
+      .all()
+      .map(({ title }) => String(title));
+  } finally {
+    database.close();
+  }
+}
+
+type Answers = { title: string; reply: Reply | undefined }[];
+
+function write({ caller, ada, room }: Stage, count: number): Promise<Answers> {
+  const writes = Array.from({ length: count }, async (_, index) => {
+    const title = `write ${index}`;
+    const sent = caller.send(createPost, { input: { room, title } }, { token: ada.token, timeoutMs: 30_000 });
+    return { title, reply: await sent.catch(() => undefined) };
+  });
+  return Promise.all(writes);
+}
+
+function judge(findings: Findings, answers: Answers, stored: readonly string[]): void {
+  const refused = answers.filter(({ reply }) => reply && reply.status >= 400);
+  const done = answers.filter(({ reply }) => reply?.status === 200);
+  const late = refused.filter(({ title }) => stored.includes(title));
+  const lost = done.filter(({ title }) => !stored.includes(title));
+  const other = refused.filter(({ reply }) => reply?.status !== 503 || !reply.headers['retry-after']);
+  findings.note(`${done.length} done, ${refused.length} refused`);
+  findings.expect(late.length === 0, `${late.length} of ${refused.length} writes that were refused are stored`);
+  findings.expect(lost.length === 0, `${lost.length} of ${done.length} writes that were acknowledged are not stored`);
+  findings.expect(
+    other.length === 0,
+    `${other.length} were refused with ${other[0]?.reply?.status} ${other[0]?.reply?.message ?? ''} instead of 503 with Retry-After`,
+  );
+}
+
+const lockedDatabase: Attack = {
+  name: 'locked-database',
+  promise: 'Of the writes that are refused while another process locks the database for 11 s, none is stored later.',
+  async run(arena) {
+    const findings = new Findings();
+    const stage = await prepare(arena);
+    const unlock = lock(arena, stage.server);
+    const writing = write(stage, 20);
+    await sleep(11_000);
+    unlock();
+    const answers = await writing;
+    await sleep(1_500);
+    judge(findings, answers, storedTitles(stage.server));
+    return findings;
+  },
+};
+
+const shortTimeout: Attack = {
+  name: 'operation-timeout',
+  promise: 'A write that takes longer than OPERATION_TIMEOUT_MS is not stored after its 503.',
+  async run(arena) {
+    const findings = new Findings();
+    const stage = await prepare(arena, { settings: { OPERATION_TIMEOUT_MS: '500' } });
+    const unlock = lock(arena, stage.server);
+    const writing = write(stage, 20);
+    await sleep(2_000);
+    unlock();
+    const answers = await writing;
+    await sleep(1_000);
+    judge(findings, answers, storedTitles(stage.server));
+    return findings;
+  },
+};
+
+const halfDone: Attack = {
+  name: 'half-done-mutation',
+  promise: 'A mutation of several fields that runs out of time does not answer 503 when some of it was done.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, ada, room } = await prepare(arena);
+    await server.stop();
+    for (const timeoutMs of [15, 30, 60]) {
+      const hurried = await arena.start({
+        folder: server.folder,
+        settings: { OPERATION_TIMEOUT_MS: String(timeoutMs) },
+      });
+      await expectTruth(findings, { arena, server: hurried, caller: arena.caller(hurried), ada, room });
+      await hurried.stop();
+    }
+    return findings;
+  },
+};
+
+/** Posts, then a password that takes long to hash, then posts again. */
+async function expectTruth(findings: Findings, { caller, ada, room, server }: Stage): Promise<void> {
+  const create = (name: string) => `${name}: createPost(input: { room: "${room}", title: "part" }) { post { id } }`;
+  const email = `${Math.random()}@example.org`;
+  const slow = `slow: signUp(input: { name: "Bob", email: "${email}", password: "correct horse" }) { expiresAt }`;
+  const before = storedTitles(server).length;
+  const mutation = `mutation { ${create('first')} ${slow} ${create('last')} }`;
+  const reply = await caller.send(mutation, {}, { token: ada.token });
+  await sleep(1_000);
+  const stored = storedTitles(server).length - before;
+  const told = [reply.data?.first, reply.data?.last].filter(Boolean).length;
+  findings.note(`${reply.status}: ${told} posts in the answer, ${stored} stored`);
+  findings.expect(reply.status !== 503 || stored === 0, `503, and ${stored} of 2 posts are stored`);
+}
+
+const clientGone: Attack = {
+  name: 'client-gone',
+  promise: 'A write that waits for its turn is not done when its client has left.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller, ada, room } = await prepare(arena);
+    const socket = await arena.socket(server, { params: { authorization: `Bearer ${ada.token}` } });
+    const unlock = lock(arena, server);
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` };
+    const variables = (title: string) => ({ input: { room, title } });
+    const calls = ['over HTTP 1', 'over HTTP 2'].map((title) => {
+      const call = caller.request({ method: 'POST', path: '/graphql', headers });
+      call.end(JSON.stringify({ query: createPost, variables: variables(title) }));
+      return call;
+    });
+    socket.subscribe('m1', createPost, variables('over WebSocket 1'));
+    socket.subscribe('m2', createPost, variables('over WebSocket 2'));
+    await sleep(700);
+    for (const call of calls) call.destroy();
+    socket.leave();
+    await sleep(700);
+    unlock();
+    await sleep(1_500);
+    const stored = storedTitles(server);
+    findings.expect(stored.length === 0, `${stored.length} of 4 are stored: ${stored.join(', ')}`);
+    return findings;
+  },
+};
+
+const stopping: Attack = {
+  name: 'stopping',
+  promise:
+    'Of the writes under way when the server is told to stop, the acknowledged are stored and the refused are not.',
+  async run(arena) {
+    const findings = new Findings();
+    const stage = await prepare(arena);
+    const answers: Answers = [];
+    let isOver = false;
+    const writeOn = async (writer: number) => {
+      for (let index = 0; index < 9 && !isOver; index += 1) {
+        const title = `writer ${writer} ${index}`;
+        const reply = await stage.caller
+          .send(createPost, { input: { room: stage.room, title } }, { token: stage.ada.token })
+          .catch(() => undefined);
+        answers.push({ title, reply });
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 10 }, (_, writer) => writeOn(writer)));
+    await until(5_000, () => answers.length >= 20);
+    const status = await stage.server.stop();
+    isOver = true;
+    await writing;
+    findings.expect(status === 0, `it ended with ${status}`);
+    judge(findings, answers, storedTitles(stage.server));
+    return findings;
+  },
+};
+
+export const lateWriteAttacks: readonly Attack[] = [lockedDatabase, shortTimeout, halfDone, clientGone, stopping];

@@ -1,0 +1,97 @@
+import { type Attack, Findings } from '../attack.ts';
+import type { Caller } from '../caller.ts';
+import { signUp } from '../people.ts';
+
+const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
+
+function attempt(caller: Caller, email: string, password: string) {
+  return caller.send(signIn, { input: { email, password } }, { timeoutMs: 30_000 });
+}
+
+const massSignUp: Attack = {
+  name: 'mass-sign-up',
+  promise: 'One address creates at most ten accounts in a quarter of an hour, also by one operation of thirty.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start();
+    const caller = arena.caller(server, '127.0.0.3');
+    let created = 0;
+    for (const round of [0, 1]) {
+      const fields = Array.from(
+        { length: 30 },
+        (_, index) =>
+          `s${index}: signUp(input: { name: "n", email: "mass${round}-${index}@example.org", password: "correct horse" }) { expiresAt }`,
+      );
+      const reply = await caller.send(`mutation { ${fields.join(' ')} }`, {}, { timeoutMs: 30_000 });
+      created += Object.values(reply.data ?? {}).filter(Boolean).length;
+      findings.note(`${reply.status} ${reply.code ?? ''}`);
+    }
+    const { users } = await arena.caller(server, '127.0.0.4').ask('{ users(limit: 100) { data { id } } }');
+    created = Math.max(created, users.data.length);
+    findings.note(`${created} accounts were created`);
+    findings.expect(created <= 10, `${created} accounts were created`);
+    return findings;
+  },
+};
+
+const lockOut: Attack = {
+  name: 'lock-out',
+  promise:
+    'Eleven wrong passwords from one address do not lock out the owner, who comes from another with the right one.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start();
+    const owner = arena.caller(server, '127.0.0.2');
+    const stranger = arena.caller(server, '127.0.0.3');
+    const ada = await signUp(owner);
+    const codes: (string | undefined)[] = [];
+    for (let index = 0; index < 11; index += 1) codes.push((await attempt(stranger, ada.email, `wrong ${index}`)).code);
+    findings.expect(codes.at(-1) === 'RATE_LIMITED', `the eleventh guess: ${codes.at(-1)}`);
+    const reply = await attempt(owner, ada.email, ada.password);
+    findings.expect(reply.status === 200, `the owner: ${reply.status} ${reply.code ?? ''}`);
+    return findings;
+  },
+};
+
+const manyAddresses: Attack = {
+  name: 'guessing-from-many-addresses',
+  promise: 'The passwords that many addresses together may try at one account have a bound.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start();
+    const ada = await signUp(arena.caller(server, '127.0.0.2'));
+    const guesses = Array.from({ length: 25 }, async (_, address) => {
+      const caller = arena.caller(server, `127.0.5.${address + 1}`);
+      const codes: (string | undefined)[] = [];
+      for (let index = 0; index < 10; index += 1) codes.push((await attempt(caller, ada.email, `wrong ${index}`)).code);
+      return codes;
+    });
+    const checked = (await Promise.all(guesses)).flat().filter((code) => code === 'UNAUTHENTICATED').length;
+    findings.note(`${checked} of 250 guesses were checked`);
+    findings.expect(checked < 250, 'all of 250 guesses were checked');
+    return findings;
+  },
+};
+
+const oneOperation: Attack = {
+  name: 'guessing-in-one-operation',
+  promise: 'An operation of thirty attempts to sign in is limited like thirty operations.',
+  async run(arena) {
+    const findings = new Findings();
+    const server = await arena.start();
+    const ada = await signUp(arena.caller(server, '127.0.0.2'));
+    const fields = Array.from(
+      { length: 30 },
+      (_, index) => `s${index}: signIn(input: { email: "${ada.email}", password: "wrong ${index}" }) { expiresAt }`,
+    );
+    const reply = await arena
+      .caller(server, '127.0.0.3')
+      .send(`mutation { ${fields.join(' ')} }`, {}, { timeoutMs: 30_000 });
+    const checked = reply.text.split('"UNAUTHENTICATED"').length - 1;
+    findings.note(`${checked} guesses were checked`);
+    findings.expect(checked <= 10, `${checked} of 30 guesses were checked`);
+    return findings;
+  },
+};
+
+export const signInAttacks: readonly Attack[] = [massSignUp, lockOut, manyAddresses, oneOperation];

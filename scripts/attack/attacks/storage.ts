@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Arena } from '../arena.ts';
+import { type Attack, Findings } from '../attack.ts';
+import type { Caller, Reply } from '../caller.ts';
+import { createPost, createRoom, type Person, post, signUp, titles, titlesOf } from '../people.ts';
+import type { Server } from '../server.ts';
+import { sleep, until } from '../waiting.ts';
+
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+/** One second is promised; the rest is for a busy machine. */
+const noticedWithinMs = 3_000;
+
+interface Stage {
+  server: Server;
+  caller: Caller;
+  ada: Person;
+  room: string;
+}
+
+async function prepare(arena: Arena, folder?: string): Promise<Stage> {
+  const server = await arena.start(folder === undefined ? {} : { folder });
+  const caller = arena.caller(server, '127.0.0.9');
+  const ada = await signUp(caller);
+  return { server, caller, ada, room: await createRoom(caller, ada) };
+}
+
+function writeOne({ caller, ada, room }: Stage, body = ''): Promise<Reply> {
+  return caller.send(createPost, { input: { room, title: 'one', body } }, { token: ada.token });
+}
+
+/** Within a moment it says that it is not ready, and refuses to write. */
+async function expectRefusing(findings: Findings, stage: Stage): Promise<void> {
+  await sleep(noticedWithinMs);
+  const ready = await stage.caller.statusOf('/ready');
+  const reply = await writeOne(stage);
+  findings.expect(ready === 503, `/ready: ${ready}`);
+  findings.expect(reply.status === 503, `a write: ${reply.status} ${reply.code ?? ''}`);
+  findings.expect((await stage.caller.statusOf('/health')) === 200, '/health is not 200');
+}
+
+const removed: Attack = {
+  name: 'removed-database',
+  promise:
+    'When the database file is removed, /ready is 503, writes are refused, and no other file is created in its place.',
+  async run(arena) {
+    const findings = new Findings();
+    const stage = await prepare(arena);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(stage.server.databaseFile + suffix, { force: true });
+    await expectRefusing(findings, stage);
+    await stage.caller.send('{ rooms { data { cursor } } }').catch(() => undefined);
+    findings.expect(!existsSync(stage.server.databaseFile), 'a database was created in its place');
+    return findings;
+  },
+};
+
+const replaced: Attack = {
+  name: 'replaced-database',
+  promise: 'When another file takes the place of the database, /ready is 503 and writes are refused.',
+  async run(arena) {
+    const findings = new Findings();
+    const [stage, other] = [await prepare(arena), await prepare(arena)];
+    await other.server.stop();
+    renameSync(other.server.databaseFile, stage.server.databaseFile);
+    await expectRefusing(findings, stage);
+    return findings;
+  },
+};
+
+const copiedOver: Attack = {
+  name: 'copied-over-database',
+  promise: 'When an older copy is written over the bytes of the live database, no live stream misses a post silently.',
+  async run(arena) {
+    const findings = new Findings();
+    const { server, caller, ada, room } = await prepare(arena);
+    await post(caller, ada, room, titles('A', 1, 5));
+    await server.stop();
+    const old = `${server.databaseFile}.old`;
+    copyFileSync(server.databaseFile, old);
+    const again = await arena.start({ folder: server.folder });
+    const client = arena.caller(again, '127.0.0.9');
+    await post(client, ada, room, titles('A', 6, 10));
+    const socket = await arena.socket(again);
+    await socket.follow('s', titlesOf(room));
+    copyFileSync(old, again.databaseFile);
+    writeFileSync(`${again.databaseFile}-wal`, '');
+    const acknowledged: string[] = [];
+    for (const title of titles('B', 6, 14)) {
+      const reply = await client
+        .send(createPost, { input: { room, title } }, { token: ada.token })
+        .catch(() => undefined);
+      if (reply?.status === 200) acknowledged.push(title);
+    }
+    const isOver = () => socket.errorOf('s') !== undefined || socket.closeCode !== undefined;
+    await until(4_000, isOver);
+    const received = socket.nexts('s').map(({ roomEvents }) => roomEvents.post?.title);
+    const missed = acknowledged.filter((title) => !received.includes(title));
+    findings.note(
+      `${acknowledged.length} of 9 acknowledged; ${socket.errorOf('s')?.extensions.code ?? 'the stream goes on'}`,
+    );
+    findings.expect(
+      isOver() || missed.length === 0,
+      `the stream goes on and missed ${missed.length} of ${acknowledged.length} posts`,
+    );
+    return findings;
+  },
+};
+
+const filler = 'filler';
+
+/** Fills a file system up to the last `leftBytes`. */
+function fill(folder: string, leftBytes = 0): void {
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, filler), Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+}
+
+const fullDisk: Attack = {
+  name: 'full-disk',
+  promise:
+    'On a full disk writes are 503 with Retry-After, the log names the reason, /ready is 503; it recovers by itself.',
+  async run(arena) {
+    const findings = new Findings();
+    const stage = await prepare(arena, arena.mountSmall(16));
+    const { server, caller } = stage;
+    fill(server.folder);
+    let reply = await writeOne(stage, 'x'.repeat(20_000));
+    for (let index = 0; index < 30 && reply.status === 200; index += 1)
+      reply = await writeOne(stage, 'x'.repeat(20_000));
+    findings.expect(
+      reply.status === 503 && reply.headers['retry-after'] !== undefined,
+      `a write: ${reply.status} ${reply.message ?? ''}`,
+    );
+    const ready = await caller.statusOf('/ready');
+    findings.expect(ready === 503, `/ready: ${ready}`);
+    const reads = await caller.send('{ rooms(limit: 1) { data { id cursor } } }');
+    findings.expect(reads.status === 200, `a query: ${reads.status}`);
+    const names = server.log.some((line) => /full|no space|ENOSPC/i.test(line));
+    findings.expect(names, `the log does not name the reason: ${server.log.at(-1)?.slice(0, 160) ?? 'it is empty'}`);
+    rmSync(join(server.folder, filler));
+    const recovers = await until(5_000, async () => (await writeOne(stage)).status === 200);
+    findings.expect(recovers, 'it does not write again once there is space');
+    const isReady = await until(5_000, async () => (await caller.statusOf('/ready')) === 200);
+    findings.expect(isReady, '/ready stays 503 once there is space');
+    return findings;
+  },
+};
+
+const fullAtStart: Attack = {
+  name: 'full-disk-at-start',
+  promise: 'A start and an import on a full disk end with a line that names the reason.',
+  async run(arena) {
+    const findings = new Findings();
+    const folder = arena.mountSmall(8);
+    const { server } = await prepare(arena, folder);
+    await server.stop();
+    const lines = Array.from({ length: 4_000 }, (_, index) =>
+      JSON.stringify({ type: 'user', name: `user ${index}`.padEnd(80, 'x'), createdAt: '2004-12-25T09:14:00.000Z' }),
+    );
+    const history = join(arena.newFolder(), 'history.ndjson');
+    writeFileSync(history, lines.map((line) => `${line}\n`).join(''));
+    const elsewhere = arena.mountSmall(1);
+    // The disk is full as soon as something is stored, not before.
+    fill(elsewhere, 80_000);
+    fill(folder, 200_000);
+    const runs: [string, string[], string][] = [
+      ['start', ['serve'], elsewhere],
+      ['import', ['import', history], folder],
+    ];
+    for (const [what, args, place] of runs) {
+      const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+        env: {
+          PATH: process.env['PATH'],
+          PORT: '0',
+          NODE_NO_WARNINGS: '1',
+          DATABASE_URL: `sqlite:${join(place, 'postroom.db')}`,
+        },
+        timeout: 15_000,
+      });
+      const text = String(stderr).trim();
+      findings.expect(status === 1, `${what}: it ended with ${status}`);
+      findings.expect(
+        /full|no space|ENOSPC|disk I\/O error/i.test(text) && !/rollback/i.test(text),
+        `${what}: ${text.split('\n').at(-1)?.slice(0, 120)}`,
+      );
+    }
+    return findings;
+  },
+};
+
+export const storageAttacks: readonly Attack[] = [removed, replaced, copiedOver, fullDisk, fullAtStart];

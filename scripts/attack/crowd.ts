@@ -1,0 +1,28 @@
+import type { Arena } from './arena.ts';
+import type { LiveSocket, SocketOptions } from './live-socket.ts';
+import type { Server } from './server.ts';
+
+const openedAtOnce = 50;
+
+/** Many sockets of one client. */
+export async function openCrowd(
+  arena: Arena,
+  server: Server,
+  count: number,
+  options: (index: number) => SocketOptions = () => ({}),
+): Promise<LiveSocket[]> {
+  const sockets: LiveSocket[] = [];
+  for (let first = 0; first < count; first += openedAtOnce) {
+    const length = Math.min(openedAtOnce, count - first);
+    const opening = Array.from({ length }, (_, index) =>
+      arena.socket(server, { keepsMessages: false, ...options(first + index) }),
+    );
+    sockets.push(...(await Promise.all(opening)));
+  }
+  return sockets;
+}
+
+/** `connectionParams` by which so many subscriptions, `s0` and so on, resume and are not charged to the rate. */
+export function resuming(count: number, cursor: string): Record<string, unknown> {
+  return { live: { seen: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, cursor])) } };
+}

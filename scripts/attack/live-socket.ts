@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import WebSocket from 'ws';
+import type { Server } from './server.ts';
+import { patienceMs, until, within } from './waiting.ts';
+
+export interface Message {
+  type: string;
+  id?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the operation's.
+  payload?: any;
+}
+
+export interface SocketOptions {
+  address?: string;
+  /** The payload of `connection_init`. */
+  params?: Record<string, unknown>;
+  /** Whether the messages are kept; a flood only needs them counted. */
+  keepsMessages?: boolean;
+}
+
+/** graphql-transport-ws by hand. */
+export class LiveSocket {
+  readonly webSocket: WebSocket;
+  readonly received: Message[] = [];
+  /** The counts of messages by type, of errors by their code. */
+  readonly counts: Record<string, number> = {};
+  closeCode: number | undefined;
+
+  constructor({ port }: Server, { address = '127.0.0.1', keepsMessages = true }: SocketOptions) {
+    this.webSocket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws', {
+      localAddress: address,
+    });
+    this.webSocket.on('error', () => {});
+    this.webSocket.on('close', (code) => {
+      this.closeCode = code;
+    });
+    this.webSocket.on('message', (data) => this.#receive(JSON.parse(String(data)), keepsMessages));
+  }
+
+  /** Resolves once it is acknowledged, or closed: see `closeCode`. */
+  static async open(server: Server, options: SocketOptions = {}): Promise<LiveSocket> {
+    const socket = new LiveSocket(server, options);
+    const { webSocket } = socket;
+    await within(patienceMs, 'a handshake', Promise.race([once(webSocket, 'open'), once(webSocket, 'close')]));
+    socket.send({ type: 'connection_init', payload: options.params ?? {} });
+    await until(patienceMs, () => socket.isAcknowledged || socket.closeCode !== undefined);
+    return socket;
+  }
+
+  get isAcknowledged(): boolean {
+    return this.counts['connection_ack'] !== undefined;
+  }
+
+  send(...messages: Message[]): void {
+    if (this.webSocket.readyState !== WebSocket.OPEN) return;
+    this.rawSocket.cork();
+    for (const message of messages) this.webSocket.send(JSON.stringify(message), () => {});
+    this.rawSocket.uncork();
+  }
+
+  subscribe(id: string, query: string, variables: Record<string, unknown> = {}): void {
+    this.send({ type: 'subscribe', id, payload: { query, variables } });
+  }
+
+  /** Subscribes; 'live', or the code of the error that it is refused with. */
+  async follow(id: string, query: string, variables: Record<string, unknown> = {}): Promise<string> {
+    this.subscribe(id, query, variables);
+    const isLive = () => this.received.some(({ type, payload }) => type === 'ping' && payload?.live?.[id]);
+    await until(patienceMs, () => isLive() || this.errorOf(id) !== undefined || this.closeCode !== undefined);
+    return isLive() ? 'live' : (this.errorOf(id)?.extensions.code ?? `closed with ${this.closeCode}`);
+  }
+
+  /** What ended the operation. */
+  errorOf(id: string): { extensions: { code: string; live?: { cursor: string } } } | undefined {
+    return this.received.find((message) => message.type === 'error' && message.id === id)?.payload[0];
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the operation's.
+  nexts(id: string): any[] {
+    return this.received.flatMap((message) =>
+      message.type === 'next' && message.id === id ? [message.payload.data] : [],
+    );
+  }
+
+  /** Resolves once the server has handled everything that was sent before, or has closed the socket. */
+  async settle(timeoutMs = patienceMs): Promise<void> {
+    const pongs = this.counts['pong'] ?? 0;
+    this.send({ type: 'ping' });
+    await until(timeoutMs, () => (this.counts['pong'] ?? 0) > pongs || this.closeCode !== undefined);
+  }
+
+  get rawSocket(): Socket {
+    return (this.webSocket as unknown as { _socket: Socket })._socket;
+  }
+
+  leave(): void {
+    this.webSocket.terminate();
+  }
+
+  #receive(message: Message, isKept: boolean): void {
+    const { type, payload } = message;
+    this.#count(type);
+    if (type === 'error') this.#count(payload[0].extensions.code);
+    if (isKept) this.received.push(message);
+    if (type === 'ping') this.send({ type: 'pong' });
+  }
+
+  #count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+}
+
+/** The counts of several sockets together, and how many were closed with which code. */
+export function sumCounts(sockets: readonly LiveSocket[]): string {
+  const sum: Record<string, number> = {};
+  for (const { counts, closeCode } of sockets) {
+    const closed = closeCode === undefined ? {} : { [`closed with ${closeCode}`]: 1 };
+    for (const [what, count] of Object.entries({ ...counts, ...closed })) sum[what] = (sum[what] ?? 0) + count;
+  }
+  const told = Object.entries(sum).filter(([what]) => !['pong', 'connection_ack', 'error'].includes(what));
+  return told.map(([what, count]) => `${count} × ${what}`).join(', ') || 'no answers';
+}

@@ -1,0 +1,57 @@
+import { importArchive } from './archive.ts';
+import { Arena, type Measured } from './arena.ts';
+import { type Attack, Findings } from './attack.ts';
+import { within } from './waiting.ts';
+
+export interface Result {
+  attack: Attack;
+  findings: Findings;
+  measured: Measured;
+  seconds: number;
+}
+
+const maxSeconds = 60;
+const maxRetainedMb = 64;
+/** Far above what is promised, so that a busy machine breaks nothing. */
+const maxBlockMs = 250;
+const unmeasured: Measured = { growthMb: 0, retainedMb: undefined, blockMs: 0, neighbour: undefined, addresses: 1 };
+
+let current: Arena | undefined;
+
+/** Runs one attack; when it returns, nothing of it is left. */
+export async function runAttack(attack: Attack): Promise<Result> {
+  if (attack.archive) importArchive(attack.archive);
+  const startedAt = performance.now();
+  const arena = new Arena();
+  current = arena;
+  let findings = new Findings();
+  let measured = unmeasured;
+  try {
+    const attacking = attack.run(arena);
+    attacking.catch(() => {});
+    findings = await within(maxSeconds * 1_000, 'the attack', Promise.race([attacking, arena.died]));
+  } catch (error) {
+    findings.expect(false, error instanceof Error ? error.message : String(error));
+  }
+  try {
+    measured = arena.measured ?? (await arena.measureAll());
+    if (arena.measured) judge(measured, findings);
+  } finally {
+    await arena.close();
+    current = undefined;
+  }
+  return { attack, findings, measured, seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+/** Ends whatever is running. */
+export async function abandon(): Promise<void> {
+  await current?.close();
+}
+
+/** What holds for every attack that measures. */
+function judge({ retainedMb = 0, blockMs, addresses }: Measured, findings: Findings): void {
+  const allowedMb = maxRetainedMb * addresses;
+  findings.expect(retainedMb <= allowedMb, `it retains ${Math.round(retainedMb)} MB, more than ${allowedMb}`);
+  const block = Number.isFinite(blockMs) ? `was blocked for ${Math.round(blockMs)} ms` : 'did not answer for 5 s';
+  findings.expect(blockMs <= maxBlockMs, `the event loop ${block}`);
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { ClockMove } from './movable-date.ts';
+import type { ProbeQuestion, ProbeReport } from './probe.ts';
+import { until, within } from './waiting.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const probe = new URL('./probe.ts', import.meta.url).href;
+const movableDate = new URL('./movable-date.ts', import.meta.url).href;
+
+export interface ServerOptions {
+  /** Every limit that is not named here has its default. */
+  settings?: Record<string, string>;
+  /** Where its database is; it may be there already. */
+  folder: string;
+  /** A program that starts node, and its arguments. */
+  startedBy?: string[];
+  /** File descriptors for its output instead of pipes that are read. */
+  stdout?: number;
+  stderr?: number;
+  /** Whether its wall clock can be moved. */
+  hasMovableClock?: boolean;
+}
+
+/** The real program in a process of its own, with the probe in it. */
+export class Server {
+  readonly process: ChildProcess;
+  readonly folder: string;
+  /** The lines on its standard error. */
+  readonly log: string[] = [];
+  /** Rejects when it ends without being told to. */
+  readonly died: Promise<never>;
+  peakMb = 0;
+  port = 0;
+  #firstPeakMb = 0;
+  #isEnding = false;
+  #lines: string[] = [];
+
+  constructor(options: ServerOptions) {
+    const { folder, settings = {}, startedBy = [], stdout = 'pipe', stderr = 'pipe' } = options;
+    this.folder = folder;
+    const imports = [probe, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => ['--import', url]);
+    const node = [process.execPath, '--expose-gc', '--max-semi-space-size=16', ...imports, main, 'serve'];
+    const [command = '', ...args] = [...startedBy, ...node];
+    this.process = spawn(command, args, {
+      stdio: ['ignore', stdout, stderr, 'ipc'],
+      env: {
+        PATH: process.env['PATH'],
+        NODE_NO_WARNINGS: '1',
+        PORT: '0',
+        DATABASE_URL: `sqlite:${this.databaseFile}`,
+        ...settings,
+      },
+    });
+    if (this.process.stderr) createInterface(this.process.stderr).on('line', (line) => this.log.push(line));
+    if (this.process.stdout) createInterface(this.process.stdout).on('line', (line) => this.#lines.push(line));
+    this.port = Number(settings['PORT'] ?? 0);
+    this.died = once(this.process, 'exit').then(([status, signal]) => {
+      if (this.#isEnding) return new Promise<never>(() => {});
+      throw new Error(`the server died (${signal ?? status}): ${this.log.slice(-3).join(' | ').slice(0, 300)}`);
+    });
+    this.died.catch(() => {});
+    const sampling = setInterval(() => this.#samplePeak(), 100);
+    this.process.once('exit', () => clearInterval(sampling));
+  }
+
+  /** Resolves once it serves. */
+  async ready(): Promise<this> {
+    await Promise.race([this.died, within(20_000, 'the start of the server', this.#waitForAddress())]);
+    await this.begin();
+    return this;
+  }
+
+  get databaseFile(): string {
+    return join(this.folder, 'postroom.db');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get isRunning(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  /** Figures count from here on. */
+  async begin(): Promise<ProbeReport | undefined> {
+    const report = await this.#askProbe('begin');
+    try {
+      // Resets the peak (proc(5)).
+      writeFileSync(`/proc/${this.process.pid}/clear_refs`, '5');
+    } catch {
+      // Then the peak is that of its whole life.
+    }
+    this.#samplePeak();
+    this.#firstPeakMb = this.peakMb;
+    return report;
+  }
+
+  /** How far the peak of its resident memory has grown since `begin`. */
+  get growthMb(): number {
+    return this.peakMb - this.#firstPeakMb;
+  }
+
+  /** Undefined when it is dead or does not answer for five seconds. */
+  report(): Promise<ProbeReport | undefined> {
+    this.#samplePeak();
+    return this.#askProbe('report');
+  }
+
+  /** Moves its wall clock to this far from the true time. */
+  async moveClock(clockOffsetMs: number): Promise<void> {
+    const moved = once(this.process, 'message');
+    this.process.send({ clockOffsetMs } satisfies ClockMove);
+    await within(5_000, 'moving the clock', moved);
+  }
+
+  /** Its exit status; 'killed' when it did not end within ten seconds. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string | null> {
+    this.#isEnding = true;
+    if (!this.isRunning) return this.process.exitCode;
+    this.process.kill(signal);
+    if (await until(10_000, () => !this.isRunning)) return this.process.exitCode ?? this.process.signalCode;
+    await this.kill();
+    return 'killed';
+  }
+
+  /** Ends it through the probe, whichever program started it. */
+  async leave(): Promise<void> {
+    this.#isEnding = true;
+    if (this.process.connected) this.process.disconnect();
+    if (!(await until(5_000, () => !this.isRunning))) await this.kill();
+  }
+
+  async kill(): Promise<void> {
+    this.#isEnding = true;
+    // What another program started ends with the channel to its probe.
+    if (this.process.connected) this.process.disconnect();
+    if (!this.isRunning) return;
+    const exit = once(this.process, 'exit');
+    this.process.kill('SIGKILL');
+    await exit;
+  }
+
+  async #waitForAddress(): Promise<void> {
+    const find = () => this.#lines.map((line) => / is at http:\S+:(\d+)\//.exec(line)?.[1]).find(Boolean);
+    if (this.process.stdout) {
+      await until(20_000, () => find() !== undefined);
+      this.port = Number(find());
+    } else {
+      await until(20_000, () =>
+        fetch(`${this.url}/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+    }
+  }
+
+  async #askProbe(question: ProbeQuestion['probe']): Promise<ProbeReport | undefined> {
+    if (!this.isRunning || !this.process.connected) return undefined;
+    const answered = once(this.process, 'message');
+    this.process.send({ probe: question } satisfies ProbeQuestion, () => {});
+    try {
+      const [report] = await within(5_000, 'the probe', answered);
+      return report as ProbeReport;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #samplePeak(): void {
+    try {
+      const status = readFileSync(`/proc/${this.process.pid}/status`, 'utf8');
+      const peak = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
+      if (peak) this.peakMb = Number(peak) / 1_024;
+    } catch {
+      // It is gone; the peak is what was seen last.
+    }
+  }
+}
