@@ -24,7 +24,7 @@ const postAdded = `subscription ($room: ID!, $after: String) {
 const everything = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) {
     __typename
-    room { posts(last: 50) { nodes { title } } members(first: 50) { nodes { name posts(last: 50) { title body } } } }
+    room { posts(last: 50) { nodes { title } } members(first: 10) { nodes { name posts(last: 50) { title body } } } }
   }
 }`;
 
