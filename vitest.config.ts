@@ -8,6 +8,8 @@ export default defineConfig({
     // Those run apart: npm run test:soak.
     exclude: ['test/soak/**'],
     pool: 'forks',
+    // The files of a worker share its modules: loading them for each file took as long as the tests.
+    isolate: false,
     // Most of a test is waiting.
     maxWorkers: 3,
     testTimeout: 30_000,

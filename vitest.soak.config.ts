@@ -6,7 +6,8 @@ export default defineConfig({
   ...common,
   test: {
     ...common.test,
-    include: ['test/soak/**/*.test.ts'],
+    include: ['test/soak/**/*.test.ts', 'test/live-resume.test.ts'],
+    env: { SOAK: 'true' },
     exclude: [],
     fileParallelism: false,
     testTimeout: 120_000,
