@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type DocumentNode, Kind, type OperationDefinitionNode, type ValidatedSubscriptionArgs, visit } from 'graphql';
 import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
@@ -38,7 +39,8 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     roomId: stream.roomId,
     after: after ?? stream.after,
     head: stream.head,
-    key: `${traits.id} ${JSON.stringify(variables)}`,
+    // Not the text itself, which may be long.
+    key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
     traits,
     sight: sightOf(viewer),
     viewerKey: viewerKeyOf(viewer),

@@ -33,8 +33,8 @@ export interface ConnectionParts extends Pick<Connection, 'address' | 'authoriza
 /** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
 export class Connection {
   readonly address: string;
-  /** That the handshake came with. */
-  readonly authorization: string | undefined;
+  /** That the handshake came with; undefined once it has been read. */
+  authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly writer: SocketWriter;
   viewer: Viewer | null = null;

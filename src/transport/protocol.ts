@@ -14,10 +14,12 @@ import { type Engine, isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { clearPayload } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
 import { toGraphQLRequest } from './request.ts';
+import { findSeenFault, readSeen } from './seen.ts';
 import type { Start } from './starting.ts';
 import type { TransportParts } from './transport.ts';
 
@@ -50,6 +52,7 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       context.extra.running.set(id, call.cancellation);
       const start = context.extra.starting.begin();
       const prepared = await prepare(parts, context, payload, call);
+      clearPayload(payload);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
       start.stand();
       const { errors = [] } = prepared.body;
@@ -66,11 +69,19 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
 }
 
 /** Whose socket it is, and from where its subscriptions go on; false closes it with 4403. */
-async function connect({ extra, connectionParams }: ConnectionContext, parts: TransportParts): Promise<boolean> {
+async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
+  const { extra, connectionParams } = context;
   const given = connectionParams?.['authorization'] ?? extra.authorization;
+  const seen = readSeen(connectionParams?.['live']);
+  // Neither is needed again, and either may be long.
+  delete (context as { connectionParams?: unknown }).connectionParams;
+  extra.authorization = undefined;
+  const fault = findSeenFault(seen, parts.config.limits.subscriptions);
+  if (fault) extra.end(CloseCode.BadRequest, fault);
+  if (!extra.isOpen) return false;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
-  extra.seen = readSeen(connectionParams?.['live']);
+  extra.seen = seen;
   await extra.admit(viewer, parts.watch);
   return true;
 }
@@ -99,12 +110,6 @@ async function authenticate(
     connection.end(tryAgainLater, 'Try again later');
     return undefined;
   }
-}
-
-function readSeen(live: unknown): Map<string, string> {
-  const seen = typeof live === 'object' && live !== null && 'seen' in live ? live.seen : undefined;
-  if (typeof seen !== 'object' || seen === null) return new Map();
-  return new Map(Object.entries(seen).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 async function prepare(
