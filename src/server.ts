@@ -33,6 +33,8 @@ import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.t
 /** So long a request that is under way may take when the server shuts down. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
+/** The different subscriptions of an address, or a user, cost an event no more than so many of the largest operations. */
+const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
@@ -72,6 +74,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       retention,
       epoch,
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
+      groupCosts: {
+        maxCost: maxOperationsPerEvent * config.limits.cost,
+        knownMs: config.rate.windowSeconds * 1_000,
+      },
       onError,
       onLogRead,
     });

@@ -54,7 +54,8 @@ export function createEngine(parts: EngineParts): Engine {
   });
   const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
-  /** What only said that it goes on is charged when it turns out to be refused. */
+  const operationServices = { ...parts, chargeRate };
+  /** What only said that it resumes is charged when it turns out to be refused. */
   const chargeRefused = async (call: Call, refusal: unknown): Promise<unknown> => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
     try {
@@ -72,12 +73,14 @@ export function createEngine(parts: EngineParts): Engine {
         if (!call.isResumed) rate = await chargeRate(call);
         const source = documents.find(request);
         isNew = !validation.opened.knows(source);
+        // It opens a group, which is charged later: a caller without anything left need not have the document parsed.
+        if (isNew && call.isResumed) await chargeRate(call, 0);
         if (isNew) refusals?.assertMayAsk(call);
         const validated = validateRequest(validation, source, request, call);
         documents.keep(request);
         const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
         if (call.isResumed && !isStream) rate = await chargeRate(call);
-        return new Operation(parts, validated, request, call, rate);
+        return new Operation(operationServices, validated, request, call, rate);
       } catch (error) {
         if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
         return toAnswer(

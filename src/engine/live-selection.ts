@@ -16,6 +16,8 @@ export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
   services: Services;
   viewer: Viewer | null;
+  address: string;
+  cost: number;
   answerOptions: AnswerOptions;
 }
 
@@ -31,7 +33,7 @@ let operationCount = 0;
 
 /** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
 export function createSubscribeRequest(operation: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
-  const { validated, services, viewer } = operation;
+  const { validated, services, viewer, address, cost } = operation;
   const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
   const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
@@ -44,6 +46,8 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     traits,
     sight: sightOf(viewer),
     viewerKey: viewerKeyOf(viewer),
+    cost,
+    address,
     renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
     renderPersonal: (event) =>
       read(operation, (db) => render(operation, stream, event, new OperationContext(services, viewer, { db }))),

@@ -17,7 +17,7 @@ import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
-import type { Caller, Rate } from './limits/rate.ts';
+import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
@@ -31,6 +31,10 @@ export interface OperationParts {
   log: Log;
 }
 
+export interface OperationServices extends OperationParts {
+  chargeRate: ChargeRate;
+}
+
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
   operationName: string | undefined;
@@ -41,7 +45,7 @@ export interface GraphQLRequest extends DocumentReference {
 
 /** Who sent it, and what its answer goes by. */
 export interface Call extends Caller {
-  /** A subscription that goes on is not charged to the rate. */
+  /** A subscription that resumes in a group that is known is not charged to the rate. */
   isResumed?: boolean;
   requestId: string;
   /** When the client has left, or the operation has taken too long. */
@@ -68,8 +72,9 @@ export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
-  readonly #parts: OperationParts;
+  readonly #parts: OperationServices;
   readonly #validated: ValidatedExecutionArgs;
+  readonly #cost: number;
   /** Beside the answer, where the request asks for it. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
@@ -77,7 +82,7 @@ export class Operation implements PreparedOperation {
   #context: OperationContext | undefined;
 
   constructor(
-    parts: OperationParts,
+    parts: OperationServices,
     { args, cost }: ValidatedRequest,
     request: GraphQLRequest,
     call: Call,
@@ -88,6 +93,7 @@ export class Operation implements PreparedOperation {
     this.operationName = args.operation.name?.value;
     this.#parts = parts;
     this.#validated = args;
+    this.#cost = cost;
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
     this.#call = call;
@@ -128,8 +134,10 @@ export class Operation implements PreparedOperation {
     const source = await subscribeCompiled({ ...validated, contextValue });
     if (!(source instanceof RoomStream)) return source as ExecutionResult;
     onFound?.();
-    const live = { validated, services, viewer, answerOptions: this.#answerOptions };
-    const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
+    const live = { validated, services, viewer, address, cost: this.#cost, answerOptions: this.#answerOptions };
+    const request = createSubscribeRequest(live, source, after);
+    if (this.#call.isResumed) await fanOut.chargeIfNew(request, () => this.#parts.chargeRate(this.#call));
+    const subscribing = fanOut.subscribe(request);
     return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
   }
 

@@ -22,6 +22,10 @@ export interface SubscribeRequest {
   sight: Sight;
   /** Equal for equal viewers. */
   viewerKey: string;
+  /** Of the operation, for each event. */
+  cost: number;
+  /** The client's address. */
+  address: string;
   /** Has no viewer in reach. */
   renderShared: Render;
   renderPersonal: Render;

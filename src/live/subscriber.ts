@@ -3,6 +3,7 @@ import type { RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
 import type { Feed } from './feed.ts';
 import type { Group } from './group.ts';
+import type { GroupHold } from './group-costs.ts';
 import type { Rendered } from './rendered.ts';
 import { personal, type SubscribeRequest } from './selection.ts';
 
@@ -39,6 +40,8 @@ export class Subscriber {
   readonly request: SubscribeRequest;
   /** The number of the event behind which it stands. */
   position: number;
+  /** Its part of what its group costs. */
+  hold: GroupHold | undefined;
   readonly #hub: SubscriberHub;
   #group: Group | undefined;
   #sink: Sink | undefined;

@@ -32,8 +32,11 @@ export interface Caller {
   address: string;
 }
 
-/** Charges one operation to a caller; undefined where there is no limit. Rejects with RateLimited. */
-export type ChargeRate = (caller: Caller) => Promise<Rate> | undefined;
+/**
+ * Charges `points` operations to a caller, by default one; undefined where there is no limit. Rejects with RateLimited; for
+ * 0 points where the caller has gone beyond the limit.
+ */
+export type ChargeRate = (caller: Caller, points?: number) => Promise<Rate> | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
@@ -50,6 +53,6 @@ export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRa
   const refuse = (error: unknown) => {
     throw error instanceof RateLimiterRes ? new RateLimited(toRate(error)) : error;
   };
-  return ({ viewer, address }) =>
-    (viewer ? users.consume(viewer.user.id) : addresses.consume(address)).then(toRate, refuse);
+  return ({ viewer, address }, points = 1) =>
+    (viewer ? users.consume(viewer.user.id, points) : addresses.consume(address, points)).then(toRate, refuse);
 }
