@@ -5,12 +5,14 @@ export class Lane {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
+  /** Work that need not wait starts at once: a group that is alone keeps up with those who write. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#isBusy) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await yieldWhenDue();
+    }
     this.#isBusy = true;
     try {
-      const due = yieldWhenDue();
-      if (due) await due;
       return await work();
     } finally {
       const next = this.#waiting.shift();

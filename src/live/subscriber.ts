@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
+import { yieldWhenDue } from '../event-loop.ts';
 import type { Feed } from './feed.ts';
 import type { Group } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
@@ -152,6 +153,7 @@ export class Subscriber {
 
   async #replay(events: readonly RoomEvent[]): Promise<void> {
     for (const event of events) {
+      await yieldWhenDue();
       const rendered = await this.#group?.replay(event);
       if (rendered === undefined || rendered === personal || this.#hasLeft) return;
       // Sent already, by another way, while it was rendered.
