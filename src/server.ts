@@ -9,6 +9,7 @@ import { readEpoch } from './data/events.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import { Retained } from './engine/limits/retained.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
@@ -92,7 +93,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         verified.forget();
         end();
       });
-    const parts: TransportParts = { engine, authenticate, watch, config, log };
+    const parts: TransportParts = { engine, authenticate, watch, config, retained: new Retained(config.limits), log };
     const door = createWebSocketDoor(parts);
     const metrics = createMetrics(() => readCounts({ bus, fanOut, door, logReadCount }));
     const http = createHttpServer({ ...parts, metrics, isReady: () => isReady(database) }, door.upgrade);

@@ -18,6 +18,7 @@ export interface LiveOperation {
   viewer: Viewer | null;
   address: string;
   cost: number;
+  onLeave: () => void;
   answerOptions: AnswerOptions;
 }
 
@@ -32,8 +33,9 @@ const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
 let operationCount = 0;
 
 /** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
-export function createSubscribeRequest(operation: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
-  const { validated, services, viewer, address, cost } = operation;
+export function createSubscribeRequest(given: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
+  const operation = { ...given, validated: withCoercedOnly(given.validated) };
+  const { validated, services, viewer, address, cost, onLeave } = operation;
   const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
   const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
@@ -48,10 +50,19 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,
+    onLeave,
     renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
     renderPersonal: (event) =>
       read(operation, (db) => render(operation, stream, event, new OperationContext(services, viewer, { db }))),
   };
+}
+
+const noSources = Object.create(null);
+
+/** What the variables were coerced from is not kept with a subscription. */
+function withCoercedOnly(validated: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
+  const { coerced } = validated.variableValues;
+  return { ...validated, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 
 /** An event may lead to other rooms, and say where they stand. */

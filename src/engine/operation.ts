@@ -18,6 +18,7 @@ import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
+import type { ClientAccount } from './limits/retained.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
@@ -61,10 +62,17 @@ export interface PreparedOperation {
   /** How long its answer may be kept, and whether for everyone; known once it has run. */
   readonly cachePolicy: CachePolicy;
   /**
-   * A subscription's stream, or why there is none; `after` wins over the operation's own argument. `onFound` is called
-   * as soon as the stream's place is known: whatever is written from then on stands behind it.
+   * A subscription's stream, or why there is none. It counts for `account` as long as it lasts; `after` wins over the
+   * operation's own argument. `onFound` is called as soon as the stream's place is known: whatever is written from then on
+   * stands behind it.
    */
-  subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer>;
+  subscribe(options: SubscribeOptions): Promise<Subscriber | Answer>;
+}
+
+export interface SubscribeOptions {
+  account: ClientAccount;
+  after?: string | undefined;
+  onFound?: () => void;
 }
 
 /** One operation that passed every check. */
@@ -114,10 +122,10 @@ export class Operation implements PreparedOperation {
     return this.#context?.hasAskedForViewer ? { ...policy, isPublic: false } : policy;
   }
 
-  async subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer> {
+  async subscribe(options: SubscribeOptions): Promise<Subscriber | Answer> {
     let subscriber: Subscriber | undefined;
     const open = async () => {
-      const opened = await this.#subscribe(after, onFound);
+      const opened = await this.#subscribe(options);
       if (!(opened instanceof Subscriber)) return opened;
       subscriber = opened;
       return {};
@@ -126,19 +134,39 @@ export class Operation implements PreparedOperation {
     return subscriber ?? answer;
   }
 
-  async #subscribe(after?: string, onFound?: () => void): Promise<Subscriber | ExecutionResult> {
-    const { services, fanOut } = this.#parts;
+  async #subscribe({ account, after, onFound }: SubscribeOptions): Promise<Subscriber | ExecutionResult> {
+    const { services } = this.#parts;
     const { viewer, address } = this.#call;
     const contextValue = new OperationContext(services, viewer, { address });
     const validated = this.#validated as ValidatedSubscriptionArgs;
     const source = await subscribeCompiled({ ...validated, contextValue });
     if (!(source instanceof RoomStream)) return source as ExecutionResult;
     onFound?.();
-    const live = { validated, services, viewer, address, cost: this.#cost, answerOptions: this.#answerOptions };
+    const onLeave = account.holdSubscription(validated.document, validated.variableValues.coerced);
+    try {
+      return await this.#follow(source, after, onLeave);
+    } catch (error) {
+      onLeave();
+      throw error;
+    }
+  }
+
+  async #follow(source: RoomStream, after: string | undefined, onLeave: () => void): Promise<Subscriber> {
+    const { services, fanOut, chargeRate } = this.#parts;
+    const { viewer, address, isResumed, cancellation } = this.#call;
+    const validated = this.#validated as ValidatedSubscriptionArgs;
+    const live = {
+      validated,
+      services,
+      viewer,
+      address,
+      cost: this.#cost,
+      onLeave,
+      answerOptions: this.#answerOptions,
+    };
     const request = createSubscribeRequest(live, source, after);
-    if (this.#call.isResumed) await fanOut.chargeIfNew(request, () => this.#parts.chargeRate(this.#call));
-    const subscribing = fanOut.subscribe(request);
-    return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
+    if (isResumed) await fanOut.chargeIfNew(request, () => chargeRate(this.#call));
+    return cancellation.race(fanOut.subscribe(request), { dispose: (subscriber) => subscriber.leave() });
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {

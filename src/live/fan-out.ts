@@ -92,6 +92,7 @@ export class FanOut implements SubscriberHub {
 
   forget(subscriber: Subscriber): void {
     subscriber.hold?.release();
+    subscriber.request.onLeave();
     const known = this.#subscribers.get(subscriber.feed);
     if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);

@@ -26,6 +26,8 @@ export interface SubscribeRequest {
   cost: number;
   /** The client's address. */
   address: string;
+  /** Called when the stream is over. */
+  onLeave: () => void;
   /** Has no viewer in reach. */
   renderShared: Render;
   renderPersonal: Render;

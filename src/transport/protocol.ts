@@ -41,12 +41,12 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
         await renew(context, payload['authorization'], parts);
     },
     async onSubscribe(context, id, payload) {
-      const { viewer, address, seen } = context.extra;
+      const { viewer, address } = context.extra;
       const call: Call = {
         viewer,
         address,
-        isResumed: seen.has(id),
-        requestId: randomUUID(),
+        isResumed: context.extra.hasSeen(id),
+        requestId: flatten(randomUUID()),
         cancellation: new Cancellation(),
       };
       context.extra.running.set(id, call.cancellation);
@@ -61,7 +61,12 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       return carriers;
     },
     execute: (args) => execute(operationOf(args)),
-    subscribe: (args) => subscribe(operationOf(args), engine),
+    subscribe(args) {
+      const operation = operationOf(args);
+      // graphql-ws keeps the arguments as long as the stream.
+      Object.assign(args, { contextValue: undefined });
+      return subscribe(operation, engine);
+    },
     // What the engine answered leaves as it is.
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => refusals.get(errors) ?? findRefusal(errors[0])?.body.errors,
@@ -81,7 +86,7 @@ async function connect(context: ConnectionContext, parts: TransportParts): Promi
   if (!extra.isOpen) return false;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
-  extra.seen = seen;
+  extra.keepSeen(seen);
   await extra.admit(viewer, parts.watch);
   return true;
 }
@@ -114,7 +119,7 @@ async function authenticate(
 
 async function prepare(
   { engine, config }: TransportParts,
-  { subscriptions }: ConnectionContext,
+  { subscriptions, extra }: ConnectionContext,
   payload: unknown,
   call: Call,
 ): Promise<PreparedOperation | Answer> {
@@ -122,6 +127,7 @@ async function prepare(
     if (Object.keys(subscriptions).length > config.limits.subscriptions) {
       throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
     }
+    extra.account.take(0);
     return await engine.prepare(toGraphQLRequest(payload), call);
   } catch (error) {
     return engine.refuse(error, call.requestId);
@@ -157,9 +163,10 @@ async function subscribe(
   { id, call, start, prepared, connection }: SocketOperation,
   engine: Engine,
 ): Promise<AsyncGenerator<never>> {
-  const after = connection.seen.get(id);
-  connection.seen.delete(id);
-  const subscriber = await prepared.subscribe(after, start.stand).finally(start.stand);
+  const after = connection.takeSeen(id);
+  const subscriber = await prepared
+    .subscribe({ account: connection.account, after, onFound: start.stand })
+    .finally(start.stand);
   if (isAnswer(subscriber)) return refusedIterator(subscriber);
   connection.addStream(id, { subscriber, begunBy: call.viewer });
   return new LiveIterator({
@@ -175,4 +182,9 @@ async function subscribe(
 // biome-ignore lint/correctness/useYield: it has nothing to yield.
 async function* refusedIterator(answer: Answer): AsyncGenerator<never> {
   throw new OperationRefused(answer);
+}
+
+/** The same text in one piece: a UUID is put together from fourteen, which take 450 bytes more. */
+function flatten(text: string): string {
+  return Buffer.from(text).toString();
 }

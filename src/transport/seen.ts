@@ -29,3 +29,8 @@ export function findIdFault(id: string): string | undefined {
 function tooLong(subject: string, { length }: string): string {
   return `${subject} of ${length} characters: at most ${maxKeptLength} are allowed`;
 }
+
+/** What an entry takes as long as it is kept, in bytes: its texts, and its place in the map. */
+export function bytesOfSeen(id: string, cursor: string): number {
+  return 150 + 2 * (id.length + cursor.length);
+}

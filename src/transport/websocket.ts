@@ -66,6 +66,8 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     webSocket.once('message', hear);
     limitMessages(connection, parts.config.limits.messages, entrance);
     keepAlive.watch(connection, socket);
+    // After ws, which has read what came.
+    socket.on('data', () => connection.countUnfinished());
     open(protocol, connection, parts, hear);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
@@ -74,7 +76,8 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
       isWelcome = true;
       const { authorization } = request.headers;
-      welcome(new Connection({ address, authorization, webSocket, socket }), socket);
+      const account = parts.retained.open(address);
+      welcome(new Connection({ address, authorization, webSocket, socket, account }), socket);
     });
     // ws has said what is wrong with it.
     if (!isWelcome) linger(socket);
@@ -90,6 +93,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     upgrade(request, socket, head, refuse) {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
+      if (!parts.retained.hasRoomForSocket(address)) return false;
       const said = head.length > 0 ? head : nothing;
       return entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
     },
@@ -133,6 +137,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
     const fault = findIdFault(message.id);
     if (fault) return connection.end(CloseCode.BadRequest, fault);
     if (message.type === MessageType.Subscribe) {
+      connection.keepMessage(message.id, data.length);
       return order.subscribe(message.id, () => begin(connection, listener, message));
     }
     return order.complete(message.id, () => {
@@ -146,7 +151,12 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage: (listener) => {
+        let isPaused = false;
         const turns = new Turns<string>(messagesPerTurn, (data) => {
+          if (isPaused && turns.isEmpty) {
+            isPaused = false;
+            connection.resumeReading();
+          }
           if (!connection.isOpen) return;
           // An operation may take long, and many come in a turn.
           sendHeldAnswers();
@@ -156,7 +166,12 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
           });
         });
         webSocket.on('message', (data: RawData) => {
-          if (connection.isOpen) turns.push(String(data));
+          if (!connection.isOpen) return;
+          turns.push(String(data));
+          // The network keeps what comes next until these are done.
+          if (turns.isEmpty || isPaused) return;
+          isPaused = true;
+          connection.pauseReading();
         });
       },
     },
