@@ -61,7 +61,8 @@ const noSources = Object.create(null);
 
 /** What the variables were coerced from is not kept with a subscription. */
 function withCoercedOnly(validated: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
-  const { coerced } = validated.variableValues;
+  // A copy takes a third of the original, which is a dictionary.
+  const coerced = Object.setPrototypeOf({ ...validated.variableValues.coerced }, null);
   return { ...validated, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 

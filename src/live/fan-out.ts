@@ -91,7 +91,7 @@ export class FanOut implements SubscriberHub {
   }
 
   forget(subscriber: Subscriber): void {
-    subscriber.hold?.release();
+    this.#release(subscriber);
     subscriber.request.onLeave();
     const known = this.#subscribers.get(subscriber.feed);
     if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
@@ -152,11 +152,15 @@ export class FanOut implements SubscriberHub {
     }
   }
 
+  #release(subscriber: Subscriber): void {
+    if (subscriber.hold) this.#costs.release(subscriber.hold);
+    subscriber.hold = undefined;
+  }
+
   /** What was one group for many viewers is now one for each. */
   #holdAnew(member: Subscriber): boolean {
     try {
-      member.hold?.release();
-      member.hold = undefined;
+      this.#release(member);
       member.hold = this.#costs.hold(costOf(member.request));
       return true;
     } catch (error) {

@@ -28,8 +28,11 @@ interface Owner {
   readonly groups: Map<GroupEntry, number>;
 }
 
+/** The part of one subscription in its group. */
 export interface GroupHold {
-  release(): void;
+  readonly entry: GroupEntry;
+  readonly address: string;
+  readonly userId: string | null;
 }
 
 const maxKnown = 100_000;
@@ -82,7 +85,7 @@ export class GroupCosts {
     entry.holders += 1;
     add(this.#addresses, address, entry);
     if (userId !== null) add(this.#users, userId, entry);
-    return { release: () => this.#release(entry, address, userId) };
+    return { entry, address, userId };
   }
 
   #assertFits(whose: string, owner: Owner | undefined, entry: GroupEntry): void {
@@ -93,7 +96,7 @@ export class GroupCosts {
     throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 
-  #release(entry: GroupEntry, address: string, userId: string | null): void {
+  release({ entry, address, userId }: GroupHold): void {
     subtract(this.#addresses, address, entry);
     if (userId !== null) subtract(this.#users, userId, entry);
     entry.holders -= 1;

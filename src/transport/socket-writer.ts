@@ -49,7 +49,7 @@ export class SocketWriter implements Outgoing {
   isFull(): boolean {
     const waiting = this.#socket.writableLength;
     // Where too much is kept for the address already, nothing is added to what waits.
-    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isOver);
+    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
   }
 
   onceDrained(resume: () => void): void {

@@ -130,12 +130,12 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
 function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts, onEnd: () => void): void {
   const { webSocket } = connection;
   const order = new OperationOrder();
-  const handle = async (data: string, listener: Listener) => {
+  const handle = (data: string, listener: Listener): Promise<void> | undefined => {
     const message = readClientMessage(data);
-    if (!message) return connection.end(CloseCode.BadRequest, 'Invalid message received');
+    if (!message) return void connection.end(CloseCode.BadRequest, 'Invalid message received');
     if (!('id' in message)) return listener(message);
     const fault = findIdFault(message.id);
-    if (fault) return connection.end(CloseCode.BadRequest, fault);
+    if (fault) return void connection.end(CloseCode.BadRequest, fault);
     if (message.type === MessageType.Subscribe) {
       connection.keepMessage(message.id, data.length);
       return order.subscribe(message.id, () => begin(connection, listener, message));
@@ -160,7 +160,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
           if (!connection.isOpen) return;
           // An operation may take long, and many come in a turn.
           sendHeldAnswers();
-          handle(data, listener as unknown as Listener).catch((error) => {
+          handle(data, listener as unknown as Listener)?.catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
             connection.end(tryAgainLater, 'Try again later');
           });

@@ -6,16 +6,18 @@ import { ClientError } from '../../errors.ts';
 /* What is kept for clients between their messages, estimated in bytes: test/soak/retained-memory.test.ts measures it. */
 
 /** An open WebSocket. */
-export const socketBytes = 10_000;
+export const socketBytes = 9_300;
 /** A live subscription, without its variables and its document. */
-const subscriptionBytes = 5_400;
+const subscriptionBytes = 4_900;
 /** A coerced variable and its JSON take so much for each byte of the JSON. */
 const bytesPerVariableByte = 4;
 /** A document's syntax tree and plans. It lives as long as a subscription runs it. */
-const bytesPerToken = 400;
+export const bytesPerToken = 400;
 const maxBytesOfSocket = 2 ** 20;
-const maxBytesOfAddress = 2 ** 26;
-const minBytesPerSocket = 2 ** 16;
+const maxBytesOfAddress = 58 * 2 ** 20;
+const minBytesPerSocket = 58 * 2 ** 10;
+
+const crowdedShare = 0.7;
 
 /** What is kept for one socket, one address or the whole process; everything counts for those above, too. */
 export class RetainedAccount {
@@ -33,6 +35,11 @@ export class RetainedAccount {
   /** Whether it holds more than it may: what was already there was added without asking. */
   get isOver(): boolean {
     return this.used > this.#limit || (this.#above?.isOver ?? false);
+  }
+
+  /** Whether what waits for readers must not grow: the rest is left to what clients ask for. */
+  get isCrowded(): boolean {
+    return this.used > this.#limit * crowdedShare || (this.#above?.isCrowded ?? false);
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the bound. */
@@ -156,12 +163,16 @@ export class Retained {
 
 const bytesOf = new WeakMap<DocumentNode, number>();
 
+export function countTokens(document: DocumentNode): number {
+  let tokens = 0;
+  for (let token: Token | null | undefined = document.loc?.startToken; token; token = token.next) tokens += 1;
+  return tokens;
+}
+
 function bytesOfDocument(document: DocumentNode): number {
   const known = bytesOf.get(document);
   if (known !== undefined) return known;
-  let tokens = 0;
-  for (let token: Token | null | undefined = document.loc?.startToken; token; token = token.next) tokens += 1;
-  const bytes = tokens * bytesPerToken + 2 * (document.loc?.source.body.length ?? 0);
+  const bytes = countTokens(document) * bytesPerToken + 2 * (document.loc?.source.body.length ?? 0);
   bytesOf.set(document, bytes);
   return bytes;
 }
