@@ -38,10 +38,10 @@ export class FixedWindow {
     this.#windowMs = windowSeconds * 1_000;
   }
 
-  charge(key: string): Charged {
+  charge(key: string, points = 1): Charged {
     const now = performance.now();
     const window = this.#find(key, now) ?? this.#begin(key, now);
-    window.charges += 1;
+    window.charges += points;
     return {
       isOver: window.charges > this.#limit,
       remaining: Math.max(0, this.#limit - window.charges),

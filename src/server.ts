@@ -8,6 +8,7 @@ import { openDatabase } from './data/database.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import { Retained } from './engine/limits/retained.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
@@ -34,6 +35,8 @@ import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.t
 /** So long a request that is under way may take when the server shuts down. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
+/** The different subscriptions of an address, or a user, cost an event no more than so many of the largest operations. */
+const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
@@ -75,6 +78,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       bus,
       retention,
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
+      groupCosts: {
+        maxCost: maxOperationsPerEvent * config.limits.cost,
+        knownMs: config.rate.windowSeconds * 1_000,
+      },
       onError,
       onLogRead,
     });
@@ -90,7 +97,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         end();
       });
     const unsent = new UnsentAnswers(config.limits.answerBytes);
-    const parts: TransportParts = { engine, authenticate, watch, unsent, config, log };
+    const retained = new Retained(config.limits);
+    const parts: TransportParts = { engine, authenticate, watch, unsent, retained, config, log };
     const door = createWebSocketDoor(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = createMetrics(() =>

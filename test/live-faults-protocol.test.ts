@@ -102,7 +102,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
   });
 
   it('an id that is in use: 4409, also while the first is being prepared, and whatever its length', async () => {
-    for (const id of ['1', 'x'.repeat(1_000)]) {
+    for (const id of ['1', 'x'.repeat(200)]) {
       const socket = await open();
       socket.send(subscribeTo(id), subscribeTo(id));
       expect(await socket.closed).toMatchObject({ code: 4409 });

@@ -27,7 +27,8 @@ export class Cancellation {
   }
 
   forget(listener: () => void): void {
-    this.#listeners?.delete(listener);
+    // An operation that lasts keeps no empty set.
+    if (this.#listeners?.delete(listener) && this.#listeners.size === 0) this.#listeners = undefined;
   }
 
   toSignal(): AbortSignal {

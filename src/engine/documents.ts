@@ -18,10 +18,13 @@ import { LRUCache } from 'lru-cache';
 import { withoutTraces } from '../errors.ts';
 import { requestError } from './answer.ts';
 import type { Enveloped } from './engine.ts';
+import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
-/** A syntax tree takes up to 220 times its source, which makes 110 MB of them at the most. */
-const maxSourceLength = 500_000;
+/** With all its tokens a syntax tree takes 200 to 340 bytes for each of them, which makes 5 MB of them at the most. */
+const maxTokens = 14_000;
+/** The source itself, which is long where comments or strings are. */
+const charactersPerToken = 150;
 const maxErrors = 10;
 /** Stands for a document that was refused: its tree is to die young, and not to grow old in the cache. */
 const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
@@ -46,13 +49,13 @@ export interface OpenedDocument {
   operations: Map<string | undefined, ValidatedExecutionArgs>;
 }
 
-/** Sends each document through the pipeline once. The cache is bounded by the length of the sources it holds. */
+/** Sends each document through the pipeline once. The cache is bounded by the tokens of the documents it holds. */
 export class Documents {
   readonly #enveloped: Enveloped;
   readonly #opened = new LRUCache<string, OpenedDocument>({
     max: maxDocuments,
-    maxSize: maxSourceLength,
-    sizeCalculation: (_document, source) => source.length + 1,
+    maxSize: maxTokens,
+    sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
   });
 
   constructor(enveloped: Enveloped) {

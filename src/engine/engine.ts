@@ -54,9 +54,9 @@ export function createEngine(parts: EngineParts): Engine {
     ],
   });
   const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
-  const operationParts = { ...parts, costlyOperations: new CostlyOperations() };
+  const operationParts = { ...parts, chargeRate, costlyOperations: new CostlyOperations() };
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
-  /** What only said that it goes on is charged when it turns out to be refused. */
+  /** What only said that it resumes is charged when it turns out to be refused. */
   const chargeRefused = (call: Call, refusal: unknown): unknown => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
     try {
@@ -74,6 +74,8 @@ export function createEngine(parts: EngineParts): Engine {
         if (!call.isResumed) rate = chargeRate(call);
         const source = documents.find(request);
         isNew = !validation.opened.knows(source);
+        // It opens a group, which is charged later: a caller without anything left need not have the document parsed.
+        if (isNew && call.isResumed) chargeRate(call, 0);
         if (isNew) refusals?.assertMayAsk(call);
         const validated = validateRequest(validation, source, request, call);
         documents.keep(request);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -29,6 +30,9 @@ export interface LiveOperation {
   viewer: Viewer | null;
   /** How long an event may be; one that is longer is replaced by an error with its cursor, and the stream continues. */
   answerBytes: number;
+  address: string;
+  cost: number;
+  onLeave: () => void;
   answerOptions: AnswerOptions;
 }
 
@@ -43,8 +47,9 @@ const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
 let operationCount = 0;
 
 /** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
-export function createSubscribeRequest(operation: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
-  const { validated, services, viewer } = operation;
+export function createSubscribeRequest(given: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
+  const operation = { ...given, validated: withCoercedOnly(given.validated) };
+  const { validated, services, viewer, address, cost, onLeave } = operation;
   const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
   traitsOf.set(validated.operation, traits);
   const readsBodies = selectsPostBody(validated);
@@ -53,16 +58,29 @@ export function createSubscribeRequest(operation: LiveOperation, stream: RoomStr
     roomId: stream.roomId,
     after: after ?? stream.after,
     head: stream.head,
-    key: `${traits.id} ${JSON.stringify(variables)}`,
+    // Not the text itself, which may be long.
+    key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
     traits,
     sight: sightOf(viewer),
     viewerKey: viewerKeyOf(viewer),
+    cost,
+    address,
+    onLeave,
     renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
     renderPersonal: (event) =>
       read(operation, (db) =>
         render(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
       ),
   };
+}
+
+const noSources = Object.create(null);
+
+/** What the variables were coerced from is not kept with a subscription. */
+function withCoercedOnly(validated: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
+  // A copy takes a third of the original, which is a dictionary.
+  const coerced = Object.setPrototypeOf({ ...validated.variableValues.coerced }, null);
+  return { ...validated, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 
 /** An event may lead to other rooms, and say where they stand. */

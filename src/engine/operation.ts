@@ -19,7 +19,8 @@ import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
-import type { Caller, Rate } from './limits/rate.ts';
+import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
+import type { ClientAccount } from './limits/retained.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
 import { selectsPostBody } from './post-body.ts';
@@ -35,6 +36,10 @@ export interface OperationParts {
   log: Log;
 }
 
+export interface OperationServices extends OperationParts {
+  chargeRate: ChargeRate;
+}
+
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
   operationName: string | undefined;
@@ -45,7 +50,7 @@ export interface GraphQLRequest extends DocumentReference {
 
 /** Who sent it, and what its answer goes by. */
 export interface Call extends Caller {
-  /** A subscription that goes on is not charged to the rate. */
+  /** A subscription that resumes in a group that is known is not charged to the rate. */
   isResumed?: boolean;
   requestId: string;
   /** When the client has left, or the operation has taken too long. */
@@ -61,10 +66,17 @@ export interface PreparedOperation {
   /** How long its answer may be kept, and whether for everyone; known once it has run. */
   readonly cachePolicy: CachePolicy;
   /**
-   * A subscription's stream, or why there is none; `after` wins over the operation's own argument. `onFound` is called
-   * as soon as the stream's place is known: whatever is written from then on stands behind it.
+   * A subscription's stream, or why there is none. It counts for `account` as long as it lasts; `after` wins over the
+   * operation's own argument. `onFound` is called as soon as the stream's place is known: whatever is written from then on
+   * stands behind it.
    */
-  subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer>;
+  subscribe(options: SubscribeOptions): Promise<Subscriber | Answer>;
+}
+
+export interface SubscribeOptions {
+  account: ClientAccount;
+  after?: string | undefined;
+  onFound?: () => void;
 }
 
 /** One operation that passed every check. */
@@ -72,8 +84,9 @@ export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
-  readonly #parts: OperationParts;
+  readonly #parts: OperationServices;
   readonly #validated: ValidatedExecutionArgs;
+  readonly #cost: number;
   /** Beside the answer, where the request asks for it. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
@@ -83,7 +96,7 @@ export class Operation implements PreparedOperation {
   #context: OperationContext | undefined;
 
   constructor(
-    parts: OperationParts,
+    parts: OperationServices,
     { args, cost }: ValidatedRequest,
     request: GraphQLRequest,
     call: Call,
@@ -94,6 +107,7 @@ export class Operation implements PreparedOperation {
     this.operationName = args.operation.name?.value;
     this.#parts = parts;
     this.#validated = args;
+    this.#cost = cost;
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
     this.#call = call;
@@ -116,10 +130,10 @@ export class Operation implements PreparedOperation {
     return this.#context?.hasAskedForViewer ? { ...policy, isPublic: false } : policy;
   }
 
-  async subscribe(after?: string, onFound?: () => void): Promise<Subscriber | Answer> {
+  async subscribe(options: SubscribeOptions): Promise<Subscriber | Answer> {
     let subscriber: Subscriber | undefined;
     const open = async () => {
-      const opened = await this.#subscribe(after, onFound);
+      const opened = await this.#subscribe(options);
       if (!(opened instanceof Subscriber)) return opened;
       subscriber = opened;
       return {};
@@ -128,18 +142,40 @@ export class Operation implements PreparedOperation {
     return subscriber ?? answer;
   }
 
-  async #subscribe(after?: string, onFound?: () => void): Promise<Subscriber | ExecutionResult> {
-    const { services, fanOut } = this.#parts;
+  async #subscribe({ account, after, onFound }: SubscribeOptions): Promise<Subscriber | ExecutionResult> {
+    const { services } = this.#parts;
     const { viewer, address } = this.#call;
     const contextValue = new OperationContext(services, viewer, { address });
     const validated = this.#validated as ValidatedSubscriptionArgs;
     const source = await subscribeCompiled({ ...validated, contextValue });
     if (!(source instanceof RoomStream)) return source as ExecutionResult;
     onFound?.();
-    const { answerBytes } = this.#parts.config.limits;
-    const live = { validated, services, viewer, answerBytes, answerOptions: this.#answerOptions };
-    const subscribing = fanOut.subscribe(createSubscribeRequest(live, source, after));
-    return this.#call.cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
+    const onLeave = account.holdSubscription(validated.document, validated.variableValues.coerced);
+    try {
+      return await this.#follow(source, after, onLeave);
+    } catch (error) {
+      onLeave();
+      throw error;
+    }
+  }
+
+  async #follow(source: RoomStream, after: string | undefined, onLeave: () => void): Promise<Subscriber> {
+    const { services, fanOut, chargeRate, config } = this.#parts;
+    const { viewer, address, isResumed, cancellation } = this.#call;
+    const validated = this.#validated as ValidatedSubscriptionArgs;
+    const live = {
+      validated,
+      services,
+      viewer,
+      address,
+      cost: this.#cost,
+      answerBytes: config.limits.answerBytes,
+      onLeave,
+      answerOptions: this.#answerOptions,
+    };
+    const request = createSubscribeRequest(live, source, after);
+    if (isResumed) fanOut.chargeIfNew(request, () => chargeRate(this.#call));
+    return cancellation.race(fanOut.subscribe(request), { dispose: (subscriber) => subscriber.leave() });
   }
 
   /** An operation that is cancelled while it waits is answered at once, and never runs. */

@@ -9,7 +9,7 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
-import { TracelessError } from '../errors.ts';
+import { ClientError, TracelessError } from '../errors.ts';
 import { assertMayCome, assertScope } from '../identity/access.ts';
 import { requestError } from './answer.ts';
 import type { Documents, OpenedDocument } from './documents.ts';
@@ -44,8 +44,21 @@ export function validateRequest(
   if (!operation) throw requestError('OPERATION_NOT_FOUND');
   if (parts.authRequired) assertMayCome(viewer, isSigningIn(operation));
   assertScope(viewer, operation.operation === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION) assertFewVariables(request.variables);
   const args = known ? withVariables(known, request, parts) : coerceFirst(opened, request, parts);
   return { args, cost: parts.checkCost(args) };
+}
+
+/** Those of a subscription are kept for as long as it lasts. */
+const maxVariablesBytes = 4_096;
+
+/** @throws ClientError VARIABLES_INVALID. */
+function assertFewVariables(variables: GraphQLRequest['variables']): void {
+  if (variables === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes <= maxVariablesBytes) return;
+  const message = `The variables of a subscription have ${bytes} bytes as JSON: at most ${maxVariablesBytes} are allowed.`;
+  throw new ClientError('VARIABLES_INVALID', message);
 }
 
 const maxCoercionErrors = 10;

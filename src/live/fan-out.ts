@@ -5,12 +5,21 @@ import { decodeCursor } from './cursor.ts';
 import { type Feed, isLoss } from './feed.ts';
 import { Feeds, type FeedsParts } from './feeds.ts';
 import { Group } from './group.ts';
-import type { SubscribeRequest } from './selection.ts';
+import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
+import { Lane } from './lane.ts';
+import type { Render, SubscribeRequest } from './selection.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
   /** Which of these users see the room; undefined where everyone does. */
   findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
+  groupCosts: GroupCostLimits;
+}
+
+/** The groups of a room are executed one after the other. Live events do not wait until replays are done. */
+interface Lanes {
+  live: Lane;
+  replay: Lane;
 }
 
 /** Subscribers of room events, grouped so that each event is executed and serialised once for all who see the same. */
@@ -19,10 +28,13 @@ export class FanOut implements SubscriberHub {
   readonly #feeds: Feeds;
   readonly #groups = new Map<Feed, Map<string, Group>>();
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
+  readonly #costs: GroupCosts;
+  readonly #lanes = new WeakMap<Feed, Lanes>();
   #renderedCount = 0;
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
+    this.#costs = new GroupCosts(parts.groupCosts);
     this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
   }
 
@@ -35,7 +47,7 @@ export class FanOut implements SubscriberHub {
 
   /**
    * A stream that misses nothing from here on; it sends nothing before a sink is attached.
-   * @throws ClientError CURSOR_INVALID or CURSOR_EXPIRED.
+   * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED.
    */
   async subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
@@ -43,6 +55,7 @@ export class FanOut implements SubscriberHub {
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = new Subscriber(this, feed, request, position);
+      subscriber.hold = this.#costs.hold(costOf(request));
       const known = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, known.add(subscriber));
       leave = async () => subscriber.leave();
@@ -53,6 +66,11 @@ export class FanOut implements SubscriberHub {
       await leave();
       throw error;
     }
+  }
+
+  /** Calls `charge` where the subscription opens a group: then each event of its room costs more from now on. */
+  chargeIfNew(request: SubscribeRequest, charge: () => void): void {
+    this.#costs.chargeIfNew(costOf(request).group, charge);
   }
 
   /** What was erased stays erased: nothing read before is replayed again. */
@@ -68,6 +86,8 @@ export class FanOut implements SubscriberHub {
   }
 
   forget(subscriber: Subscriber): void {
+    this.#release(subscriber);
+    subscriber.request.onLeave();
     const known = this.#subscribers.get(subscriber.feed);
     if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
@@ -84,17 +104,16 @@ export class FanOut implements SubscriberHub {
 
   #findGroupAt(feed: Feed, request: SubscribeRequest, position: LogPosition): Group {
     const { isPersonal } = request.traits;
-    const key = isPersonal ? `${request.key} ${request.viewerKey}` : request.key;
+    const key = groupKeyOf(request);
     const groups = this.#groups.get(feed) ?? new Map<string, Group>();
     const known = groups.get(key);
     if (known) return known;
     const render = isPersonal ? request.renderPersonal : request.renderShared;
+    const { live, replay } = this.#lanesOf(feed);
     const group: Group = new Group(position, {
       feed,
-      render: (event) => {
-        this.#renderedCount += 1;
-        return render(event);
-      },
+      render: this.#renderIn(live, render),
+      replay: this.#renderIn(replay, render),
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);
@@ -106,11 +125,43 @@ export class FanOut implements SubscriberHub {
     return group;
   }
 
+  #lanesOf(feed: Feed): Lanes {
+    const lanes = this.#lanes.get(feed) ?? { live: new Lane(), replay: new Lane() };
+    this.#lanes.set(feed, lanes);
+    return lanes;
+  }
+
+  #renderIn(lane: Lane, render: Render): Render {
+    return (event) =>
+      lane.run(() => {
+        this.#renderedCount += 1;
+        return render(event);
+      });
+  }
+
   /** The selection turned out to be personal: each viewer gets a group of their own, from the same event on. */
   #split(group: Group): void {
     for (const member of [...group.members]) {
       member.request.traits.isPersonal = true;
-      member.enter(this.#findGroupAt(group.feed, member.request, group.position));
+      if (this.#holdAnew(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
+    }
+  }
+
+  #release(subscriber: Subscriber): void {
+    if (subscriber.hold) this.#costs.release(subscriber.hold);
+    subscriber.hold = undefined;
+  }
+
+  /** What was one group for many viewers is now one for each. */
+  #holdAnew(member: Subscriber): boolean {
+    try {
+      this.#release(member);
+      member.hold = this.#costs.hold(costOf(member.request));
+      return true;
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      member.end(error);
+      return false;
     }
   }
 
@@ -140,4 +191,13 @@ export class FanOut implements SubscriberHub {
     if (feed.deleted) return new ClientError('ROOM_DELETED');
     return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
+}
+
+function groupKeyOf({ key, traits, viewerKey }: SubscribeRequest): string {
+  return traits.isPersonal ? `${key} ${viewerKey}` : key;
+}
+
+function costOf(request: SubscribeRequest): GroupCostRequest {
+  const { roomId, cost, address, sight } = request;
+  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, userId: sight.userId };
 }

@@ -7,6 +7,8 @@ import type { Subscriber } from './subscriber.ts';
 export interface GroupParts {
   feed: Feed;
   render: Render;
+  /** Renders an event of the past. */
+  replay: Render;
   /** Finds each member a group of their own kind, where the selection turned out to be personal. */
   split: () => void;
   onEmpty: () => void;
@@ -93,7 +95,7 @@ export class Group implements FeedReader {
   /** An event of the past as it is now; shared by all who catch up at the same time. */
   async replay(event: RoomEvent): ReturnType<Render> {
     const known = this.#replayed.get(event.seq)?.rendered;
-    const rendered = known ?? this.#parts.render(withoutContent(event));
+    const rendered = known ?? this.#parts.replay(withoutContent(event));
     if (!known) this.#keepReplayed(event, rendered);
     const result = await rendered;
     if (result === personal) this.#split();

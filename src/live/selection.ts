@@ -22,6 +22,12 @@ export interface SubscribeRequest {
   sight: Sight;
   /** Equal for equal viewers. */
   viewerKey: string;
+  /** Of the operation, for each event. */
+  cost: number;
+  /** The client's address. */
+  address: string;
+  /** Called when the stream is over. */
+  onLeave: () => void;
   /** Has no viewer in reach. */
   renderShared: Render;
   renderPersonal: Render;

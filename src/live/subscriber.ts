@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
+import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
 import { type Feed, isLoss, type Loss } from './feed.ts';
 import type { Group } from './group.ts';
+import type { GroupHold } from './group-costs.ts';
 import type { Rendered } from './rendered.ts';
 import { personal, type SubscribeRequest } from './selection.ts';
 
@@ -39,6 +41,8 @@ export class Subscriber {
   readonly request: SubscribeRequest;
   /** After the latest event that was sent, or that its selection leaves out. */
   position: LogPosition;
+  /** Its part of what its group costs. */
+  hold: GroupHold | undefined;
   readonly #hub: SubscriberHub;
   #group: Group | undefined;
   #sink: Sink | undefined;
@@ -161,6 +165,7 @@ export class Subscriber {
 
   async #replay(events: readonly RoomEvent[]): Promise<void> {
     for (const event of events) {
+      await yieldWhenDue();
       const rendered = await this.#group?.replay(event);
       if (rendered === undefined || rendered === personal || this.#hasLeft) return;
       if (this.#generation !== this.feed.generation) return;

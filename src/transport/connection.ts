@@ -2,11 +2,13 @@ import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Cancellation } from '../engine/cancellation.ts';
+import { type ClientAccount, socketBytes } from '../engine/limits/retained.ts';
 import { ClientError } from '../errors.ts';
 import { findLostScope, lackOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Watch } from '../identity/watch.ts';
 import type { Subscriber } from '../live/subscriber.ts';
+import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { Starting } from './starting.ts';
 import type { UnsentAnswers } from './unsent-answers.ts';
@@ -27,7 +29,7 @@ interface Stream {
   begunBy: Viewer | null;
 }
 
-export interface ConnectionParts extends Pick<Connection, 'address' | 'authorization' | 'webSocket'> {
+export interface ConnectionParts extends Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account'> {
   socket: Socket;
   unsent: UnsentAnswers;
 }
@@ -35,18 +37,26 @@ export interface ConnectionParts extends Pick<Connection, 'address' | 'authoriza
 /** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
 export class Connection {
   readonly address: string;
-  /** That the handshake came with. */
-  readonly authorization: string | undefined;
+  /** That the handshake came with; undefined once it has been read. */
+  authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly writer: SocketWriter;
   readonly #socket: Socket;
   readonly #unsent: UnsentAnswers;
   viewer: Viewer | null = null;
-  /** Where operations of these ids went on to before the client came back; each is used once. */
-  seen = new Map<string, string>();
+  /** What is kept for it. */
+  readonly account: ClientAccount;
   readonly starting = new Starting();
   /** Queries and mutations by id; cancelled when the client leaves, or wants no more of them. */
   readonly running = new Map<string, Cancellation>();
+  /** The positions that operations had reached before the client reconnected; each is used once. */
+  #seen: SeenPositions = new Map();
+  /** Bytes of the messages whose operations run, by id. */
+  readonly #messages = new Map<string, number>();
+  /** Bytes of messages that have not come whole. */
+  #unfinished = 0;
+  /** How many reasons there are not to read. */
+  #pauses = 0;
   /** Subscriptions by id. */
   readonly #streams = new Map<string, Stream>();
   #onEnd: (code: number, reason: string) => void = () => {};
@@ -54,13 +64,15 @@ export class Connection {
   #warning: NodeJS.Timeout | undefined;
   #watch: Watch | undefined;
 
-  constructor({ address, authorization, webSocket, socket, unsent }: ConnectionParts) {
+  constructor({ address, authorization, webSocket, socket, unsent, account }: ConnectionParts) {
     this.#socket = socket;
     this.#unsent = unsent;
     this.address = address;
     this.authorization = authorization;
     this.webSocket = webSocket;
-    this.writer = new SocketWriter(socket, webSocket);
+    this.account = account;
+    account.add(socketBytes);
+    this.writer = new SocketWriter(socket, webSocket, account);
     // A frame fault: ws closes the socket by itself, with the code that fits.
     webSocket.on('error', () => {
       forgetFrames(webSocket);
@@ -96,14 +108,59 @@ export class Connection {
     if (this.#socket.writableLength > 0) {
       release = this.#unsent.hold(this.#socket, this.address, Buffer.byteLength(text));
     }
+    this.writer.recount();
     if (!this.writer.isFull()) return Promise.resolve();
-    this.webSocket.pause();
+    this.pauseReading();
     return new Promise((resolve) => {
       this.writer.onceDrained(() => {
-        this.webSocket.resume();
+        this.resumeReading();
         resolve();
       });
     });
+  }
+
+  pauseReading(): void {
+    this.#pauses += 1;
+    this.webSocket.pause();
+  }
+
+  resumeReading(): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.webSocket.resume();
+  }
+
+  keepSeen(seen: SeenPositions): void {
+    this.#seen = seen;
+    for (const [id, cursor] of seen) this.account.add(bytesOfSeen(id, cursor));
+    if (this.account.isOver) this.end(tryAgainLater, 'Too much is kept for this address');
+  }
+
+  hasSeen(id: string): boolean {
+    return this.#seen.has(id);
+  }
+
+  takeSeen(id: string): string | undefined {
+    const cursor = this.#seen.get(id);
+    if (cursor === undefined) return undefined;
+    this.#seen.delete(id);
+    this.account.add(-bytesOfSeen(id, cursor));
+    return cursor;
+  }
+
+  /** The message of an operation that begins is kept until that has ended, or is a stream. */
+  keepMessage(id: string, bytes: number): void {
+    if (this.#messages.has(id)) return;
+    this.#messages.set(id, bytes);
+    this.account.add(bytes);
+  }
+
+  /** Something came from the network: what of it is no whole message is kept. */
+  countUnfinished(): void {
+    const bytes = unfinishedBytes(this.webSocket);
+    if (bytes === this.#unfinished) return;
+    this.account.add(bytes - this.#unfinished);
+    this.#unfinished = bytes;
+    if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much is kept for this address');
   }
 
   /** Closes with what was written so far, and then nothing more; one that does not answer is cut off. */
@@ -139,6 +196,7 @@ export class Connection {
 
   addStream(id: string, stream: Stream): void {
     this.#streams.set(id, stream);
+    this.#dropMessage(id);
     // The credentials may be others by now.
     this.#review(stream);
   }
@@ -147,6 +205,12 @@ export class Connection {
   forget(id: string): void {
     this.running.delete(id);
     this.#streams.delete(id);
+    this.#dropMessage(id);
+  }
+
+  #dropMessage(id: string): void {
+    this.account.add(-(this.#messages.get(id) ?? 0));
+    this.#messages.delete(id);
   }
 
   /** What goes on by fresh credentials is what they allow. */
@@ -169,17 +233,29 @@ export class Connection {
     for (const cancellation of this.running.values()) cancellation.cancel(clientLeft());
     this.#onEnd(code, reason);
     this.writer.close();
+    this.account.close();
   }
 }
 
 interface Receiving {
   _receiver?: {
+    _bufferedBytes: number;
+    _messageLength: number;
     _errored: boolean;
     writableFinished: boolean;
     _fragments: Buffer[];
     _buffers: Buffer[];
     _mask?: Buffer;
   };
+}
+
+/** A piece takes so much beside its bytes. */
+const pieceBytes = 400;
+
+function unfinishedBytes({ _receiver: receiver }: WebSocket & Receiving): number {
+  if (!receiver) return 0;
+  const pieces = receiver._buffers.length + receiver._fragments.length;
+  return receiver._bufferedBytes + receiver._messageLength + pieces * pieceBytes;
 }
 
 /** Of a message that will never be whole: ws keeps what it has of it, up to 256 KiB. */

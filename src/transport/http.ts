@@ -211,7 +211,7 @@ function run(
 }
 
 async function stream(
-  { log, watch }: HttpParts,
+  { log, watch, retained, config }: HttpParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   { accepted, viewer }: Admitted,
@@ -220,7 +220,13 @@ async function stream(
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
   if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
   const after = request.headers['last-event-id'];
-  const subscriber = await prepared.subscribe(typeof after === 'string' && after !== '' ? after : undefined);
+  const account = retained.open(addressOf(request, config.trustProxy));
+  response.once('close', () => account.close());
+  if (response.closed) account.close();
+  const subscriber = await prepared.subscribe({
+    account,
+    after: typeof after === 'string' && after !== '' ? after : undefined,
+  });
   if (isAnswer(subscriber)) return writeAnswer(exchange, subscriber);
   const { checked, stop } = watch(viewer, () => subscriber.end(new ClientError('UNAUTHENTICATED')));
   response.once('close', stop);

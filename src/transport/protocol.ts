@@ -14,10 +14,12 @@ import { type Engine, isAnswer } from '../engine/engine.ts';
 import type { Call, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { clearPayload } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { findRefusal, OperationRefused } from './operation-refused.ts';
 import { toGraphQLRequest } from './request.ts';
+import { findSeenFault, readSeen } from './seen.ts';
 import type { Start } from './starting.ts';
 import type { TransportParts } from './transport.ts';
 
@@ -39,17 +41,18 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
         await renew(context, payload['authorization'], parts);
     },
     async onSubscribe(context, id, payload) {
-      const { viewer, address, seen } = context.extra;
+      const { viewer, address } = context.extra;
       const call: Call = {
         viewer,
         address,
-        isResumed: seen.has(id),
-        requestId: randomUUID(),
+        isResumed: context.extra.hasSeen(id),
+        requestId: flatten(randomUUID()),
         cancellation: new Cancellation(),
       };
       context.extra.running.set(id, call.cancellation);
       const start = context.extra.starting.begin();
       const prepared = await prepare(parts, context, payload, call);
+      clearPayload(payload);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
       start.stand();
       const { errors = [] } = prepared.body;
@@ -58,7 +61,12 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       return carriers;
     },
     execute: (args) => execute(operationOf(args), parts),
-    subscribe: (args) => subscribe(operationOf(args), engine),
+    subscribe(args) {
+      const operation = operationOf(args);
+      // graphql-ws keeps the arguments as long as the stream.
+      Object.assign(args, { contextValue: undefined });
+      return subscribe(operation, engine);
+    },
     // What the engine answered leaves as it is.
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => refusals.get(errors) ?? findRefusal(errors[0])?.body.errors,
@@ -66,11 +74,19 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
 }
 
 /** Whose socket it is, and from where its subscriptions go on; false closes it with 4403. */
-async function connect({ extra, connectionParams }: ConnectionContext, parts: TransportParts): Promise<boolean> {
+async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
+  const { extra, connectionParams } = context;
   const given = connectionParams?.['authorization'] ?? extra.authorization;
+  const seen = readSeen(connectionParams?.['live']);
+  // Neither is needed again, and either may be long.
+  delete (context as { connectionParams?: unknown }).connectionParams;
+  extra.authorization = undefined;
+  const fault = findSeenFault(seen, parts.config.limits.subscriptions);
+  if (fault) extra.end(CloseCode.BadRequest, fault);
+  if (!extra.isOpen) return false;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
-  extra.seen = readSeen(connectionParams?.['live']);
+  extra.keepSeen(seen);
   await extra.admit(viewer, parts.watch);
   return true;
 }
@@ -101,15 +117,9 @@ async function authenticate(
   }
 }
 
-function readSeen(live: unknown): Map<string, string> {
-  const seen = typeof live === 'object' && live !== null && 'seen' in live ? live.seen : undefined;
-  if (typeof seen !== 'object' || seen === null) return new Map();
-  return new Map(Object.entries(seen).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-}
-
 async function prepare(
   { engine, config }: TransportParts,
-  { subscriptions }: ConnectionContext,
+  { subscriptions, extra }: ConnectionContext,
   payload: unknown,
   call: Call,
 ): Promise<PreparedOperation | Answer> {
@@ -117,6 +127,7 @@ async function prepare(
     if (Object.keys(subscriptions).length > config.limits.subscriptions) {
       throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
     }
+    extra.account.take(0);
     return await engine.prepare(toGraphQLRequest(payload), call);
   } catch (error) {
     return engine.refuse(error, call.requestId);
@@ -159,9 +170,10 @@ async function subscribe(
   { id, call, start, prepared, connection }: SocketOperation,
   engine: Engine,
 ): Promise<AsyncGenerator<never>> {
-  const after = connection.seen.get(id);
-  connection.seen.delete(id);
-  const subscriber = await prepared.subscribe(after, start.stand).finally(start.stand);
+  const after = connection.takeSeen(id);
+  const subscriber = await prepared
+    .subscribe({ account: connection.account, after, onFound: start.stand })
+    .finally(start.stand);
   if (isAnswer(subscriber)) return refusedIterator(subscriber);
   connection.addStream(id, { subscriber, begunBy: call.viewer });
   return new LiveIterator({
@@ -177,4 +189,9 @@ async function subscribe(
 // biome-ignore lint/correctness/useYield: it has nothing to yield.
 async function* refusedIterator(answer: Answer): AsyncGenerator<never> {
   throw new OperationRefused(answer);
+}
+
+/** The same text in one piece: a UUID is put together from fourteen, which take 450 bytes more. */
+function flatten(text: string): string {
+  return Buffer.from(text).toString();
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import type { ClientAccount } from '../engine/limits/retained.ts';
 import { type Outgoing, sendEventsAtTurnEnd } from './turn-end.ts';
 
 /** So many bytes may wait on a live reader's socket; above, it leaves the live path. */
@@ -26,10 +27,14 @@ export class SocketWriter implements Outgoing {
   #pending: Frame[] | undefined;
   #pendingBytes = 0;
   #waiting: (() => void)[] | undefined;
+  readonly #account: ClientAccount;
+  /** Bytes that wait on the socket, as they were last counted. */
+  #counted = 0;
 
-  constructor(socket: Socket, webSocket: WebSocket) {
+  constructor(socket: Socket, webSocket: WebSocket, account: ClientAccount) {
     this.#socket = socket;
     this.#webSocket = webSocket;
+    this.#account = account;
     socket.on('drain', () => this.#resume());
   }
 
@@ -42,7 +47,9 @@ export class SocketWriter implements Outgoing {
   }
 
   isFull(): boolean {
-    return this.#socket.writableLength + this.#pendingBytes > maxBufferedBytes;
+    const waiting = this.#socket.writableLength;
+    // Where too much is kept for the address already, nothing is added to what waits.
+    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
   }
 
   onceDrained(resume: () => void): void {
@@ -60,7 +67,26 @@ export class SocketWriter implements Outgoing {
     if (this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
     else this.#writeEach(pending);
+    this.recount();
     if (!this.#socket.writableNeedDrain) this.#resume();
+  }
+
+  /** Something was written to the socket. What the system did not take is kept until it does. */
+  recount(): void {
+    if (this.#socket.writableLength === this.#counted) return;
+    this.#count();
+    if (this.#counted > 0) this.#socket.write(nothing, () => this.#taken());
+  }
+
+  #taken(): void {
+    this.#count();
+    if (this.#counted === 0) this.#resume();
+  }
+
+  #count(): void {
+    const waiting = this.#socket.writableLength;
+    this.#account.add(waiting - this.#counted);
+    this.#counted = waiting;
   }
 
   /** The socket is gone: whoever waits for it waits no longer. */
@@ -104,6 +130,8 @@ export class SocketWriter implements Outgoing {
     for (const resume of waiting) resume();
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Frames are put together in one place for all sockets: it is free again as soon as the system has taken them. */
 let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);

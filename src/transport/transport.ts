@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Retained } from '../engine/limits/retained.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Watch } from '../identity/watch.ts';
 import type { Log } from '../log.ts';
@@ -19,6 +20,8 @@ export interface TransportParts {
     Config,
     'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'
   >;
+  /** What is kept for clients. */
+  retained: Retained;
   log: Log;
 }
 

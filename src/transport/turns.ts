@@ -15,6 +15,11 @@ export class Turns<Work> {
     this.#left = perTurn;
   }
 
+  /** Whether nothing waits. */
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   push(work: Work): void {
     if (!this.#isScheduled) setImmediate(() => this.#begin());
     this.#isScheduled = true;

@@ -1,20 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  CloseCode,
-  type CompleteMessage,
-  type ConnectionInitMessage,
-  handleProtocols,
-  MessageType,
-  type PingMessage,
-  type PongMessage,
-  parseMessage,
-  type Server,
-  type SubscribeMessage,
-  stringifyMessage,
-} from 'graphql-ws';
+import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { addressOf } from './address.ts';
+import { type ClientMessage, readClientMessage } from './client-message.ts';
 import { Connection, clientLeft, tryAgainLater } from './connection.ts';
 import { Entrance } from './entrance.ts';
 import { MessageBudget } from './flood.ts';
@@ -22,6 +11,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { OperationOrder } from './operation-order.ts';
 import { createProtocol } from './protocol.ts';
 import { noRoom } from './refusal.ts';
+import { findIdFault } from './seen.ts';
 import { linger } from './socket-refusal.ts';
 import type { TransportParts, Upgrade } from './transport.ts';
 import { sendHeldAnswers } from './turn-end.ts';
@@ -36,14 +26,6 @@ const messagesPerTurn = 16;
 const serviceRestart = 1012;
 /** What ws says of a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
-const clientMessages = new Set<MessageType>([
-  MessageType.ConnectionInit,
-  MessageType.Ping,
-  MessageType.Pong,
-  MessageType.Subscribe,
-  MessageType.Complete,
-]);
-
 export interface WebSocketDoor {
   /** How many sockets are open. */
   readonly size: number;
@@ -75,21 +57,28 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
+  // Its functions live as long as the socket: they close over nothing of the request.
+  const welcome = (connection: Connection, socket: Socket) => {
+    const { webSocket } = connection;
+    connections.add(connection);
+    webSocket.once('close', () => connections.delete(connection));
+    const hear = () => entrance.hear(socket);
+    webSocket.once('message', hear);
+    limitMessages(connection, parts.config.limits.messages, entrance);
+    keepAlive.watch(connection, socket);
+    // After ws, which has read what came.
+    socket.on('data', () => connection.countUnfinished());
+    open(protocol, connection, parts, hear);
+  };
   const admit = ({ request, address, socket, head }: Handshake) => {
-    // What is made below lives as long as the socket, and keeps no more of its request than this.
-    const { authorization } = request.headers;
     let isWelcome = false;
     // Of the request, ws reads no more than method and header fields.
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
       isWelcome = true;
-      const connection = new Connection({ address, authorization, webSocket, socket, unsent: parts.unsent });
-      connections.add(connection);
-      webSocket.once('close', () => connections.delete(connection));
-      const hear = () => entrance.hear(socket);
-      webSocket.once('message', hear);
-      limitMessages(connection, parts.config.limits.messages, entrance);
-      keepAlive.watch(connection, socket);
-      open(protocol, connection, parts, hear);
+      const { authorization } = request.headers;
+      const account = parts.retained.open(address);
+      const { unsent } = parts;
+      welcome(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
     });
     // ws has said what is wrong with it.
     if (!isWelcome) linger(socket);
@@ -105,6 +94,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     upgrade(request, socket, head, refuse) {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
+      if (!parts.retained.hasRoomForSocket(address)) return false;
       const said = head.length > 0 ? head : nothing;
       return entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
     },
@@ -141,17 +131,19 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
 function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts, onEnd: () => void): void {
   const { webSocket } = connection;
   const order = new OperationOrder();
-  const handle = async (data: string, listener: (data: string) => Promise<void>) => {
+  const handle = (data: string, listener: Listener): Promise<void> | undefined => {
     const message = readClientMessage(data);
-    if (!message) return connection.end(CloseCode.BadRequest, 'Invalid message received');
+    if (!message) return void connection.end(CloseCode.BadRequest, 'Invalid message received');
+    if (!('id' in message)) return listener(message);
+    const fault = findIdFault(message.id);
+    if (fault) return void connection.end(CloseCode.BadRequest, fault);
     if (message.type === MessageType.Subscribe) {
-      const begin = () => listener(data).finally(() => connection.forget(message.id));
-      return order.subscribe(message.id, begin);
+      connection.keepMessage(message.id, data.length);
+      return order.subscribe(message.id, () => begin(connection, listener, message));
     }
-    if (message.type !== MessageType.Complete) return listener(data);
     return order.complete(message.id, () => {
       connection.running.get(message.id)?.cancel(clientLeft());
-      return listener(data);
+      return listener(message);
     });
   };
   const closed = protocol.opened(
@@ -160,17 +152,27 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage: (listener) => {
+        let isPaused = false;
         const turns = new Turns<string>(messagesPerTurn, (data) => {
+          if (isPaused && turns.isEmpty) {
+            isPaused = false;
+            connection.resumeReading();
+          }
           if (!connection.isOpen) return;
           // An operation may take long, and many come in a turn.
           sendHeldAnswers();
-          handle(data, listener).catch((error) => {
+          handle(data, listener as unknown as Listener)?.catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
             connection.end(tryAgainLater, 'Try again later');
           });
         });
         webSocket.on('message', (data: RawData) => {
-          if (connection.isOpen) turns.push(String(data));
+          if (!connection.isOpen) return;
+          turns.push(String(data));
+          // The network keeps what comes next until these are done.
+          if (turns.isEmpty || isPaused) return;
+          isPaused = true;
+          connection.pauseReading();
         });
       },
     },
@@ -184,16 +186,11 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
   connection.onEnd = end;
 }
 
-type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
+/** graphql-ws parses texts, and takes what is parsed as it is. */
+type Listener = (message: ClientMessage) => Promise<void>;
 
-/** Undefined for what no client may send. */
-function readClientMessage(data: string): ClientMessage | undefined {
-  try {
-    const message = parseMessage(data);
-    // A payload that nests deeper than the stack could be parsed, but not sent back.
-    if (message.type === MessageType.Ping) stringifyMessage(message);
-    return clientMessages.has(message.type) ? (message as ClientMessage) : undefined;
-  } catch {
-    return undefined;
-  }
+/** What it closes over is kept as long as the operation lasts: no more than the id of its message. */
+function begin(connection: Connection, listener: Listener, message: SubscribeMessage): Promise<void> {
+  const { id } = message;
+  return listener(message).finally(() => connection.forget(id));
 }

@@ -9,7 +9,7 @@ interface DocumentedClients {
   live: Client;
   apollo: ApolloClient;
   urql: UrqlClient;
-  resumable: () => Pick<ClientOptions, 'connectionParams' | 'on'>;
+  resumable: () => Pick<ClientOptions, 'connectionParams' | 'on' | 'jsonMessageReplacer'>;
 }
 
 const root = new URL('../../', import.meta.url).pathname;

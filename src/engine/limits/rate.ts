@@ -32,16 +32,20 @@ export interface Caller {
   address: string;
 }
 
-/** Charges one operation to a caller; undefined where there is no limit. @throws RateLimited. */
-export type ChargeRate = (caller: Caller) => Rate | undefined;
+/**
+ * Charges `points` operations to a caller, by default one; undefined where there is no limit.
+ * @throws RateLimited; for 0 points where the caller is beyond the limit already.
+ */
+export type ChargeRate = (caller: Caller, points?: number) => Rate | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
   // Apart, so that neither is taken for the other, and no key is put together for each request.
   const users = new FixedWindow({ limit, windowSeconds });
   const addresses = new FixedWindow({ limit, windowSeconds });
-  return ({ viewer, address }) => {
-    const { isOver, remaining, resetMs } = viewer ? users.charge(viewer.user.id) : addresses.charge(address);
+  return ({ viewer, address }, points = 1) => {
+    const charged = viewer ? users.charge(viewer.user.id, points) : addresses.charge(address, points);
+    const { isOver, remaining, resetMs } = charged;
     const rate = { limit, windowSeconds, remaining, resetMs };
     if (isOver) throw new RateLimited(rate);
     return rate;

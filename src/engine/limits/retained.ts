@@ -1,0 +1,178 @@
+import { getHeapStatistics } from 'node:v8';
+import type { DocumentNode, Token } from 'graphql';
+import type { Limits } from '../../config.ts';
+import { ClientError } from '../../errors.ts';
+
+/* What is kept for clients between their messages, estimated in bytes: test/soak/retained-memory.test.ts measures it. */
+
+/** An open WebSocket. */
+export const socketBytes = 9_300;
+/** A live subscription, without its variables and its document. */
+const subscriptionBytes = 4_900;
+/** A coerced variable and its JSON take so much for each byte of the JSON. */
+const bytesPerVariableByte = 4;
+/** A document's syntax tree and plans. It lives as long as a subscription runs it. */
+export const bytesPerToken = 400;
+const maxBytesOfSocket = 2 ** 20;
+const maxBytesOfAddress = 58 * 2 ** 20;
+const minBytesPerSocket = 58 * 2 ** 10;
+
+const crowdedShare = 0.7;
+
+/** What is kept for one socket, one address or the whole process; everything counts for those above, too. */
+export class RetainedAccount {
+  used = 0;
+  readonly #whose: string;
+  readonly #limit: number;
+  readonly #above: RetainedAccount | undefined;
+
+  constructor(whose: string, limit: number, above?: RetainedAccount) {
+    this.#whose = whose;
+    this.#limit = limit;
+    this.#above = above;
+  }
+
+  /** Whether it holds more than it may: what was already there was added without asking. */
+  get isOver(): boolean {
+    return this.used > this.#limit || (this.#above?.isOver ?? false);
+  }
+
+  /** Whether what waits for readers must not grow: the rest is left to what clients ask for. */
+  get isCrowded(): boolean {
+    return this.used > this.#limit * crowdedShare || (this.#above?.isCrowded ?? false);
+  }
+
+  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the bound. */
+  take(bytes: number): void {
+    const full = this.#findFull(bytes);
+    if (full) throw full.#refusal(bytes);
+    this.add(bytes);
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.#findFull(bytes) === undefined;
+  }
+
+  /** Without a bound; negative to give back. */
+  add(bytes: number): void {
+    this.used += bytes;
+    this.#above?.add(bytes);
+  }
+
+  #findFull(bytes: number): RetainedAccount | undefined {
+    if (this.used + bytes > this.#limit) return this;
+    return this.#above ? this.#above.#findFull(bytes) : undefined;
+  }
+
+  #refusal(bytes: number): ClientError {
+    const message = `The server keeps at most ${this.#limit} bytes for one ${this.#whose}: it keeps ${this.used}, and ${bytes} more are needed.`;
+    return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
+  }
+}
+
+/** Documents that several subscriptions of an address run count once. */
+class AddressAccount extends RetainedAccount {
+  clients = 0;
+  readonly #documents = new Map<DocumentNode, number>();
+
+  holdDocument(document: DocumentNode): void {
+    const holders = this.#documents.get(document) ?? 0;
+    if (holders === 0) this.take(bytesOfDocument(document));
+    this.#documents.set(document, holders + 1);
+  }
+
+  releaseDocument(document: DocumentNode): void {
+    const holders = this.#documents.get(document) ?? 0;
+    if (holders > 1) return void this.#documents.set(document, holders - 1);
+    this.#documents.delete(document);
+    this.add(-bytesOfDocument(document));
+  }
+}
+
+/** What is kept for one WebSocket or one stream over HTTP. */
+export class ClientAccount extends RetainedAccount {
+  readonly #address: AddressAccount;
+  readonly #onClose: () => void;
+  #isClosed = false;
+
+  constructor(address: AddressAccount, onClose: () => void) {
+    super('socket', maxBytesOfSocket, address);
+    this.#address = address;
+    this.#onClose = onClose;
+  }
+
+  override add(bytes: number): void {
+    if (!this.#isClosed) super.add(bytes);
+  }
+
+  /** Takes what a subscription keeps; to the function that gives it back. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  holdSubscription(document: DocumentNode, variables: Readonly<Record<string, unknown>>): () => void {
+    const bytes = subscriptionBytes + bytesPerVariableByte * JSON.stringify(variables).length;
+    this.take(bytes);
+    try {
+      this.#address.holdDocument(document);
+    } catch (error) {
+      this.add(-bytes);
+      throw error;
+    }
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.add(-bytes);
+      this.#address.releaseDocument(document);
+    };
+  }
+
+  /** The socket is gone, and everything that was kept for it. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.add(-this.used);
+    this.#isClosed = true;
+    this.#onClose();
+  }
+}
+
+/** What the process keeps for its clients, by address. */
+export class Retained {
+  readonly #process: RetainedAccount;
+  readonly #maxOfAddress: number;
+  readonly #addresses = new Map<string, AddressAccount>();
+
+  constructor({ sockets }: Pick<Limits, 'sockets'>) {
+    this.#process = new RetainedAccount('process', getHeapStatistics().heap_size_limit / 2);
+    this.#maxOfAddress = Math.max(maxBytesOfAddress, sockets * minBytesPerSocket);
+  }
+
+  /** Whether the address may open one more WebSocket. */
+  hasRoomForSocket(address: string): boolean {
+    return (this.#addresses.get(address) ?? this.#process).hasRoomFor(socketBytes);
+  }
+
+  /** For one client of the address; closed by the caller. */
+  open(address: string): ClientAccount {
+    const account = this.#addresses.get(address) ?? new AddressAccount('address', this.#maxOfAddress, this.#process);
+    this.#addresses.set(address, account);
+    account.clients += 1;
+    return new ClientAccount(account, () => {
+      account.clients -= 1;
+      if (account.clients === 0) this.#addresses.delete(address);
+    });
+  }
+}
+
+const bytesOf = new WeakMap<DocumentNode, number>();
+
+export function countTokens(document: DocumentNode): number {
+  let tokens = 0;
+  for (let token: Token | null | undefined = document.loc?.startToken; token; token = token.next) tokens += 1;
+  return tokens;
+}
+
+function bytesOfDocument(document: DocumentNode): number {
+  const known = bytesOf.get(document);
+  if (known !== undefined) return known;
+  const bytes = countTokens(document) * bytesPerToken + 2 * (document.loc?.source.body.length ?? 0);
+  bytesOf.set(document, bytes);
+  return bytes;
+}
