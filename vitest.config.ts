@@ -13,6 +13,7 @@ export default defineConfig({
     // Most of a test is waiting.
     maxWorkers: 3,
     testTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
   },
 });
