@@ -22,11 +22,21 @@ function openTurn(now: number): void {
   setImmediate(endTurn);
 }
 
-/** One piece of waiting work in each turn: sockets and timers are served between two of them. */
 function endTurn(): void {
   isTurnOpen = false;
-  const resume = waiting.shift();
-  if (!resume) return;
+  if (waiting.length === 0) return;
   openTurn(performance.now());
-  resume();
+  resumeNext();
+}
+
+/** One after the other until the turn is over: sockets and timers are served before the rest. */
+function resumeNext(): void {
+  if (performance.now() >= turnEndsAt) return;
+  waiting.shift()?.();
+  if (waiting.length > 0) queueMicrotask(resumeLater);
+}
+
+/** Once nothing more happens without input: the work that was resumed has done its part by then. */
+function resumeLater(): void {
+  process.nextTick(resumeNext);
 }

@@ -1,4 +1,12 @@
-import { type DatabaseConnection, type Driver, SqliteDialect, type SqliteDialectConfig, SqliteDriver } from 'kysely';
+import {
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Driver,
+  SqliteAdapter,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+} from 'kysely';
 import { yieldWhenDue } from '../event-loop.ts';
 
 /** SQLite for a connection that reads: however many statements wait for it, others have their turn of the event loop between them. */
@@ -13,6 +21,10 @@ export class SqliteReaderDialect extends SqliteDialect {
   override createDriver(): Driver {
     return new SqliteReaderDriver(this.#config);
   }
+
+  override createAdapter(): DialectAdapter {
+    return new SqliteReaderAdapter();
+  }
 }
 
 class SqliteReaderDriver extends SqliteDriver {
@@ -20,5 +32,15 @@ class SqliteReaderDriver extends SqliteDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     await yieldWhenDue();
     return super.acquireConnection();
+  }
+}
+
+class SqliteReaderAdapter extends SqliteAdapter {
+  /**
+   * Its one connection serves any number of statements, each of which is synchronous. Kysely would lock it otherwise, and wake
+   * all who wait each time one is done: for thousands that takes longer than their statements.
+   */
+  override get supportsMultipleConnections(): boolean {
+    return true;
   }
 }
