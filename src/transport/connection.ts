@@ -19,6 +19,9 @@ const closeGraceMs = 5_000;
 /** So long before the credentials end their owner is told. */
 const warningMs = 60_000;
 const maxReasonBytes = 123;
+/** What an operation that has not ended keeps beside its message, and what that takes parsed and as text, measured together. */
+const pendingOperationBytes = 4_000;
+const bytesPerMessageCharacter = 4;
 /** A timer of Node's goes no further. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
@@ -51,8 +54,9 @@ export class Connection {
   readonly running = new Map<string, Cancellation>();
   /** The positions that operations had reached before the client reconnected; each is used once. */
   #seen: SeenPositions = new Map();
-  /** Bytes of the messages whose operations run, by id. */
+  /** What is kept of the messages whose operations run, by id, in bytes. */
   readonly #messages = new Map<string, number>();
+  #isHeldBack = false;
   /** Bytes of messages that have not come whole. */
   #unfinished = 0;
   /** How many reasons there are not to read. */
@@ -147,11 +151,18 @@ export class Connection {
     return cursor;
   }
 
-  /** The message of an operation that begins is kept until that has ended, or is a stream. */
-  keepMessage(id: string, bytes: number): void {
+  /**
+   * The message of an operation that begins is kept until that has ended, or is a stream. While too much is kept for its
+   * address, the next messages stay in the network until those that were read are done.
+   */
+  keepMessage(id: string, length: number): void {
     if (this.#messages.has(id)) return;
+    const bytes = pendingOperationBytes + bytesPerMessageCharacter * length;
     this.#messages.set(id, bytes);
     this.account.add(bytes);
+    if (this.#isHeldBack || !this.account.isCrowded) return;
+    this.#isHeldBack = true;
+    this.pauseReading();
   }
 
   /** Something came from the network: what of it is no whole message is kept. */
@@ -211,6 +222,9 @@ export class Connection {
   #dropMessage(id: string): void {
     this.account.add(-(this.#messages.get(id) ?? 0));
     this.#messages.delete(id);
+    if (!this.#isHeldBack || this.#messages.size > 0) return;
+    this.#isHeldBack = false;
+    this.resumeReading();
   }
 
   /** What goes on by fresh credentials is what they allow. */
