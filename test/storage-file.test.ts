@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { exchange } from './support/http.ts';
-import { launch, launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launch, launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* The files of a database that disappear while the server runs. */
@@ -100,4 +100,27 @@ it('a removed database is noticed without a request, also behind a symbolic link
     .poll(() => postroom.log, { timeout: 10_000 })
     .toMatchObject([{ level: 50, reason: `${file} was removed` }]);
   expect(existsSync(join(folder, 'postroom.db'))).toBe(false);
+});
+
+it.each([
+  ['serve'],
+  ['import', '-'],
+  ['grant-admin', 'ada@example.org'],
+  ['key', 'create', '--name', 'app', '--scopes', 'read'],
+])('no database is created beside the write-ahead log of one that is missing: %s', async (...args) => {
+  const folder = scratchFolder();
+  const file = join(folder, 'postroom.db');
+  const settings = { DATABASE_URL: `sqlite:${file}`, PORT: '0' };
+  const postroom = await launch(settings);
+  const ada = await postroom.signUp('Ada');
+  await postroom.kill();
+  renameSync(file, `${file}.moved`);
+  const { status, stderr } = await run(args.filter(Boolean), settings);
+  expect(status).toBe(1);
+  expect(stderr).toContain(
+    `it is missing, but ${file}-wal is there: put the database back, or remove ${file}-wal and ${file}-shm`,
+  );
+  renameSync(`${file}.moved`, file);
+  const again = await launchForTest(settings);
+  expect(await again.ask('{ viewer { id } }', {}, ada.token)).toEqual({ viewer: { id: ada.id } });
 });

@@ -36,6 +36,7 @@ export class SqliteFile {
 
   private constructor(path: string, onClose = () => {}) {
     mkdirSync(dirname(path), { recursive: true });
+    assertNotLost(path);
     this.path = path;
     this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#onClose = onClose;
@@ -114,6 +115,17 @@ export class SqliteFile {
     const bytes = Buffer.alloc(length);
     return bytes.subarray(0, readSync(this.#descriptor, bytes, 0, length, offset));
   }
+}
+
+/** Beside a new database SQLite would take over the write-ahead log of the one that is missing, and what it holds would be lost. */
+function assertNotLost(path: string): void {
+  if (stat(path)) return;
+  const left = suffixes.slice(1).find((suffix) => stat(path + suffix));
+  if (left === undefined) return;
+  const files = suffixes.slice(1).map((suffix) => path + suffix);
+  throw new Error(
+    `it is missing, but ${path}${left} is there: put the database back, or remove ${files.join(' and ')} to begin with an empty one`,
+  );
 }
 
 /** SQLite calls it an I/O error where there is no space for its index of the write-ahead log. */

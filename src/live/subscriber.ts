@@ -130,6 +130,11 @@ export class Subscriber {
     this.#sink?.cut();
   }
 
+  /** The stream cannot keep up: its client reads the room again, and continues from there. */
+  endSlow(): void {
+    this.#endLost('trimmed');
+  }
+
   endDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
   }

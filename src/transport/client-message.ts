@@ -19,6 +19,15 @@ const clientMessages = new Set<MessageType>([
   MessageType.Complete,
 ]);
 
+/** A message of any other type than `subscribe` and `connection_init` says little; the payload of a `ping` is sent back. */
+const maxPingLength = 16_384;
+
+/** What is wrong with the length of a message, or undefined. */
+export function findLengthFault({ type }: ClientMessage, length: number): string | undefined {
+  const isBounded = type === MessageType.Ping || type === MessageType.Pong;
+  return isBounded && length > maxPingLength ? `A ${type} has at most ${maxPingLength} characters` : undefined;
+}
+
 /** Undefined for what no client may send. */
 export function readClientMessage(data: string): ClientMessage | undefined {
   try {

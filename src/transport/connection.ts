@@ -110,7 +110,8 @@ export class Connection {
     let release: (() => void) | undefined;
     this.webSocket.send(text, () => release?.());
     if (this.#socket.writableLength > 0) {
-      release = this.#unsent.hold(this.#socket, this.address, Buffer.byteLength(text));
+      // graphql-ws keeps the result for as long as its text waits.
+      release = this.#unsent.hold(this.#socket, this.address, 2 * Buffer.byteLength(text));
     }
     this.writer.recount();
     if (!this.writer.isFull()) return Promise.resolve();

@@ -63,7 +63,9 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   }
 
   write(rendered: Rendered): void {
-    this.#writer.write(this.#prefix, rendered.encode(encodeNext));
+    const event = rendered.encode(encodeNext);
+    if (this.#writer.accepts(event.length)) this.#writer.write(this.#prefix, event);
+    else this.#parts.subscriber.endSlow();
   }
 
   isFull(): boolean {

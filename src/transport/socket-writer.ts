@@ -52,6 +52,11 @@ export class SocketWriter implements Outgoing {
     return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
   }
 
+  /** While too much is kept for its address, a reader may not have an event that is longer than what may wait for it. */
+  accepts(length: number): boolean {
+    return length <= maxBufferedBytes || !this.#account.isCrowded;
+  }
+
   onceDrained(resume: () => void): void {
     this.#waiting ??= [];
     this.#waiting.push(resume);

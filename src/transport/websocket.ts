@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { addressOf } from './address.ts';
-import { type ClientMessage, readClientMessage } from './client-message.ts';
+import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
 import { Connection, clientLeft, tryAgainLater } from './connection.ts';
 import { Entrance } from './entrance.ts';
 import { MessageBudget } from './flood.ts';
@@ -134,6 +134,8 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
   const handle = (data: string, listener: Listener): Promise<void> | undefined => {
     const message = readClientMessage(data);
     if (!message) return void connection.end(CloseCode.BadRequest, 'Invalid message received');
+    const lengthFault = findLengthFault(message, data.length);
+    if (lengthFault) return void connection.end(CloseCode.BadRequest, lengthFault);
     if (!('id' in message)) return listener(message);
     const fault = findIdFault(message.id);
     if (fault) return void connection.end(CloseCode.BadRequest, fault);
