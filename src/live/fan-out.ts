@@ -3,7 +3,7 @@ import { ClientError } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Feed } from './feed.ts';
 import { Feeds, type FeedsParts } from './feeds.ts';
-import { Group } from './group.ts';
+import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Lane } from './lane.ts';
 import type { Render, SubscribeRequest } from './selection.ts';
@@ -31,6 +31,7 @@ export class FanOut implements SubscriberHub {
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
   readonly #lanes = new WeakMap<Feed, Lanes>();
+  readonly #replayBudget = new ReplayBudget();
   #renderedCount = 0;
 
   constructor(parts: FanOutParts) {
@@ -119,6 +120,7 @@ export class FanOut implements SubscriberHub {
       feed,
       render: this.#renderIn(live, render),
       replay: this.#renderIn(replay, render),
+      replayBudget: this.#replayBudget,
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);
