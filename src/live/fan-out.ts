@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
 import { type Feed, isLoss } from './feed.ts';
 import { Feeds, type FeedsParts } from './feeds.ts';
-import { Group } from './group.ts';
+import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Lane } from './lane.ts';
 import type { Render, SubscribeRequest } from './selection.ts';
@@ -30,6 +30,7 @@ export class FanOut implements SubscriberHub {
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
   readonly #lanes = new WeakMap<Feed, Lanes>();
+  readonly #replayBudget = new ReplayBudget();
   #renderedCount = 0;
 
   constructor(parts: FanOutParts) {
@@ -114,6 +115,7 @@ export class FanOut implements SubscriberHub {
       feed,
       render: this.#renderIn(live, render),
       replay: this.#renderIn(replay, render),
+      replayBudget: this.#replayBudget,
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);

@@ -4,11 +4,21 @@ import { withoutContent } from './recent-events.ts';
 import { personal, type Render } from './selection.ts';
 import type { Subscriber } from './subscriber.ts';
 
+/** What all groups keep of events they replayed, in characters: each has little, and there may be many. */
+export class ReplayBudget {
+  used = 0;
+
+  get isSpent(): boolean {
+    return this.used > maxReplayedInAll;
+  }
+}
+
 export interface GroupParts {
   feed: Feed;
   render: Render;
   /** Renders an event of the past. */
   replay: Render;
+  replayBudget: ReplayBudget;
   /** Finds each member a group of their own kind, where the selection turned out to be personal. */
   split: () => void;
   onEmpty: () => void;
@@ -18,6 +28,7 @@ export interface GroupParts {
 const batchLength = 64;
 const maxReplayed = 512;
 const maxReplayedLength = 2 ** 20;
+const maxReplayedInAll = 4 * maxReplayedLength;
 /** So long a replayed event may be as it was read, at most: many who come back at once share one reading. */
 const replayedMs = 1_000;
 
@@ -89,6 +100,7 @@ export class Group implements FeedReader {
     clearTimeout(this.#forgetting);
     this.#forgetting = undefined;
     this.#replayed.clear();
+    this.#parts.replayBudget.used -= this.#replayedLength;
     this.#replayedLength = 0;
   }
 
@@ -107,8 +119,13 @@ export class Group implements FeedReader {
     this.#forgetting ??= setTimeout(() => this.forgetAll(), replayedMs).unref();
     rendered.then(
       (result) => {
-        this.#replayedLength += result && result !== personal ? result.json.length : 0;
-        if (this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed) this.forgetAll();
+        if (this.#replayed.get(seq)?.rendered !== rendered) return;
+        const length = result && result !== personal ? result.json.length : 0;
+        const { replayBudget } = this.#parts;
+        this.#replayedLength += length;
+        replayBudget.used += length;
+        const isFull = this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed;
+        if (isFull || replayBudget.isSpent) this.forgetAll();
       },
       // Who comes next tries again.
       () => this.#replayed.delete(seq),

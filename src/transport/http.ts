@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../engine/answer.ts';
 import { Cancellation } from '../engine/cancellation.ts';
 import { isAnswer } from '../engine/engine.ts';
+import { eventStreamBytes } from '../engine/limits/retained.ts';
 import type { GraphQLRequest, PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -223,6 +224,7 @@ async function stream(
   const account = retained.open(addressOf(request, config.trustProxy));
   response.once('close', () => account.close());
   if (response.closed) account.close();
+  account.take(eventStreamBytes);
   const subscriber = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,
@@ -235,7 +237,7 @@ async function stream(
     stop();
     return subscriber.leave();
   }
-  runEventStream(response, subscriber, { expiresAt: viewer?.expiresAt, answerOptions: { requestId, log } });
+  runEventStream(response, subscriber, { expiresAt: viewer?.expiresAt, answerOptions: { requestId, log }, account });
 }
 
 function writeOptions(response: ServerResponse): void {

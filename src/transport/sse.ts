@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Answer, type AnswerOptions, formatError } from '../engine/answer.ts';
+import type { ClientAccount } from '../engine/limits/retained.ts';
 import type { ClientError } from '../errors.ts';
 import type { Rendered } from '../live/rendered.ts';
 import type { Sink, Subscriber } from '../live/subscriber.ts';
@@ -22,13 +23,15 @@ export interface EventStreamOptions {
   /** Of the credentials, in milliseconds since 1970; absent for never. */
   expiresAt: number | undefined;
   answerOptions: AnswerOptions;
+  /** Of the client; what it has not read counts for it. */
+  account: ClientAccount;
 }
 
 /** Runs a subscription over the response, until either side ends it. */
 export function runEventStream(
   response: ServerResponse,
   subscriber: Subscriber,
-  { expiresAt = Number.POSITIVE_INFINITY, answerOptions }: EventStreamOptions,
+  { expiresAt = Number.POSITIVE_INFINITY, answerOptions, account }: EventStreamOptions,
 ): void {
   startStream(response);
   const heartbeat = setInterval(() => {
@@ -42,7 +45,7 @@ export function runEventStream(
   });
   // The position to resume from before the first event.
   response.write(`id: ${subscriber.cursor}\n:\n\n`);
-  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, stopHeartbeat }));
+  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, account, stopHeartbeat }));
 }
 
 function startStream(response: ServerResponse, status = 200): void {
@@ -56,6 +59,7 @@ function startStream(response: ServerResponse, status = 200): void {
 interface SinkOptions {
   expiresAt: number;
   answerOptions: AnswerOptions;
+  account: ClientAccount;
   /** Behind the end nothing may be written, even where the client has yet to read it. */
   stopHeartbeat: () => void;
 }
@@ -63,6 +67,9 @@ interface SinkOptions {
 class EventStreamSink implements Sink {
   readonly #response: ServerResponse;
   readonly #options: SinkOptions;
+  /** Bytes that wait for the client, as they were last counted. */
+  #counted = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(response: ServerResponse, options: SinkOptions) {
     this.#response = response;
@@ -72,15 +79,27 @@ class EventStreamSink implements Sink {
   write(rendered: Rendered): void {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
-    this.#response.write(rendered.encode(encodeEvent));
+    this.#response.write(rendered.encode(encodeEvent), () => this.#recount());
+    this.#recount();
   }
 
   isFull(): boolean {
-    return this.#response.writableLength > maxBufferedBytes;
+    const waiting = this.#response.writableLength;
+    return waiting > maxBufferedBytes || (waiting > 0 && this.#options.account.isCrowded);
   }
 
   onceDrained(resume: () => void): void {
-    this.#response.once('drain', resume);
+    this.#waiting.push(resume);
+  }
+
+  #recount(): void {
+    const waiting = this.#response.writableLength;
+    this.#options.account.add(waiting - this.#counted);
+    this.#counted = waiting;
+    if (waiting > 0 || this.#waiting.length === 0) return;
+    const resumed = this.#waiting;
+    this.#waiting = [];
+    for (const resume of resumed) resume();
   }
 
   end(error: ClientError): void {

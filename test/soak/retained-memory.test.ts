@@ -195,6 +195,28 @@ it('events that nobody reads are bounded', async () => {
   await expectBounded(hall);
 });
 
+it('events that nobody reads of streams over HTTP are bounded', async () => {
+  const hall = await openHall();
+  const { postroom, room } = hall;
+  const eve = await postroom.signUp('Eve');
+  // Equal ones would share the bytes of each event.
+  const own = (n: number) =>
+    `subscription ($room: ID!) { roomEvents(room: $room) { own${n}: __typename ... on PostCreated { post { body } } } }`;
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  for (let n = 0; n < 900; n += 1) {
+    const sent = request(postroom.graphqlUrl, { method: 'POST', agent: false, headers });
+    onTestFinished(() => void sent.destroy());
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ query: own(n), variables: { room } }));
+    const [response] = await once(sent, 'response');
+    response.on('error', () => {});
+    response.socket.pause();
+  }
+  // More than the kernel holds for a client.
+  for (let n = 0; n < 120; n += 1) await postroom.createPost(eve, room, 'long', '\u{1f600}'.repeat(15_000));
+  await expectBounded(hall);
+});
+
 it('streams and requests over HTTP that are left open are bounded', async () => {
   const hall = await openHall();
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };

@@ -7,6 +7,8 @@ import { ClientError } from '../../errors.ts';
 
 /** An open WebSocket. */
 export const socketBytes = 9_300;
+/** A connection whose answer is an event stream. */
+export const eventStreamBytes = 10_000;
 /** A live subscription, without its variables and its document. */
 const subscriptionBytes = 4_900;
 /** A coerced variable and its JSON take so much for each byte of the JSON. */
@@ -17,7 +19,7 @@ const maxBytesOfSocket = 2 ** 20;
 const maxBytesOfAddress = 58 * 2 ** 20;
 const minBytesPerSocket = 58 * 2 ** 10;
 
-const crowdedShare = 0.7;
+const crowdedShare = 0.6;
 
 /** What is kept for one socket, one address or the whole process; everything counts for those above, too. */
 export class RetainedAccount {
