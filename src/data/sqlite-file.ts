@@ -120,9 +120,9 @@ export class SqliteFile {
 /** Beside a new database SQLite would take over the write-ahead log of the one that is missing, and what it holds would be lost. */
 function assertNotLost(path: string): void {
   if (stat(path)) return;
-  const left = suffixes.slice(1).find((suffix) => stat(path + suffix));
+  const left = suffixes.find((suffix) => stat(path + suffix));
   if (left === undefined) return;
-  const files = suffixes.slice(1).map((suffix) => path + suffix);
+  const files = suffixes.map((suffix) => path + suffix);
   throw new Error(
     `it is missing, but ${path}${left} is there: put the database back, or remove ${files.join(' and ')} to begin with an empty one`,
   );

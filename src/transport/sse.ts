@@ -45,7 +45,8 @@ export function runEventStream(
   });
   // The position to resume from before the first event.
   response.write(`id: ${subscriber.cursor}\n:\n\n`);
-  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, account, stopHeartbeat }));
+  const endSlow = () => subscriber.endSlow();
+  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, account, stopHeartbeat, endSlow }));
 }
 
 function startStream(response: ServerResponse, status = 200): void {
@@ -62,6 +63,8 @@ interface SinkOptions {
   account: ClientAccount;
   /** Behind the end nothing may be written, even where the client has yet to read it. */
   stopHeartbeat: () => void;
+  /** Ends the stream, which cannot take an event. */
+  endSlow: () => void;
 }
 
 class EventStreamSink implements Sink {
@@ -79,7 +82,9 @@ class EventStreamSink implements Sink {
   write(rendered: Rendered): void {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
-    this.#response.write(rendered.encode(encodeEvent), () => this.#recount());
+    const event = rendered.encode(encodeEvent);
+    if (event.length > maxBufferedBytes && this.#options.account.isCrowded) return this.#options.endSlow();
+    this.#response.write(event, () => this.#recount());
     this.#recount();
   }
 
