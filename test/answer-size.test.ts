@@ -170,4 +170,28 @@ describe('answers that are not read', () => {
     const { posts: after } = await postroom.ask(`{ posts(limit: 100) { data { title } } }`);
     expect(after.data.filter(({ title }: { title: string }) => title === '10.0.0.1')).toHaveLength(asked.length + 1);
   });
+
+  it('are bounded too where the request itself never ends', async () => {
+    const postroom = await launchForTest({ LIMIT_COST: '100000', TRUST_PROXY: '1' });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    for (let index = 0; index < 100; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+    const query = encodeURIComponent('{ posts(limit: 100) { data { body } } }');
+    const statusOf = async () => {
+      const connection = await RawConnection.open(postroom);
+      connection.send(
+        `GET /graphql?query=${query} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 10.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n`,
+      );
+      const status = await connection.receiveStatus();
+      connection.pause();
+      return status;
+    };
+    let answered = 0;
+    while ((await statusOf()) === 200) {
+      answered += 1;
+      expect(answered).toBeLessThan(10);
+    }
+    // Another address is not concerned.
+    expect((await post(postroom, '{ __typename }', { headers: { 'x-forwarded-for': '10.0.0.2' } })).status).toBe(200);
+  });
 });

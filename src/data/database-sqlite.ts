@@ -58,7 +58,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     remember: (work) =>
       past
         .use((db) => db.transaction().execute(async (past) => work(await settle(past))))
-        .finally(() => purge.runWhereDue()),
+        .finally(() => void purge.runWhereDue()),
     purge: () => purge.run(),
     async watch() {
       const id = await writer.transaction(findOrCreateId);

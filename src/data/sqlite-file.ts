@@ -96,7 +96,12 @@ export class SqliteFile {
    * the own database's backup over it is not noticed. Once noticed it stays: what the connections know no longer fits the file.
    */
   findFaultOrOverwriting(id: number): string | undefined {
-    const start = this.#read(userVersionOffset, 4);
+    let start: Buffer;
+    try {
+      start = this.#read(userVersionOffset, 4);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
     const found = start.length === 4 ? start.readInt32BE() : undefined;
     // Until the first checkpoint it is in the write-ahead log alone.
     if (found === id) this.#id = id;

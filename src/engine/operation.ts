@@ -63,6 +63,8 @@ export interface PreparedOperation {
   document: DocumentNode;
   operationName: string | undefined;
   execute(): Answer | Promise<Answer>;
+  /** The answer in place of one that cannot be sent; it says whether something was committed. */
+  refuse(error: ClientError): Answer;
   /** How long its answer may be kept, and whether for everyone; known once it has run. */
   readonly cachePolicy: CachePolicy;
   /**
@@ -123,6 +125,10 @@ export class Operation implements PreparedOperation {
     } catch (error) {
       return this.#refuse(error);
     }
+  }
+
+  refuse(error: ClientError): Answer {
+    return this.#toAnswer({ errors: [error] });
   }
 
   get cachePolicy(): CachePolicy {

@@ -113,8 +113,10 @@ export class Content implements Outgoing {
  * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
  * answer leaves whole; what else comes is thrown away for a moment.
  */
-function writeAndLinger({ request, response }: Exchange, status: number, headers: Headers, { content }: Payload): void {
+function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
+  const { request, response, unsent, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
+  response.once('finish', unsent.hold(request.socket, address, bytes));
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);

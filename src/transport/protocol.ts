@@ -119,7 +119,7 @@ async function authenticate(
 
 async function prepare(
   { engine, config }: TransportParts,
-  { subscriptions, extra }: ConnectionContext,
+  { subscriptions }: ConnectionContext,
   payload: unknown,
   call: Call,
 ): Promise<PreparedOperation | Answer> {
@@ -127,7 +127,6 @@ async function prepare(
     if (Object.keys(subscriptions).length > config.limits.subscriptions) {
       throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
     }
-    extra.account.take(0);
     return await engine.prepare(toGraphQLRequest(payload), call);
   } catch (error) {
     return engine.refuse(error, call.requestId);

@@ -86,6 +86,8 @@ export class SocketWriter implements Outgoing {
   #taken(): void {
     this.#count();
     if (this.#counted === 0) this.#resume();
+    // A ping or a pong of ws itself came after what was counted.
+    else this.#socket.write(nothing, () => this.#taken());
   }
 
   #count(): void {

@@ -33,8 +33,8 @@ export class UnsentAnswers {
 
   /**
    * Runs an operation while its answer may wait as well. That is checked again when the answer is there, because many
-   * operations may run at the same time.
-   * @throws ClientError SERVICE_UNAVAILABLE where nothing was done, or COST_LIMIT_EXCEEDED where a change was made.
+   * operations may run at the same time; an answer that may not wait is replaced by an error.
+   * @throws ClientError SERVICE_UNAVAILABLE where nothing was done.
    */
   execute(operation: PreparedOperation, address: string): Answer | Promise<Answer> {
     if (this.#inAll > 0 && !this.#hasRoomFor(0, address)) throw notNow();
@@ -42,7 +42,7 @@ export class UnsentAnswers {
     const admit = (done: Answer): Answer => {
       const { length = 0 } = done;
       if (length <= maxShortAnswer || this.#hasRoomFor(length, address)) return done;
-      throw operation.type === 'mutation' ? changedWithoutAnswer() : notNow();
+      return operation.refuse(operation.type === 'mutation' ? ranWithoutAnswer() : notNow());
     };
     return answer instanceof Promise ? answer.then(admit) : admit(answer);
   }
@@ -62,6 +62,8 @@ export class UnsentAnswers {
   /** Whether an answer of so many bytes may wait as well. */
   #hasRoomFor(bytes: number, address: string): boolean {
     const ofAddress = this.#byAddress.get(address) ?? 0;
+    // What others have not read keeps nobody from a short answer.
+    if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
     return ofAddress + bytes < this.#maxPerAddress && this.#inAll + bytes < this.#maxInAll;
   }
 
@@ -90,6 +92,6 @@ function notNow(): ClientError {
   return new ClientError('SERVICE_UNAVAILABLE', tooManyUnread, { retryAfterMs: 1_000 });
 }
 
-function changedWithoutAnswer(): ClientError {
-  return new ClientError('COST_LIMIT_EXCEEDED', `${tooManyUnread} The changes were made.`);
+function ranWithoutAnswer(): ClientError {
+  return new ClientError('COST_LIMIT_EXCEEDED', `${tooManyUnread} The mutation has run, and its answer is dropped.`);
 }

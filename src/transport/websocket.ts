@@ -23,9 +23,22 @@ const maxFragments = 64;
 const maxPieces = 1_024;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
+const closeTimeoutMs = 5_000;
 const serviceRestart = 1012;
 /** What ws says of a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+/** Not a literal in the call: its types do not know `closeTimeout` yet. */
+const serverOptions = {
+  noServer: true,
+  maxPayload: maxFrameBytes,
+  maxFragments,
+  maxBufferedChunks: maxPieces,
+  perMessageDeflate: false,
+  // A client that has sent its close frame and keeps the connection is cut off after so long.
+  closeTimeout: closeTimeoutMs,
+  handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
+};
+
 export interface WebSocketDoor {
   /** How many sockets are open. */
   readonly size: number;
@@ -46,14 +59,7 @@ interface Handshake {
 const nothing = Buffer.alloc(0);
 
 export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxFrameBytes,
-    maxFragments,
-    maxBufferedChunks: maxPieces,
-    perMessageDeflate: false,
-    handleProtocols: (protocols) => handleProtocols(protocols),
-  });
+  const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();

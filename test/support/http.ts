@@ -127,6 +127,12 @@ export class RawConnection {
     this.#socket.resume();
   }
 
+  /** The status of the next answer, whose body is not waited for. */
+  async receiveStatus(): Promise<number> {
+    const line = await this.#take(() => this.#received.indexOf('\r\n') + 2);
+    return Number(line.split(' ')[1]);
+  }
+
   /** The next whole answer, its length known or nothing. @throws Error where the connection ends before. */
   async receive(): Promise<HttpAnswer> {
     const head = await this.#take(() => this.#received.indexOf('\r\n\r\n') + 4);
