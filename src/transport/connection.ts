@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import type { Answer } from '../engine/answer.ts';
 import type { Cancellation } from '../engine/cancellation.ts';
 import { type ClientAccount, socketBytes } from '../engine/limits/retained.ts';
+import type { PreparedOperation } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 import { findLostScope, lackOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -50,6 +52,8 @@ export class Connection {
   /** What is kept for it. */
   readonly account: ClientAccount;
   readonly starting = new Starting();
+  /** By id, what gives back the bytes of an answer. */
+  readonly #answers = new Map<string, () => void>();
   /** Queries and mutations by id; cancelled when the client leaves, or wants no more of them. */
   readonly running = new Map<string, Cancellation>();
   /** The positions that operations had reached before the client reconnected; each is used once. */
@@ -107,12 +111,7 @@ export class Connection {
     this.writer.flush();
     // One that left hears nothing; its close says the rest.
     if (!this.isOpen) return Promise.resolve();
-    let release: (() => void) | undefined;
-    this.webSocket.send(text, () => release?.());
-    if (this.#socket.writableLength > 0) {
-      // graphql-ws keeps the result for as long as its text waits.
-      release = this.#unsent.hold(this.#socket, this.address, 2 * Buffer.byteLength(text));
-    }
+    this.webSocket.send(text, () => {});
     this.writer.recount();
     if (!this.writer.isFull()) return Promise.resolve();
     this.pauseReading();
@@ -213,9 +212,18 @@ export class Connection {
     this.#review(stream);
   }
 
+  /** Runs a query or a mutation. Its answer counts as unsent until the operation is over: graphql-ws keeps it that long. */
+  async execute(id: string, operation: PreparedOperation): Promise<Answer> {
+    const { release, ...answer } = await this.#unsent.execute(operation, this.#socket, this.address);
+    if (release) this.#answers.set(id, release);
+    return answer;
+  }
+
   /** The operation of this id is over. */
   forget(id: string): void {
     this.running.delete(id);
+    this.#answers.get(id)?.();
+    this.#answers.delete(id);
     this.#streams.delete(id);
     this.#dropMessage(id);
   }

@@ -22,6 +22,7 @@ import { metadataUrlOf, resourcePaths, writeResourceMetadata } from './resource-
 import { runEventStream, writeAnswerAsStream } from './sse.ts';
 import { readTarget } from './target.ts';
 import type { TransportParts } from './transport.ts';
+import type { HeldAnswer } from './unsent-answers.ts';
 
 /* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
 
@@ -201,12 +202,14 @@ function run(
   const isPost = exchange.request.method === 'POST';
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return stream(parts, exchange, prepared, wanted);
-  const answer = parts.unsent.execute(prepared, exchange.address);
+  const answer = parts.unsent.execute(prepared, exchange.request.socket, exchange.address);
   const { accepted } = wanted;
-  const write = (done: Answer) => {
+  const write = (done: HeldAnswer) => {
     if (done.status === 294) exchange.response.statusMessage = 'Partial Success';
-    if (accepted.result === eventStream && done.status < 400) return writeAnswerAsStream(exchange, done);
-    writeAnswer(exchange, done, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
+    if (accepted.result === eventStream && done.status < 400) writeAnswerAsStream(exchange, done);
+    else writeAnswer(exchange, done, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
+    // From here on its bytes count.
+    done.release?.();
   };
   return answer instanceof Promise ? answer.then(write) : write(answer);
 }

@@ -60,7 +60,7 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       refusals.set(carriers, errors);
       return carriers;
     },
-    execute: (args) => execute(operationOf(args), parts),
+    execute: (args) => execute(operationOf(args), engine),
     subscribe(args) {
       const operation = operationOf(args);
       // graphql-ws keeps the arguments as long as the stream.
@@ -152,13 +152,13 @@ function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
 }
 
 async function execute(
-  { prepared, start, call, connection }: SocketOperation,
-  { engine, unsent }: TransportParts,
+  { id, prepared, start, call, connection }: SocketOperation,
+  engine: Engine,
 ): Promise<ExecutionResult> {
   start.stand();
   if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
   try {
-    const { body } = await unsent.execute(prepared, connection.address);
+    const { body } = await connection.execute(id, prepared);
     return body as ExecutionResult;
   } catch (error) {
     return engine.refuse(error, call.requestId).body as ExecutionResult;

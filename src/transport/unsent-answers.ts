@@ -9,6 +9,14 @@ const perProcess = 25;
 /** A shorter answer may always be sent: it is counted only while it waits. */
 export const maxShortAnswer = 16_384;
 
+/** An answer takes so much while it is a result and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
+const bytesPerCharacter = 3;
+
+/** An answer that is counted, where it is long, until it is released. */
+export interface HeldAnswer extends Answer {
+  release?: () => void;
+}
+
 /** An answer that waits on a socket. */
 interface Unsent {
   address: string;
@@ -36,12 +44,15 @@ export class UnsentAnswers {
    * operations may run at the same time; an answer that may not wait is replaced by an error.
    * @throws ClientError SERVICE_UNAVAILABLE where nothing was done.
    */
-  execute(operation: PreparedOperation, address: string): Answer | Promise<Answer> {
+  execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
     if (this.#inAll > 0 && !this.#hasRoomFor(0, address)) throw notNow();
     const answer = operation.execute();
-    const admit = (done: Answer): Answer => {
+    const admit = (done: Answer): HeldAnswer => {
       const { length = 0 } = done;
-      if (length <= maxShortAnswer || this.#hasRoomFor(length, address)) return done;
+      if (length <= maxShortAnswer) return done;
+      const bytes = bytesPerCharacter * length;
+      // At once: many answers may be ready in one turn of the event loop.
+      if (this.#hasRoomFor(bytes, address)) return { ...done, release: this.hold(socket, address, bytes) };
       return operation.refuse(operation.type === 'mutation' ? ranWithoutAnswer() : notNow());
     };
     return answer instanceof Promise ? answer.then(admit) : admit(answer);

@@ -23,6 +23,9 @@ const maxFragments = 64;
 const maxPieces = 1_024;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
+/** The first message is `connection_init`: it holds credentials, and the position of each subscription. */
+const minInitLength = 65_536;
+const lengthPerSeen = 500;
 const closeTimeoutMs = 5_000;
 const serviceRestart = 1012;
 /** What ws says of a frame or a message in too many pieces. */
@@ -134,7 +137,13 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Entr
 }
 
 /** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
-function open(protocol: Server<Connection>, connection: Connection, { log }: TransportParts, onEnd: () => void): void {
+function open(
+  protocol: Server<Connection>,
+  connection: Connection,
+  { log, config: { limits } }: TransportParts,
+  onEnd: () => void,
+): void {
+  const maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions);
   const { webSocket } = connection;
   const order = new OperationOrder();
   const handle = (data: string, listener: Listener): Promise<void> | undefined => {
@@ -160,6 +169,7 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage: (listener) => {
+        let isFirst = true;
         let isPaused = false;
         const turns = new Turns<string>(messagesPerTurn, (data) => {
           if (isPaused && turns.isEmpty) {
@@ -176,7 +186,12 @@ function open(protocol: Server<Connection>, connection: Connection, { log }: Tra
         });
         webSocket.on('message', (data: RawData) => {
           if (!connection.isOpen) return;
-          turns.push(String(data));
+          const text = String(data);
+          if (isFirst && text.length > maxInitLength) {
+            return connection.end(CloseCode.BadRequest, `The first message has at most ${maxInitLength} characters`);
+          }
+          isFirst = false;
+          turns.push(text);
           // The network keeps what comes next until these are done.
           if (turns.isEmpty || isPaused) return;
           isPaused = true;
