@@ -228,8 +228,8 @@ export class Operation implements PreparedOperation {
 
   #answer(result: ExecutionResult): Answer {
     const answer = this.#toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result);
-    const { limit, characters, isSurelyShort } = this.#size;
-    answer.length = characters;
+    const { limit, characters, isSurelyShort, isExceeded } = this.#size;
+    if (!isExceeded) answer.length = characters;
     if (isSurelyShort && !result.errors) return answer;
     const json = JSON.stringify(answer.body);
     if (Buffer.byteLength(json) <= limit) return { ...answer, json };

@@ -28,6 +28,7 @@ interface Unsent {
  * While there are more, operations are refused before they run.
  */
 export class UnsentAnswers {
+  readonly #maxAnswerBytes: number;
   readonly #maxPerAddress: number;
   readonly #maxInAll: number;
   readonly #byAddress = new Map<string, number>();
@@ -35,6 +36,7 @@ export class UnsentAnswers {
   #inAll = 0;
 
   constructor(maxAnswerBytes: number) {
+    this.#maxAnswerBytes = maxAnswerBytes;
     this.#maxPerAddress = perAddress * maxAnswerBytes;
     this.#maxInAll = perProcess * maxAnswerBytes;
   }
@@ -45,7 +47,7 @@ export class UnsentAnswers {
    * @throws ClientError SERVICE_UNAVAILABLE where nothing was done.
    */
   execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
-    if (this.#inAll > 0 && !this.#hasRoomFor(0, address)) throw notNow();
+    if (this.#inAll > 0 && !this.#mayRun(address)) throw notNow();
     const answer = operation.execute();
     const admit = (done: Answer): HeldAnswer => {
       const { length = 0 } = done;
@@ -70,12 +72,18 @@ export class UnsentAnswers {
     };
   }
 
+  /** Whether there is space for the longest answer: one that is dropped has been worked on for nothing. */
+  #mayRun(address: string): boolean {
+    return !this.#byAddress.has(address) || this.#hasRoomFor(this.#maxAnswerBytes, address);
+  }
+
   /** Whether an answer of so many bytes may wait as well. */
   #hasRoomFor(bytes: number, address: string): boolean {
     const ofAddress = this.#byAddress.get(address) ?? 0;
     // What others have not read keeps nobody from a short answer.
     if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
-    return ofAddress + bytes < this.#maxPerAddress && this.#inAll + bytes < this.#maxInAll;
+    const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
+    return fitsAddress && this.#inAll + bytes < this.#maxInAll;
   }
 
   /** Pipelined answers behind one that is not read do not notice that their socket is closed. */
