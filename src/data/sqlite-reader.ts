@@ -1,7 +1,9 @@
 import {
+  type CompiledQuery,
   type DatabaseConnection,
   type DialectAdapter,
   type Driver,
+  type QueryResult,
   SqliteAdapter,
   SqliteDialect,
   type SqliteDialectConfig,
@@ -28,10 +30,30 @@ export class SqliteReaderDialect extends SqliteDialect {
 }
 
 class SqliteReaderDriver extends SqliteDriver {
-  /** Before each statement, or the first of a transaction. */
+  #connection: DatabaseConnection | undefined;
+
   override async acquireConnection(): Promise<DatabaseConnection> {
-    await yieldWhenDue();
-    return super.acquireConnection();
+    this.#connection ??= new YieldingConnection(await super.acquireConnection());
+    return this.#connection;
+  }
+}
+
+class YieldingConnection implements DatabaseConnection {
+  readonly #connection: DatabaseConnection;
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection;
+  }
+
+  /** Right before the statement runs: of many that were asked for in one turn, each sees the time that those before it took. */
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const turn = yieldWhenDue();
+    if (turn) await turn;
+    return this.#connection.executeQuery(query);
+  }
+
+  streamQuery<Row>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<Row>> {
+    return this.#connection.streamQuery(query, chunkSize);
   }
 }
 
