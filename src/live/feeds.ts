@@ -1,4 +1,5 @@
 import { readHeads } from '../data/events.ts';
+import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
 /** What another process changed is to take effect within two seconds. */
@@ -6,7 +7,10 @@ const compareHeadsMs = 1_500;
 /** So many rooms stand in one query: databases bound the number of its values. */
 const maxCompared = 10_000;
 
-export interface FeedsParts extends FeedParts {
+/** A subscription pays nothing for what is written in its room. */
+const maxContentBytes = 16 * 2 ** 20;
+
+export interface FeedsParts extends Omit<FeedParts, 'contents'> {
   onError: (error: unknown) => void;
 }
 
@@ -22,6 +26,7 @@ export class Feeds {
   readonly #parts: FeedsParts;
   readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
+  readonly #contents = new ContentBudget(maxContentBytes);
   #timer: NodeJS.Timeout | undefined;
   #isComparing = false;
 
@@ -56,7 +61,7 @@ export class Feeds {
   }
 
   async #openFeed(roomId: string): Promise<Feed> {
-    const feed = new Feed(roomId, this.#parts, this.#checkAccess);
+    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
     await feed.open();
     return feed;
   }
