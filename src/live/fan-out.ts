@@ -150,7 +150,8 @@ export class FanOut implements SubscriberHub {
 
   /** The selection turned out to be personal: each viewer gets a group of their own, from the same event on. */
   #split(group: Group): void {
-    for (const member of [...group.members]) {
+    // One that leaves meanwhile, because another one ends, must not take a hold that nobody would release.
+    for (const member of group.members) {
       member.request.traits.isPersonal = true;
       if (this.#holdAnew(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
     }
