@@ -18,6 +18,7 @@ import { LRUCache } from 'lru-cache';
 import { withoutTraces } from '../errors.ts';
 import { requestError } from './answer.ts';
 import type { Enveloped } from './engine.ts';
+import { EvictedDocuments } from './evicted-documents.ts';
 import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
@@ -52,10 +53,14 @@ export interface OpenedDocument {
 /** Sends each document through the pipeline once. The cache is bounded by the tokens of the documents it holds. */
 export class Documents {
   readonly #enveloped: Enveloped;
+  readonly #evicted = new EvictedDocuments();
   readonly #opened = new LRUCache<string, OpenedDocument>({
     max: maxDocuments,
     maxSize: maxTokens,
     sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
+    dispose: ({ document, errors }, source) => {
+      if (errors.length === 0) this.#evicted.add(source, document);
+    },
   });
 
   constructor(enveloped: Enveloped) {
@@ -70,13 +75,23 @@ export class Documents {
   open(source: string): OpenedDocument {
     const known = this.#opened.get(source);
     if (known) return known;
+    const opened = this.#reopen(source) ?? this.#openNew(source);
+    this.#opened.set(source, opened);
+    return opened;
+  }
+
+  /** A subscription that runs an equal document shares its tree, and its group, with those that follow. */
+  #reopen(source: string): OpenedDocument | undefined {
+    const document = this.#evicted.find(source);
+    return document && { document, errors: [], operations: new Map() };
+  }
+
+  #openNew(source: string): OpenedDocument {
     const { parse, validate, schema } = this.#enveloped;
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
-    const opened = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
-    this.#opened.set(source, opened);
     if (errors.length > 0) dissolve(document);
-    return opened;
+    return { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
   }
 }
 

@@ -9,6 +9,7 @@ import { createDepthCheck } from './limits/depth.ts';
 import { checkExpanded, createSourceCheck } from './limits/document.ts';
 import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
 import { RefusalLimit } from './limits/refusals.ts';
+import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
 import { errorsOf, validateRequest } from './request-validation.ts';
@@ -56,15 +57,9 @@ export function createEngine(parts: EngineParts): Engine {
   const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
   const operationParts = { ...parts, chargeRate, costlyOperations: new CostlyOperations() };
   const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
-  /** What only said that it resumes is charged when it turns out to be refused. */
   const chargeRefused = (call: Call, refusal: unknown): unknown => {
     if (!call.isResumed || refusal instanceof RateLimited) return refusal;
-    try {
-      chargeRate(call);
-      return refusal;
-    } catch (limited) {
-      return limited;
-    }
+    return new ResumedCharge(chargeRate, call).chargeRefused() ?? refusal;
   };
   return {
     async prepare(request, call) {

@@ -6,6 +6,7 @@ import {
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  print,
   type ValidatedSubscriptionArgs,
   visit,
 } from 'graphql';
@@ -37,14 +38,15 @@ export interface LiveOperation {
 }
 
 interface Traits {
-  id: number;
+  /** Equal for equal operations of equal documents, whichever syntax tree they were parsed to. */
+  id: string;
   isPersonal: boolean;
   /** The variable that says where to resume and nothing else: those who resume share all the same. */
   resumeVariable: string | undefined;
 }
 
+/** Equal documents share one tree as long as any subscription runs it. */
 const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
-let operationCount = 0;
 
 /** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
 export function createSubscribeRequest(given: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
@@ -130,8 +132,9 @@ async function render(
 }
 
 function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {
-  operationCount += 1;
-  return { id: operationCount, isPersonal: false, resumeVariable: findResumeVariable(operation, document) };
+  const text = document.loc?.source.body ?? print(document);
+  const id = hash('sha256', `${operation.name?.value ?? ''} ${text}`, 'base64url');
+  return { id, isPersonal: false, resumeVariable: findResumeVariable(operation, document) };
 }
 
 function findResumeVariable(operation: OperationDefinitionNode, document: DocumentNode): string | undefined {

@@ -20,6 +20,7 @@ import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
+import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { ClientAccount } from './limits/retained.ts';
 import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
@@ -50,7 +51,7 @@ export interface GraphQLRequest extends DocumentReference {
 
 /** Who sent it, and what its answer goes by. */
 export interface Call extends Caller {
-  /** A subscription that resumes in a group that is known is not charged to the rate. */
+  /** A subscription that resumes in a group that is known is not charged to the rate, unless it is refused. */
   isResumed?: boolean;
   requestId: string;
   /** When the client has left, or the operation has taken too long. */
@@ -95,6 +96,7 @@ export class Operation implements PreparedOperation {
   readonly #isCostly: boolean;
   readonly #size: AnswerSize;
   readonly #answerOptions: AnswerOptions;
+  readonly #resumed: ResumedCharge | undefined;
   #context: OperationContext | undefined;
 
   constructor(
@@ -113,6 +115,7 @@ export class Operation implements PreparedOperation {
     const asksForCost = request.extensions?.['cost'] === true;
     this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
     this.#call = call;
+    this.#resumed = call.isResumed ? new ResumedCharge(parts.chargeRate, call) : undefined;
     this.#isCostly = cost > costlyFrom;
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
     this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
@@ -145,7 +148,8 @@ export class Operation implements PreparedOperation {
       return {};
     };
     const answer = await this.#inTime(open());
-    return subscriber ?? answer;
+    const limited = subscriber ? undefined : this.#resumed?.chargeRefused();
+    return subscriber ?? (limited ? this.#toAnswer({ errors: [limited] }) : answer);
   }
 
   async #subscribe({ account, after, onFound }: SubscribeOptions): Promise<Subscriber | ExecutionResult> {
@@ -166,8 +170,8 @@ export class Operation implements PreparedOperation {
   }
 
   async #follow(source: RoomStream, after: string | undefined, onLeave: () => void): Promise<Subscriber> {
-    const { services, fanOut, chargeRate, config } = this.#parts;
-    const { viewer, address, isResumed, cancellation } = this.#call;
+    const { services, fanOut, config } = this.#parts;
+    const { viewer, address, cancellation } = this.#call;
     const validated = this.#validated as ValidatedSubscriptionArgs;
     const live = {
       validated,
@@ -180,8 +184,8 @@ export class Operation implements PreparedOperation {
       answerOptions: this.#answerOptions,
     };
     const request = createSubscribeRequest(live, source, after);
-    if (isResumed) fanOut.chargeIfNew(request, () => chargeRate(this.#call));
-    return cancellation.race(fanOut.subscribe(request), { dispose: (subscriber) => subscriber.leave() });
+    const subscribing = fanOut.subscribe(request, this.#resumed?.charge);
+    return cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
   }
 
   /** An operation that is cancelled while it waits is answered at once, and never runs. */

@@ -47,10 +47,22 @@ export class FanOut implements SubscriberHub {
   }
 
   /**
-   * A stream that misses nothing from here on; it sends nothing before a sink is attached.
-   * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED.
+   * A stream that misses nothing from here on; it sends nothing before a sink is attached. `charge` is called where the
+   * subscription opens a group: then each event of its room costs more from now on.
+   * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; what `charge` throws.
    */
-  async subscribe(request: SubscribeRequest): Promise<Subscriber> {
+  async subscribe(request: SubscribeRequest, charge?: () => void): Promise<Subscriber> {
+    const { group } = costOf(request);
+    const isNew = charge !== undefined && this.#costs.chargeIfNew(group, charge);
+    try {
+      return await this.#subscribe(request);
+    } catch (error) {
+      if (isNew) this.#costs.forgetNew(group);
+      throw error;
+    }
+  }
+
+  async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
     let leave = () => this.#feeds.release(request.roomId);
     try {
@@ -67,11 +79,6 @@ export class FanOut implements SubscriberHub {
       await leave();
       throw error;
     }
-  }
-
-  /** Calls `charge` where the subscription opens a group: then each event of its room costs more from now on. */
-  chargeIfNew(request: SubscribeRequest, charge: () => void): void {
-    this.#costs.chargeIfNew(costOf(request).group, charge);
   }
 
   /** What was erased stays erased: nothing read before is replayed again. */
@@ -143,7 +150,8 @@ export class FanOut implements SubscriberHub {
 
   /** The selection turned out to be personal: each viewer gets a group of their own, from the same event on. */
   #split(group: Group): void {
-    for (const member of [...group.members]) {
+    // One that leaves meanwhile, because another one ends, must not take a hold that nobody would release.
+    for (const member of group.members) {
       member.request.traits.isPersonal = true;
       if (this.#holdAnew(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
     }

@@ -2,6 +2,7 @@ import type { Database } from '../data/database.ts';
 import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../data/events.ts';
 import { type Bus, type BusMessage, roomTopic } from './bus.ts';
 import { encodeCursor } from './cursor.ts';
+import type { ContentBudget } from './event-contents.ts';
 import { follows, RecentEvents } from './recent-events.ts';
 
 /** Which events of a room are kept for readers. */
@@ -15,6 +16,8 @@ export interface FeedParts {
   bus: Bus;
   retention: Retention;
   onLogRead: (roomId: string) => void;
+  /** What all rooms together keep of the content of their recent events. */
+  contents: ContentBudget;
 }
 
 /** Checks who may still listen, before anyone receives an event that may have changed it. */
@@ -51,7 +54,7 @@ export class Feed {
   readonly readers = new Set<FeedReader>();
   readonly #parts: FeedParts;
   readonly #checkAccess: AccessCheck;
-  readonly #recent = new RecentEvents();
+  readonly #recent: RecentEvents;
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
   #healing: Promise<void> | undefined;
@@ -61,6 +64,7 @@ export class Feed {
   constructor(roomId: string, parts: FeedParts, checkAccess: AccessCheck) {
     this.roomId = roomId;
     this.#parts = parts;
+    this.#recent = new RecentEvents(parts.contents);
     this.#checkAccess = checkAccess;
   }
 
@@ -86,6 +90,7 @@ export class Feed {
 
   close(): void {
     this.#leaveBus();
+    this.#recent.clear();
   }
 
   end(): void {
@@ -199,7 +204,8 @@ export class Feed {
 
   #push(event: RoomEvent): void {
     this.#recent.append(event);
-    this.head = event;
+    // Not the event itself, which would keep its content.
+    this.head = { seq: event.seq, mark: event.mark };
     if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
     this.advance();
   }

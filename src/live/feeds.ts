@@ -1,4 +1,5 @@
 import { readHeads } from '../data/events.ts';
+import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
 /** What another process changed is to take effect within two seconds. */
@@ -6,7 +7,12 @@ const compareHeadsMs = 1_500;
 /** So many rooms stand in one query: databases bound the number of its values. */
 const maxCompared = 10_000;
 
-export interface FeedsParts extends FeedParts {
+/** How many rooms look again at the log at the same time. */
+const maxHealing = 16;
+/** A subscription pays nothing for what is written in its room. */
+const maxContentBytes = 16 * 2 ** 20;
+
+export interface FeedsParts extends Omit<FeedParts, 'contents'> {
   onError: (error: unknown) => void;
 }
 
@@ -22,6 +28,10 @@ export class Feeds {
   readonly #parts: FeedsParts;
   readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
+  readonly #contents = new ContentBudget(maxContentBytes);
+  /** Feeds that wait for their turn to look again at the log, in order. */
+  readonly #unhealed = new Set<Feed>();
+  readonly #healing = new Set<Feed>();
   #timer: NodeJS.Timeout | undefined;
   #isComparing = false;
 
@@ -52,11 +62,14 @@ export class Feeds {
   async release(roomId: string): Promise<void> {
     const entry = this.#open.get(roomId);
     if (!entry) return;
-    if (this.#drop(roomId, entry)) (await entry.feed).close();
+    if (!this.#drop(roomId, entry)) return;
+    const feed = await entry.feed;
+    this.#unhealed.delete(feed);
+    feed.close();
   }
 
   async #openFeed(roomId: string): Promise<Feed> {
-    const feed = new Feed(roomId, this.#parts, this.#checkAccess);
+    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
     await feed.open();
     return feed;
   }
@@ -88,7 +101,28 @@ export class Feeds {
       if (head === undefined) feed.end();
       else if (head.seq === feed.head.seq && head.mark === feed.head.mark) feed.advance();
       // Newer, rewound, or overtaken by a message since the query: the feed looks again.
-      else await feed.heal().catch(this.#parts.onError);
+      else this.#unhealed.add(feed);
+    }
+    this.#healSome();
+  }
+
+  /** Several at a time, and nobody waits for all of them: one that takes long delays no other room. */
+  #healSome(): void {
+    for (const feed of this.#unhealed) {
+      if (this.#healing.size >= maxHealing) return;
+      this.#unhealed.delete(feed);
+      // Still at it since an earlier comparison.
+      if (!this.#healing.has(feed)) this.#heal(feed).catch(this.#parts.onError);
+    }
+  }
+
+  async #heal(feed: Feed): Promise<void> {
+    this.#healing.add(feed);
+    try {
+      await feed.heal();
+    } finally {
+      this.#healing.delete(feed);
+      this.#healSome();
     }
   }
 }

@@ -51,14 +51,20 @@ export class GroupCosts {
   }
 
   /**
-   * Calls `charge` where the group is new. It is not where it is open, or was a moment ago: a client that lost its connection
-   * finds its groups again. @throws what `charge` throws.
+   * Calls `charge` where the group is new, and tells whether it was. A group is known while it is open and for a moment after
+   * that: a client that lost its connection finds its groups again. @throws what `charge` throws.
    */
-  chargeIfNew(group: string, charge: () => void): void {
-    if (this.#isKnown(group)) return;
+  chargeIfNew(group: string, charge: () => void): boolean {
+    if (this.#isKnown(group)) return false;
     charge();
     // Subscriptions to one group that come together are charged once.
     this.#rememberClosed(group);
+    return true;
+  }
+
+  /** A new group that was not opened after all: the next subscription to it is charged again. */
+  forgetNew(group: string): void {
+    if (!this.#groups.has(group)) this.#closed.delete(group);
   }
 
   #isKnown(group: string): boolean {

@@ -1,15 +1,22 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
+import { ContentBudget, holdContent } from './event-contents.ts';
 
 /** How many events of a room are held without a read of the log. */
 const maxEvents = 2_048;
 /** How many are dropped at once: dropping one by one would move the whole array each time. */
 const dropLength = 256;
-/** How many of the latest events keep their content as it was written; a reader further back reads it as it is now. */
-const liveLength = 64;
+/** What the events of one room keep of their content. */
+const maxContentBytes = 256 * 2 ** 10;
 
 /** The latest events of one room without a gap: each follows the one before it by number and by mark. */
 export class RecentEvents {
   readonly #events: RoomEvent[] = [];
+  readonly #contents = new ContentBudget(maxContentBytes);
+  readonly #contentsOfAll: ContentBudget;
+
+  constructor(contentsOfAll: ContentBudget) {
+    this.#contentsOfAll = contentsOfAll;
+  }
 
   get latest(): RoomEvent | undefined {
     return this.#events.at(-1);
@@ -18,9 +25,11 @@ export class RecentEvents {
   /** Appends an event; what is held is dropped where the event does not follow it. */
   append(event: RoomEvent): void {
     if (this.latest && !follows(event, this.latest)) this.clear();
-    this.#events.push(event);
+    // A copy, because its content is removed later.
+    const recent = { ...event };
+    this.#events.push(recent);
     if (this.#events.length > maxEvents + dropLength) this.#events.splice(0, dropLength);
-    this.#stripContent();
+    holdContent(recent, [this.#contents, this.#contentsOfAll]);
   }
 
   /** Puts older events before those that are held, where they fit: what one reader was behind, others will be too. */
@@ -34,6 +43,7 @@ export class RecentEvents {
 
   clear(): void {
     this.#events.length = 0;
+    this.#contents.clear();
   }
 
   /** The event of this number, if it is held. */
@@ -48,13 +58,6 @@ export class RecentEvents {
     if (!first || after + 1 < first.seq) return undefined;
     const start = after + 1 - first.seq;
     return this.#events.slice(start, start + limit);
-  }
-
-  /** Memory is for positions, not for content: only the latest events keep theirs. */
-  #stripContent(): void {
-    const index = this.#events.length - 1 - liveLength;
-    const event = this.#events[index];
-    if (event?.content) this.#events[index] = withoutContent(event);
   }
 }
 

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { LiveSocket } from './support/live-client.ts';
+import { readMetrics, untilCounts } from './support/metrics.ts';
+import type { Person, Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+import { shareServer } from './support/shared-server.ts';
+
+const server = shareServer({ RATE_LIMIT: '1000' });
+let postroom: Postroom;
+let ada: Person;
+let bob: Person;
+let roomCount = 0;
+
+beforeAll(async () => {
+  postroom = server.postroom;
+  [ada, bob] = await Promise.all([postroom.signUp('Ada'), postroom.signUp('Bob')]);
+});
+
+async function createRoom(): Promise<string> {
+  roomCount += 1;
+  return postroom.createRoom(ada, `room ${roomCount}`);
+}
+
+let floods = 0;
+
+/** Other documents, larger together than the cache of the server: it forgets all from before. */
+async function flushDocuments(): Promise<void> {
+  floods += 1;
+  for (let n = 0; n < 12; n += 1) {
+    const fields = Array.from(
+      { length: 28 },
+      (_, field) => `f${field}: node(id: "x") { id ${'__typename '.repeat(55)} }`,
+    );
+    await postroom.ask(`query Flood${floods}_${n} { ${fields.join(' ')} }`);
+  }
+}
+
+async function open(person?: Person): Promise<ProtocolSocket> {
+  const init = person ? { authorization: `Bearer ${person.token}` } : {};
+  return ProtocolSocket.open(postroom.webSocketUrl, { init });
+}
+
+describe('equal subscriptions, though the server has forgotten their document in between,', () => {
+  it('form one group, and an event is executed once for all of them', async () => {
+    const room = await createRoom();
+    const query = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
+    const { groups = 0, events_rendered_total: rendered = 0 } = await readMetrics(postroom);
+    const sockets: ProtocolSocket[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const socket = await open();
+      await socket.follow('1', query, { room });
+      sockets.push(socket);
+      await flushDocuments();
+    }
+    expect(await readMetrics(postroom)).toMatchObject({ groups: groups + 1 });
+    await postroom.createPost(ada, room, 'for all');
+    for (const socket of sockets) await socket.take(({ type }) => type === 'next');
+    expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 1 });
+  });
+
+  it('share that their selection depends on the viewer', async () => {
+    const room = await createRoom();
+    const query = 'subscription Mail($room: ID!) { postAdded(room: $room) { author { email } } }';
+    const first = await open(ada);
+    await first.follow('1', query, { room });
+    await postroom.createPost(bob, room, 'shows it');
+    await first.take(({ type }) => type === 'next');
+    await flushDocuments();
+    const second = await open(bob);
+    await second.follow('1', query, { room });
+    const { events_rendered_total: rendered = 0 } = await readMetrics(postroom);
+    await postroom.createPost(bob, room, 'once for each viewer');
+    expect(await first.take(({ type }) => type === 'next')).toMatchObject({
+      payload: { data: { postAdded: { author: { email: null } } } },
+    });
+    expect(await second.take(({ type }) => type === 'next')).toMatchObject({
+      payload: { data: { postAdded: { author: { email: bob.email } } } },
+    });
+    expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 2 });
+  });
+
+  it('find their group again after all of them have left: to resume there is free', async () => {
+    const room = await createRoom();
+    const query = 'subscription Again($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
+    const { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;
+    const { subscribers = 0 } = await readMetrics(postroom);
+    const resume = async () => {
+      const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen: { 1: cursor } } });
+      onTestFinished(() => socket.close());
+      await socket.subscribe('1', query, { room }).start;
+      return socket;
+    };
+    const left = async () => {
+      const { headers } = await fetch(`${postroom.graphqlUrl}?query={__typename}`);
+      return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    };
+    await (await resume()).close();
+    await untilCounts(postroom, { subscribers });
+    await flushDocuments();
+    const before = await left();
+    await resume();
+    // This question alone.
+    expect(await left()).toBe(before - 1);
+  });
+});

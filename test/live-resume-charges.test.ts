@@ -1,0 +1,74 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { EventStream, LiveSocket } from './support/live-client.ts';
+import { launchForTest, type Postroom } from './support/postroom.ts';
+
+const query = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';
+const rate = 20;
+
+async function openRoom(): Promise<{ postroom: Postroom; room: string; cursor: string }> {
+  const postroom = await launchForTest({ RATE_LIMIT: `${rate}` });
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  return { postroom, room, cursor: (await postroom.ask(`{ room(id: "${room}") { cursor } }`)).room.cursor };
+}
+
+/** The code that each of some subscriptions is refused with, one after the other. */
+async function refusals(count: number, subscribe: () => Promise<string | undefined>): Promise<(string | undefined)[]> {
+  const codes: (string | undefined)[] = [];
+  for (let n = 0; n < count; n += 1) codes.push(await subscribe());
+  return codes;
+}
+
+/** What is left of the rate of those without credentials, after this question. */
+async function left({ graphqlUrl }: Postroom): Promise<number> {
+  const { headers } = await fetch(`${graphqlUrl}?query={__typename}`);
+  return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+it.each([
+  ['with an unknown room', 'NOT_FOUND', 404],
+  ['with a cursor that is none', 'CURSOR_INVALID', 422],
+])('a stream that says it resumes %s is charged like any other, until the rate is spent', async (what, code, status) => {
+  const { postroom, room } = await openRoom();
+  const variables = { room: what === 'with an unknown room' ? 'unknown' : room };
+  const statuses: number[] = [];
+  const before = await left(postroom);
+  const codes = await refusals(before + 3, async () => {
+    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: 'x' });
+    statuses.push(stream.status);
+    return (await stream.readBody()).errors?.[0]?.extensions.code;
+  });
+  expect(codes).toEqual([...Array(before).fill(code), ...Array(3).fill('RATE_LIMITED')]);
+  expect(statuses).toEqual([...Array(before).fill(status), ...Array(3).fill(429)]);
+});
+
+it('a subscription over a socket that resumes with a cursor that is none is charged each time', async () => {
+  const { postroom, room } = await openRoom();
+  const before = await left(postroom);
+  const ids = Array.from({ length: before + 2 }, (_, n) => `${n}`);
+  const seen = Object.fromEntries(ids.map((id) => [id, 'garbage']));
+  const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen } });
+  onTestFinished(() => socket.close());
+  const codes: unknown[] = [];
+  for (const id of ids) {
+    const [error] = await socket.subscribe(id, query, { room }).refused;
+    codes.push(error?.extensions.code);
+  }
+  expect(codes).toEqual([...Array(before).fill('CURSOR_INVALID'), 'RATE_LIMITED', 'RATE_LIMITED']);
+});
+
+it('a group that was refused is not known: whoever resumes there next opens it, and is charged', async () => {
+  const { postroom, room, cursor } = await openRoom();
+  const socket = await LiveSocket.open(postroom.webSocketUrl, {
+    live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } },
+  });
+  onTestFinished(() => socket.close());
+  const before = await left(postroom);
+  await socket.subscribe('1', query, { room }).refused;
+  // This question itself is one.
+  expect(await left(postroom)).toBe(before - 2);
+  await socket.subscribe('2', query, { room }).start;
+  expect(await left(postroom)).toBe(before - 4);
+  await socket.subscribe('3', query, { room }).start;
+  expect(await left(postroom)).toBe(before - 5);
+});
