@@ -27,14 +27,15 @@ export function createUnguardedEngine(schema: GraphQLSchema, log: Log): Engine {
         operationName: undefined,
         cachePolicy: { maxAge: 0, isPublic: false },
         execute: () => {
-          const result = executeCompiled({ ...args, contextValue: {} });
+          const result = executeCompiled({ ...args, contextValue: {} }, {});
           const answer = (done: Awaited<typeof result>) => toAnswer(done, { requestId, log });
           return result instanceof Promise ? result.then(answer) : answer(result);
         },
+        refuse: (error) => toAnswer({ errors: [error] }, { requestId, log }),
         subscribe: () => Promise.reject(new Error('There are no subscriptions here.')),
       };
     },
-    chargeRefused: async () => {},
+    chargeRefused: () => {},
     refuse: (error, requestId) => toAnswer({ errors: [error as never] }, { requestId, log }),
   };
 }

@@ -5,11 +5,13 @@ import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/database.ts';
 import type { Services } from '../../../src/engine/context.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
+import { Retained } from '../../../src/engine/limits/retained.ts';
 import { createAutomaticDocuments } from '../../../src/engine/persisted.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
 import { createLog } from '../../../src/log.ts';
 import { createHttpServer } from '../../../src/transport/http-server.ts';
 import { createMetrics } from '../../../src/transport/metrics.ts';
+import { UnsentAnswers } from '../../../src/transport/unsent-answers.ts';
 import { resolvers, typeDefs } from '../memory.ts';
 import { announce } from '../subject.ts';
 import { createUnguardedEngine } from '../unguarded-engine.ts';
@@ -43,6 +45,8 @@ const server = createHttpServer(
     engine,
     authenticate: async () => null,
     watch: () => ({ checked: Promise.resolve(), stop: () => {} }),
+    unsent: new UnsentAnswers(config.limits.answerBytes),
+    retained: new Retained(config.limits),
     config,
     log,
     isReady: async () => true,
