@@ -27,7 +27,7 @@ export interface EventContent {
 
 export interface RoomEvent extends RoomEventRow {
   /** Absent in a replay, which reads everything as it is now. */
-  content?: EventContent;
+  content?: EventContent | undefined;
 }
 
 /** What happened, before it has a number. */

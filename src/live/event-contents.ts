@@ -51,7 +51,7 @@ export function holdContent(event: RoomEvent, budgets: readonly ContentBudget[])
 
 /** From the event itself: a group that has yet to render it does not keep the content alive. */
 function remove(held: HeldContent): void {
-  delete held.event.content;
+  held.event.content = undefined;
   for (const budget of held.budgets) budget.delete(held);
 }
 
