@@ -2,39 +2,60 @@ import { readFile } from 'node:fs/promises';
 import {
   buildSchema,
   type GraphQLArgument,
+  type GraphQLDirective,
   type GraphQLNamedType,
   type GraphQLSchema,
   isIntrospectionType,
-  isSpecifiedScalarType,
   Source,
 } from 'graphql';
+import { loadSchema } from '../src/engine/schema.ts';
 import { inRepository } from './repository.ts';
 
-/** On a root field these say no more than the field itself. */
-const selfEvident = ['id', 'name', 'input'];
-
-/** The parts of a schema that nothing describes, each by its coordinate: `User.posts(last:)`. */
-export function findUndescribed(sdl: string): string[] {
-  const schema = buildSchema(new Source(sdl, 'schema.graphql'));
-  const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
-  const parts = types.filter((type) => !isSpecifiedScalarType(type)).flatMap((type) => listParts(type, schema));
-  return parts.filter(({ description }) => !description?.trim()).map(String);
+/** An element of a schema that introspection shows. String() gives its coordinate: `User.posts(last:)`. */
+interface Element {
+  description?: string | null | undefined;
 }
 
-function listParts(type: GraphQLNamedType, schema: GraphQLSchema): { description?: string | null | undefined }[] {
+/** The elements of a schema that have no description, each by its coordinate. */
+export function findUndescribed(schema: GraphQLSchema): string[] {
+  return listElements(schema)
+    .filter(({ description }) => !description?.trim())
+    .map(String);
+}
+
+function listElements(schema: GraphQLSchema): Element[] {
+  const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
+  return [...types.flatMap(listParts), ...schema.getDirectives().flatMap(listArguments)];
+}
+
+function listParts(type: GraphQLNamedType): Element[] {
   if ('getValues' in type) return [type, ...type.getValues()];
   if (!('getFields' in type)) return [type];
   const fields = Object.values(type.getFields());
   const args = fields.flatMap((field): readonly GraphQLArgument[] => ('args' in field ? field.args : []));
-  return [type, ...fields, ...(isRoot(type, schema) ? args.filter(({ name }) => !selfEvident.includes(name)) : args)];
+  return [type, ...fields, ...args];
 }
 
-function isRoot(type: GraphQLNamedType, schema: GraphQLSchema): boolean {
-  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].some((root) => root === type);
+function listArguments(directive: GraphQLDirective): Element[] {
+  return [directive, ...directive.args];
 }
 
-/** The parts of schema.graphql that lack a description. */
+/** A resolver of a scalar replaces what schema.graphql says of the scalar, unless it repeats it. */
+function findChangedScalars(built: GraphQLSchema, written: GraphQLSchema): string[] {
+  return Object.values(written.getTypeMap()).flatMap((type) => {
+    const served = built.getType(type.name);
+    if (!('specifiedByURL' in type) || !served || !('specifiedByURL' in served)) return [];
+    const isSame = served.description === type.description && served.specifiedByURL === type.specifiedByURL;
+    return isSame
+      ? []
+      : [`${type.name}: the description or specifiedByURL of its resolver differs from schema.graphql`];
+  });
+}
+
+/** The elements of the schema, as the server builds it, that introspection would not describe. */
 export async function checkDescriptions(): Promise<string[]> {
-  const undescribed = findUndescribed(await readFile(inRepository('schema.graphql'), 'utf8'));
-  return undescribed.map((part) => `schema.graphql: ${part} has no description`);
+  const built = loadSchema();
+  const written = buildSchema(new Source(await readFile(inRepository('schema.graphql'), 'utf8'), 'schema.graphql'));
+  const undescribed = findUndescribed(built).map((element) => `schema.graphql: ${element} has no description`);
+  return [...undescribed, ...findChangedScalars(built, written)];
 }

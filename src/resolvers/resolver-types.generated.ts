@@ -25,160 +25,172 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean };
   Int: { input: number; output: number };
   Float: { input: number; output: number };
-  /** A moment in UTC, ISO 8601 with milliseconds: `2026-11-20T08:30:00.000Z`. Input may carry any offset; it is kept to the millisecond. */
+  /** A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms. */
   DateTime: { input: number; output: number };
 };
 
-/** Whose an answer is. */
+/** Whether an answer may be cached for all viewers. */
 export type CacheControlScope =
-  /** The same for everyone. */
+  /** The answer is the same for every viewer. */
   | 'PUBLIC'
-  /** The viewer's alone: never kept. */
+  /** The answer depends on the viewer and is never cached. */
   | 'PRIVATE';
 
-/** What a user may do in all of Postroom. */
+/** A user's permissions in all of Postroom. */
 export type Role =
-  /** What everyone may: change what is theirs. */
+  /** May change their own account, rooms and posts. */
   | 'MEMBER'
-  /** Besides, see every e-mail and every room, own every room, and delete any post or account. */
+  /**
+   * May also see every e-mail address and every room, manage every room, and delete any post or account. The credentials
+   * must have the scope `ADMIN`.
+   */
   | 'ADMIN';
 
-/** Who sees a room. */
+/** Who can see a room. */
 export type RoomVisibility =
-  /** Everyone; whoever is signed in may post. */
+  /** Everyone can see the room. Every signed-in user can post in it. */
   | 'PUBLIC'
-  /** Its members alone; for anyone else it does not exist. */
+  /** Only members and admins can see the room. For everyone else it does not exist. */
   | 'PRIVATE';
 
-/** What a member may do in a room. */
+/** A member's permissions in a room. */
 export type RoomRole =
-  /** Change the room and its members. */
+  /** May change and delete the room, and add and remove members. */
   | 'OWNER'
-  /** Read and post. */
+  /** May read and post. */
   | 'MEMBER';
 
-/** What credentials may be used for. */
+/** A permission of credentials. */
 export type Scope =
-  /** Queries and subscriptions. */
+  /** Allows queries and subscriptions. */
   | 'READ'
-  /** Mutations. */
+  /** Allows mutations. */
   | 'WRITE'
-  /** What the role ADMIN allows, for one who has it. */
+  /** Allows the operations of the role `ADMIN`, if the user has that role. */
   | 'ADMIN';
 
-/** Anything with an id of its own. */
+/** An object with a globally unique id. */
 export type Node = {
-  /** Opaque, unique over all types, time-ordered, assigned by the server. */
+  /** The object's id: opaque, unique across all types, ordered by time of creation, assigned by the server. */
   id: Scalars['ID']['output'];
 };
 
-/** A person who signed up, or a name that came with imported history. */
+/** A person who signed up, an application with an API key, or an author of imported posts. */
 export type User = Node & {
-  /** Opaque and time-ordered. */
+  /** The id: opaque and ordered by time of creation. */
   id: Scalars['ID']['output'];
-  /** The display name, 1 to 80 characters; not unique. `deleted user` once the account is gone. */
+  /** The display name, 1 to 80 characters. It is not unique. It is `deleted user` after the account has been deleted. */
   name: Scalars['String']['output'];
-  /** The address one signs in with; shown to its owner and to admins. */
+  /**
+   * The e-mail address that the user signs in with. It is visible to the user and to admins; for everyone else it is
+   * null.
+   */
   email?: Maybe<Scalars['String']['output']>;
-  /** What the user may do. */
+  /** The user's role. */
   role: Role;
-  /** When the user was made. */
+  /** The time at which the user was created. */
   createdAt: Scalars['DateTime']['output'];
-  /** When the user last changed. */
+  /** The time at which the user was last changed. */
   updatedAt: Scalars['DateTime']['output'];
-  /** Starts at 1 and grows by 1 with each change; give it as `expectedVersion` to change only what you have seen. */
+  /**
+   * The number of the latest change. It starts at 1 and increases by 1 with each change. Pass it as `expectedVersion` to
+   * refuse an update if somebody else has changed the user since.
+   */
   version: Scalars['Int']['output'];
-  /** The last `last` (1 to 100) published posts, newest last. */
+  /** The user's latest published posts that the viewer can see, newest last. */
   posts: Array<Post>;
-  /** The posts not yet published, oldest first; empty unless the user is the viewer. */
+  /** The user's unpublished posts, oldest first. The list is empty unless the user is the viewer. */
   drafts: PostPage;
-  /** The keys one made that are not revoked, oldest first; empty unless the user is the viewer. */
+  /**
+   * The API keys that the user created and that are not revoked, oldest first, 100 at most. The list is empty unless the
+   * user is the viewer.
+   */
   apiKeys: Array<ApiKey>;
 };
 
-/** A person who signed up, or a name that came with imported history. */
+/** A person who signed up, an application with an API key, or an author of imported posts. */
 export type UserPostsArgs = {
   last?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** A person who signed up, or a name that came with imported history. */
+/** A person who signed up, an application with an API key, or an author of imported posts. */
 export type UserDraftsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** A key by which an application acts. The key itself is shown once, when it is made. */
+/** A key that an application authenticates with. The key itself is returned only when it is created. */
 export type ApiKey = {
-  /** Opaque and time-ordered. */
+  /** The id: opaque and ordered by time of creation. */
   id: Scalars['ID']['output'];
-  /** What the application is called. */
+  /** The name of the application. */
   name: Scalars['String']['output'];
-  /** How the key begins, to tell it from others. */
+  /** The first characters of the key, to recognise it by. */
   prefix: Scalars['String']['output'];
-  /** What it may be used for. */
+  /** The scopes of the key. */
   scopes: Array<Scope>;
   /** The user that the application acts as. */
   user: User;
-  /** When it was made. */
+  /** The time at which the key was created. */
   createdAt: Scalars['DateTime']['output'];
-  /** When it ends; null for never. */
+  /** The time at which the key expires; null if it does not expire. */
   expiresAt?: Maybe<Scalars['DateTime']['output']>;
-  /** When it was last used, to the minute or so. */
+  /** The time at which the key was last used, accurate to about a minute; null if it was never used. */
   lastUsedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** A message in a room; a draft until it is published, and until then seen by its author alone. */
+/** A message in a room. An unpublished post is a draft and is visible only to its author. */
 export type Post = Node & {
-  /** Opaque and time-ordered. */
+  /** The id: opaque and ordered by time of creation. */
   id: Scalars['ID']['output'];
-  /** 1 to 200 characters. */
+  /** The title, 1 to 200 characters. */
   title: Scalars['String']['output'];
-  /** Up to 20,000 characters. */
+  /** The text, up to 20,000 characters; null if the post has none. */
   body?: Maybe<Scalars['String']['output']>;
-  /** Who wrote it. */
+  /** The user who wrote the post. */
   author: User;
-  /** Where it stands. */
+  /** The room that the post belongs to. */
   room: Room;
-  /** When it was published; null for a draft. */
+  /** The time at which the post was published; null for a draft. */
   publishedAt?: Maybe<Scalars['DateTime']['output']>;
-  /** When it was made. */
+  /** The time at which the post was created. */
   createdAt: Scalars['DateTime']['output'];
-  /** When it last changed. */
+  /** The time at which the post was last changed. */
   updatedAt: Scalars['DateTime']['output'];
-  /** Starts at 1 and grows by 1 with each change. */
+  /** The number of the latest change. It starts at 1 and increases by 1 with each change. */
   version: Scalars['Int']['output'];
 };
 
-/** A place for posts, with live events. */
+/** A place for posts, with a stream of live events. */
 export type Room = Node & {
-  /** Opaque and time-ordered. */
+  /** The id: opaque and ordered by time of creation. */
   id: Scalars['ID']['output'];
-  /** 1 to 80 characters; unique among public rooms, and among an owner's private ones. */
+  /** The name, 1 to 80 characters. It is unique among public rooms, and among the private rooms of one owner. */
   name: Scalars['String']['output'];
-  /** Who sees it. */
+  /** Who can see the room. */
   visibility: RoomVisibility;
-  /** What the viewer is in this room; null for one who is no member. */
+  /** The viewer's role in this room; null if the viewer is not a member. */
   viewerRole?: Maybe<RoomRole>;
-  /** When the room was made. */
+  /** The time at which the room was created. */
   createdAt: Scalars['DateTime']['output'];
-  /** When the room last changed. */
+  /** The time at which the room was last changed. */
   updatedAt: Scalars['DateTime']['output'];
-  /** Starts at 1 and grows by 1 with each change of the room itself. */
+  /** The number of the latest change of the room itself. It starts at 1 and increases by 1 with each change. */
   version: Scalars['Int']['output'];
-  /** Who made it; null once that account is gone, and for imported rooms. */
+  /** The user who created the room; null after that account has been deleted, and for imported rooms. */
   owner?: Maybe<User>;
   /**
-   * The room's live position. All else of the room that the same operation reads is at least as new: read the room,
-   * then subscribe with `after: cursor`, and nothing falls between the two.
+   * The current position in the room's stream of events. Everything else that the same operation reads of the room is at
+   * least as new. To miss no event, read the room and then subscribe with `after: cursor`.
    */
   cursor: Scalars['String']['output'];
-  /** Who joined, in the order of joining. Neither `first` nor `last` means the first 20. */
+  /** The members, in the order in which they joined. Returns the first 20 if neither `first` nor `last` is given. */
   members: RoomMemberConnection;
-  /** The published posts, newest last. Neither `first` nor `last` means the first 20. */
+  /** The published posts, newest last. Returns the first 20 if neither `first` nor `last` is given. */
   posts: PostConnection;
 };
 
-/** A place for posts, with live events. */
+/** A place for posts, with a stream of live events. */
 export type RoomMembersArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -186,7 +198,7 @@ export type RoomMembersArgs = {
   before?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A place for posts, with live events. */
+/** A place for posts, with a stream of live events. */
 export type RoomPostsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -194,73 +206,73 @@ export type RoomPostsArgs = {
   before?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Where a connection's page stands (Relay). */
+/** Information about a page of a connection, as in the Relay specification. */
 export type PageInfo = {
-  /** Whether edges stand before this page, whichever way one pages. */
+  /** Whether there are edges before this page, in both directions of pagination. */
   hasPreviousPage: Scalars['Boolean']['output'];
-  /** Whether edges stand behind this page, whichever way one pages. */
+  /** Whether there are edges after this page, in both directions of pagination. */
   hasNextPage: Scalars['Boolean']['output'];
-  /** The first edge's cursor; null on an empty page. */
+  /** The cursor of the first edge; null if the page is empty. */
   startCursor?: Maybe<Scalars['String']['output']>;
-  /** The last edge's cursor; null on an empty page. */
+  /** The cursor of the last edge; null if the page is empty. */
   endCursor?: Maybe<Scalars['String']['output']>;
 };
 
-/** A page of a room's posts (Relay). */
+/** A page of a room's posts, as in the Relay specification. */
 export type PostConnection = {
-  /** The posts with their places. */
+  /** The posts with their cursors. */
   edges: Array<PostEdge>;
-  /** The posts alone. */
+  /** The posts without their cursors. */
   nodes: Array<Post>;
-  /** Where the page stands. */
+  /** Information about the page. */
   pageInfo: PageInfo;
 };
 
-/** A post and its place. */
+/** A post in a connection. */
 export type PostEdge = {
-  /** The place, for `after` and `before`; not a position of the live feed. */
+  /** The position of the post in the list, for `after` and `before`. It is not a cursor of a stream. */
   cursor: Scalars['String']['output'];
   /** The post. */
   node: Post;
 };
 
-/** A page of a room's members (Relay). */
+/** A page of a room's members, as in the Relay specification. */
 export type RoomMemberConnection = {
-  /** The members with their places. */
+  /** The members with their cursors. */
   edges: Array<RoomMemberEdge>;
-  /** The members alone. */
+  /** The members without their cursors. */
   nodes: Array<User>;
-  /** Where the page stands. */
+  /** Information about the page. */
   pageInfo: PageInfo;
 };
 
-/** A member and their place. */
+/** A member in a connection. */
 export type RoomMemberEdge = {
-  /** The place, for `after` and `before`. */
+  /** The position of the member in the list, for `after` and `before`. */
   cursor: Scalars['String']['output'];
   /** The member. */
   node: User;
-  /** When they joined. */
+  /** The time at which the user joined the room. */
   joinedAt: Scalars['DateTime']['output'];
 };
 
-/** Where a page stands among all pages. */
+/** The position of a page among all pages. */
 export type Pagination = {
-  /** This page, from 1. */
+  /** The number of this page, starting at 1. */
   page: Scalars['Int']['output'];
-  /** Items a page. */
+  /** The number of items per page. */
   limit: Scalars['Int']['output'];
-  /** All items; counted only when selected. The count is the expensive part of a page, and is shared with `pages`. */
+  /** The number of all items. It is counted only if selected. Counting is expensive; `total` and `pages` share one count. */
   total: Scalars['Int']['output'];
-  /** All pages, 0 where `total` is 0; counted only when selected. The count is shared with `total`. */
+  /** The number of all pages; 0 if `total` is 0. It is computed only if selected, from the same count as `total`. */
   pages: Scalars['Int']['output'];
 };
 
-/** A page of users, in the order they were made. */
+/** A page of users, in the order in which they were created. */
 export type UserPage = {
   /** The users of this page. */
   data: Array<User>;
-  /** Where it stands. */
+  /** The position of this page. */
   pagination: Pagination;
 };
 
@@ -268,114 +280,123 @@ export type UserPage = {
 export type PostPage = {
   /** The posts of this page. */
   data: Array<Post>;
-  /** Where it stands. */
+  /** The position of this page. */
   pagination: Pagination;
 };
 
-/** A page of rooms, in the order they were made. */
+/** A page of rooms, in the order in which they were created. */
 export type RoomPage = {
   /** The rooms of this page. */
   data: Array<Room>;
-  /** Where it stands. */
+  /** The position of this page. */
   pagination: Pagination;
 };
 
-/** Which users; all that is given must hold. */
+/** Conditions that users must meet. All given conditions must be met. */
 export type UserFilter = {
-  /** Part of the name; A to Z match a to z. It is looked for in every name that the other filters leave. */
+  /**
+   * The name contains this text. The case of the letters A to Z is ignored. The search reads every name that meets the
+   * other conditions.
+   */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Made after this moment. */
+  /** The user was created after this time. */
   createdAfter?: InputMaybe<Scalars['DateTime']['input']>;
-  /** Made before this moment. */
+  /** The user was created before this time. */
   createdBefore?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** Which posts; all that is given must hold. */
+/** Conditions that posts must meet. All given conditions must be met. */
 export type PostFilter = {
-  /** In this room. */
+  /** The post belongs to the room with this id. */
   room?: InputMaybe<Scalars['ID']['input']>;
-  /** By this user. */
+  /** The post was written by the user with this id. */
   author?: InputMaybe<Scalars['ID']['input']>;
-  /** Part of the title; A to Z match a to z. It is looked for in every title that the other filters leave. */
+  /**
+   * The title contains this text. The case of the letters A to Z is ignored. The search reads every title that meets the
+   * other conditions.
+   */
   title?: InputMaybe<Scalars['String']['input']>;
-  /** Published after this moment. */
+  /** The post was published after this time. */
   publishedAfter?: InputMaybe<Scalars['DateTime']['input']>;
-  /** Published before this moment. */
+  /** The post was published before this time. */
   publishedBefore?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** Which rooms; all that is given must hold. */
+/** Conditions that rooms must meet. All given conditions must be met. */
 export type RoomFilter = {
-  /** Part of the name; A to Z match a to z. It is looked for in every name that the other filters leave. */
+  /**
+   * The name contains this text. The case of the letters A to Z is ignored. The search reads every name that meets the
+   * other conditions.
+   */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** With this user among the members. */
+  /** The user with this id is a member of the room. */
   member?: InputMaybe<Scalars['ID']['input']>;
-  /** Public or private. */
+  /** The room has this visibility. */
   visibility?: InputMaybe<RoomVisibility>;
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type Query = {
-  /** Who is asking; null without credentials. */
+  /** The authenticated user; null without credentials. */
   viewer?: Maybe<User>;
-  /** Anything by its id. */
+  /** A user, post or room by its id. */
   node?: Maybe<Node>;
   /** A user by id. */
   user?: Maybe<User>;
-  /** A post by id; a draft only for its author. */
+  /** A post by id. A draft is returned only to its author. */
   post?: Maybe<Post>;
   /** A room by id. */
   room?: Maybe<Room>;
-  /** A room by its exact name: the public one, else a private one that the viewer sees. */
+  /** A room by its exact name: the public room of this name, or else a private room that the viewer can see. */
   roomByName?: Maybe<Room>;
-  /** Users, oldest first. */
+  /** A page of users, oldest first. */
   users: UserPage;
-  /** Published posts, newest last. */
+  /** A page of published posts, newest last. */
   posts: PostPage;
-  /** Rooms, oldest first. */
+  /** A page of rooms, oldest first. */
   rooms: RoomPage;
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryUserArgs = {
   id: Scalars['ID']['input'];
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryPostArgs = {
   id: Scalars['ID']['input'];
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryRoomArgs = {
   id: Scalars['ID']['input'];
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryRoomByNameArgs = {
   name: Scalars['String']['input'];
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryUsersArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
   filter?: InputMaybe<UserFilter>;
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryPostsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
   filter?: InputMaybe<PostFilter>;
 };
 
-/** Everything that can be read. A single thing is null where there is none, or none that the viewer may see. */
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type QueryRoomsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
@@ -383,580 +404,626 @@ export type QueryRoomsArgs = {
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type Mutation = {
-  /** Makes an account and signs in. */
+  /** Creates an account and signs in. */
   signUp: SignUpPayload;
-  /** Signs in with e-mail and password. */
+  /** Signs in with an e-mail address and a password. */
   signIn: SignInPayload;
-  /** A fresh access token for one that still lives. */
+  /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
   renewSession: RenewSessionPayload;
-  /** Sets a new password and ends all other sessions. */
+  /** Sets a new password and ends the user's other sessions. */
   changePassword: ChangePasswordPayload;
-  /** Makes a key for an application, which acts as a user of its own. The key is shown this once. Keys make no keys. */
+  /**
+   * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
+   * with an API key cannot create keys.
+   */
   createApiKey: CreateApiKeyPayload;
-  /** Ends a key, and every stream of its application. */
+  /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
   revokeApiKey: RevokeApiKeyPayload;
-  /** Changes some of one's own account. */
+  /** Changes fields of the viewer's account. */
   updateUser: UpdateUserPayload;
-  /** Sets all of one's own account. */
+  /** Sets all writable fields of the viewer's account. */
   replaceUser: ReplaceUserPayload;
-  /** Erases one's own account: name, e-mail and credentials. The posts stay unless `deletePosts`. */
+  /**
+   * Deletes the viewer's account: erases its name, e-mail address and credentials, and deletes its drafts. Published
+   * posts remain unless `deletePosts` is true. Admins can delete any account.
+   */
   deleteUser: DeleteUserPayload;
-  /** Makes a room; its owner is its first member. */
+  /** Creates a room. The viewer becomes its owner and first member. */
   createRoom: CreateRoomPayload;
-  /** Changes some of one's own room. */
+  /** Changes fields of a room. Only its owner and admins can do this. */
   updateRoom: UpdateRoomPayload;
-  /** Sets all of one's own room. */
+  /** Sets all writable fields of a room. Only its owner and admins can do this. */
   replaceRoom: ReplaceRoomPayload;
-  /** Deletes one's own room with its posts and ends its streams. */
+  /** Deletes a room with its posts and ends its streams. Only its owner and admins can do this. */
   deleteRoom: DeleteRoomPayload;
-  /** Joins a room; joining twice changes nothing. */
+  /** Makes the viewer a member of a public room. Does nothing if the viewer is a member already. */
   joinRoom: JoinRoomPayload;
-  /** Leaves a room; leaving twice changes nothing. The owner cannot leave. */
+  /** Ends the viewer's membership of a room. Does nothing if the viewer is not a member. The owner cannot leave. */
   leaveRoom: LeaveRoomPayload;
-  /** Makes someone a member of one's own room; twice changes nothing. */
+  /** Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. */
   addRoomMember: AddRoomMemberPayload;
-  /** Takes someone out of one's own room; twice changes nothing. The owner cannot be taken out. */
+  /**
+   * Removes a user from a room. Does nothing if the user is not a member. Only the room's owner and admins can do this.
+   * The owner cannot be removed.
+   */
   removeRoomMember: RemoveRoomMemberPayload;
-  /** Writes a post, as a draft where `publish` is false. */
+  /** Creates a post and publishes it, or creates a draft if `publish` is false. */
   createPost: CreatePostPayload;
-  /** Changes some of one's own post. */
+  /** Changes fields of the viewer's post. */
   updatePost: UpdatePostPayload;
-  /** Sets all of one's own post. */
+  /** Sets all writable fields of the viewer's post. */
   replacePost: ReplacePostPayload;
-  /** Publishes one's own draft; publishing twice changes nothing. */
+  /** Publishes the viewer's draft. Does nothing if the post is published already. */
   publishPost: PublishPostPayload;
-  /** Deletes one's own post. */
+  /** Deletes the viewer's post. Admins can delete any post. */
   deletePost: DeletePostPayload;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationSignUpArgs = {
   input: SignUpInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationSignInArgs = {
   input: SignInInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationChangePasswordArgs = {
   input: ChangePasswordInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationCreateApiKeyArgs = {
   input: CreateApiKeyInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationRevokeApiKeyArgs = {
   input: RevokeApiKeyInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationUpdateUserArgs = {
   input: UpdateUserInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationReplaceUserArgs = {
   input: ReplaceUserInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationDeleteUserArgs = {
   input: DeleteUserInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationCreateRoomArgs = {
   input: CreateRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationUpdateRoomArgs = {
   input: UpdateRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationReplaceRoomArgs = {
   input: ReplaceRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationDeleteRoomArgs = {
   input: DeleteRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationJoinRoomArgs = {
   input: JoinRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationLeaveRoomArgs = {
   input: LeaveRoomInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationAddRoomMemberArgs = {
   input: AddRoomMemberInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationRemoveRoomMemberArgs = {
   input: RemoveRoomMemberInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationCreatePostArgs = {
   input: CreatePostInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationUpdatePostArgs = {
   input: UpdatePostInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationReplacePostArgs = {
   input: ReplacePostInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationPublishPostArgs = {
   input: PublishPostInput;
 };
 
 /**
- * Everything that can be changed. `update…` changes only the fields given; `replace…` sets every writable field, an absent
- * nullable one to null. Both refuse with CONFLICT where `expectedVersion` is given and is not the present one.
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version.
  */
 export type MutationDeletePostArgs = {
   input: DeletePostInput;
 };
 
-/** What an account starts with. */
+/** The input fields of `signUp`. */
 export type SignUpInput = {
-  /** 1 to 80 characters, no control characters. */
+  /** The display name: 1 to 80 characters, no control characters. */
   name: Scalars['String']['input'];
-  /** Unique without regard to case. */
+  /** The e-mail address. It is unique; case is ignored. */
   email: Scalars['String']['input'];
-  /** 8 to 200 characters. */
+  /** The password, 8 to 200 characters. */
   password: Scalars['String']['input'];
 };
 
-/** What one signs in with. */
+/** The input fields of `signIn`. */
 export type SignInInput = {
-  /** Without regard to case. */
+  /** The e-mail address of the account; case is ignored. */
   email: Scalars['String']['input'];
-  /** The password. */
+  /** The password of the account. */
   password: Scalars['String']['input'];
 };
 
-/** The password to change. */
+/** The input fields of `changePassword`. */
 export type ChangePasswordInput = {
-  /** The password until now. */
+  /** The current password. */
   currentPassword: Scalars['String']['input'];
-  /** 8 to 200 characters. */
+  /** The new password, 8 to 200 characters. */
   newPassword: Scalars['String']['input'];
 };
 
-/** What a key is made with. */
+/** The input fields of `createApiKey`. */
 export type CreateApiKeyInput = {
-  /** What the application is called: 1 to 80 characters, no control characters. */
+  /** The name of the application: 1 to 80 characters, no control characters. */
   name: Scalars['String']['input'];
-  /** At least one; ADMIN only by an admin. */
+  /**
+   * The scopes of the key, at least one. The viewer's credentials must have each of them. Only an admin can grant
+   * `ADMIN`.
+   */
   scopes: Array<Scope>;
-  /** When it ends, later than now; absent for never. */
+  /** The time at which the key expires. It must be in the future. If absent, the key does not expire. */
   expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
-/** The key to end. */
+/** The input fields of `revokeApiKey`. */
 export type RevokeApiKeyInput = {
-  /** The key's id. */
+  /** The id of the key to revoke. */
   id: Scalars['ID']['input'];
 };
 
-/** Who becomes a member, and where. */
+/** The input fields of `addRoomMember`. */
 export type AddRoomMemberInput = {
-  /** The room. */
+  /** The id of the room. */
   room: Scalars['ID']['input'];
-  /** The user. */
+  /** The id of the user to add. */
   user: Scalars['ID']['input'];
 };
 
-/** Who is taken out, and where. */
+/** The input fields of `removeRoomMember`. */
 export type RemoveRoomMemberInput = {
-  /** The room. */
+  /** The id of the room. */
   room: Scalars['ID']['input'];
-  /** The user. */
+  /** The id of the user to remove. */
   user: Scalars['ID']['input'];
 };
 
-/** The fields of an account to change. */
+/** The input fields of `updateUser`. */
 export type UpdateUserInput = {
-  /** The account. */
+  /** The id of the account, which must be the viewer's own. */
   id: Scalars['ID']['input'];
-  /** 1 to 80 characters, no control characters. */
+  /** The display name: 1 to 80 characters, no control characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Unique without regard to case; null only for an account without a password. */
+  /** The e-mail address. It is unique; case is ignored. It can be null only if the account has no password. */
   email?: InputMaybe<Scalars['String']['input']>;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** All writable fields of an account. */
+/** The input fields of `replaceUser`. */
 export type ReplaceUserInput = {
-  /** The account. */
+  /** The id of the account, which must be the viewer's own. */
   id: Scalars['ID']['input'];
-  /** 1 to 80 characters, no control characters. */
+  /** The display name: 1 to 80 characters, no control characters. */
   name: Scalars['String']['input'];
-  /** Unique without regard to case; null only for an account without a password. */
+  /** The e-mail address. It is unique; case is ignored. It can be null or absent only if the account has no password. */
   email?: InputMaybe<Scalars['String']['input']>;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** The account to erase. */
+/** The input fields of `deleteUser`. */
 export type DeleteUserInput = {
-  /** The account. */
+  /** The id of the account to delete. */
   id: Scalars['ID']['input'];
-  /** Delete its published posts too; drafts go in any case. */
+  /** Whether to delete the published posts as well. Drafts are always deleted. */
   deletePosts?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
-/** What a room starts with. */
+/** The input fields of `createRoom`. */
 export type CreateRoomInput = {
-  /** Unique, 1 to 80 characters, no control characters. */
+  /**
+   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
+   * one owner.
+   */
   name: Scalars['String']['input'];
-  /** Who sees it. */
+  /** Who can see the room. */
   visibility?: InputMaybe<RoomVisibility>;
 };
 
-/** The fields of a room to change. */
+/** The input fields of `updateRoom`. */
 export type UpdateRoomInput = {
-  /** The room. */
+  /** The id of the room. */
   id: Scalars['ID']['input'];
-  /** Unique, 1 to 80 characters, no control characters. */
+  /**
+   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
+   * one owner.
+   */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Who sees it. */
+  /** Who can see the room. */
   visibility?: InputMaybe<RoomVisibility>;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** All writable fields of a room. */
+/** The input fields of `replaceRoom`. */
 export type ReplaceRoomInput = {
-  /** The room. */
+  /** The id of the room. */
   id: Scalars['ID']['input'];
-  /** Unique, 1 to 80 characters, no control characters. */
+  /**
+   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
+   * one owner.
+   */
   name: Scalars['String']['input'];
-  /** Who sees it. */
+  /** Who can see the room. */
   visibility: RoomVisibility;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** The room to delete. */
+/** The input fields of `deleteRoom`. */
 export type DeleteRoomInput = {
-  /** The room. */
+  /** The id of the room to delete. */
   id: Scalars['ID']['input'];
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** The room to join. */
+/** The input fields of `joinRoom`. */
 export type JoinRoomInput = {
-  /** The room. */
+  /** The id of the room to join. */
   room: Scalars['ID']['input'];
 };
 
-/** The room to leave. */
+/** The input fields of `leaveRoom`. */
 export type LeaveRoomInput = {
-  /** The room. */
+  /** The id of the room to leave. */
   room: Scalars['ID']['input'];
 };
 
-/** What a post starts with. */
+/** The input fields of `createPost`. */
 export type CreatePostInput = {
-  /** Where it stands. */
+  /** The id of the room to post in. */
   room: Scalars['ID']['input'];
-  /** 1 to 200 characters, no control characters. */
+  /** The title: 1 to 200 characters, no control characters. */
   title: Scalars['String']['input'];
-  /** Up to 20,000 characters. */
+  /** The text, up to 20,000 characters. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** False keeps it a draft. */
+  /** Whether to publish the post. If false, the post is a draft. */
   publish?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
-/** The fields of a post to change. */
+/** The input fields of `updatePost`. */
 export type UpdatePostInput = {
-  /** The post. */
+  /** The id of the post. */
   id: Scalars['ID']['input'];
-  /** 1 to 200 characters, no control characters. */
+  /** The title: 1 to 200 characters, no control characters. */
   title?: InputMaybe<Scalars['String']['input']>;
-  /** Up to 20,000 characters; null clears it. */
+  /** The text, up to 20,000 characters. Null removes it. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** All writable fields of a post. */
+/** The input fields of `replacePost`. */
 export type ReplacePostInput = {
-  /** The post. */
+  /** The id of the post. */
   id: Scalars['ID']['input'];
-  /** 1 to 200 characters, no control characters. */
+  /** The title: 1 to 200 characters, no control characters. */
   title: Scalars['String']['input'];
-  /** Up to 20,000 characters; absent clears it. */
+  /** The text, up to 20,000 characters. If it is absent, the text is removed. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** The draft to publish. */
+/** The input fields of `publishPost`. */
 export type PublishPostInput = {
-  /** The post. */
+  /** The id of the draft to publish. */
   id: Scalars['ID']['input'];
 };
 
-/** The post to delete. */
+/** The input fields of `deletePost`. */
 export type DeletePostInput = {
-  /** The post. */
+  /** The id of the post to delete. */
   id: Scalars['ID']['input'];
-  /** Refuse unless this is the present version. */
+  /** Refuses the mutation with CONFLICT unless this is the current version. */
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** A new account, signed in. */
+/** The result of `signUp`. */
 export type SignUpPayload = {
-  /** For `Authorization: Bearer …`. */
+  /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
-  /** When the token ends. */
+  /** The time at which the access token expires. */
   expiresAt: Scalars['DateTime']['output'];
-  /** The account. */
+  /** The new account. */
   user: User;
 };
 
-/** Signed in. */
+/** The result of `signIn`. */
 export type SignInPayload = {
-  /** For `Authorization: Bearer …`. */
+  /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
-  /** When the token ends. */
+  /** The time at which the access token expires. */
   expiresAt: Scalars['DateTime']['output'];
-  /** The account. */
+  /** The account that signed in. */
   user: User;
 };
 
-/** A renewed session. */
+/** The result of `renewSession`. */
 export type RenewSessionPayload = {
-  /** For `Authorization: Bearer …`. */
+  /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
-  /** When the token ends. */
+  /** The time at which the access token expires. */
   expiresAt: Scalars['DateTime']['output'];
-  /** The account. */
+  /** The account of the session. */
   user: User;
 };
 
-/** The session that goes on. */
+/** The result of `changePassword`: a new access token for the session, which continues. */
 export type ChangePasswordPayload = {
-  /** For `Authorization: Bearer …`. */
+  /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
-  /** When the token ends. */
+  /** The time at which the access token expires. */
   expiresAt: Scalars['DateTime']['output'];
-  /** The account. */
+  /** The account of the session. */
   user: User;
 };
 
-/** The new key. */
+/** The result of `createApiKey`. */
 export type CreateApiKeyPayload = {
-  /** For `Authorization: ApiKey …`; shown this once. */
+  /** The key, for the header `Authorization: ApiKey …`. It is returned only here. */
   key: Scalars['String']['output'];
-  /** What is kept of it. */
+  /** The API key without the secret. */
   apiKey: ApiKey;
 };
 
-/** The ended key. */
+/** The result of `revokeApiKey`. */
 export type RevokeApiKeyPayload = {
-  /** As it was. */
+  /** The API key as it was before it was revoked. */
   apiKey: ApiKey;
 };
 
-/** The room with its new member. */
+/** The result of `addRoomMember`. */
 export type AddRoomMemberPayload = {
-  /** As it is now. */
+  /** The room with the member. */
   room: Room;
 };
 
-/** The room without the member. */
+/** The result of `removeRoomMember`. */
 export type RemoveRoomMemberPayload = {
-  /** As it is now. */
+  /** The room without the member. */
   room: Room;
 };
 
-/** The changed account. */
+/** The result of `updateUser`. */
 export type UpdateUserPayload = {
-  /** As it is now. */
+  /** The account after the change. */
   user: User;
 };
 
-/** The changed account. */
+/** The result of `replaceUser`. */
 export type ReplaceUserPayload = {
-  /** As it is now. */
+  /** The account after the change. */
   user: User;
 };
 
-/** The erased account. */
+/** The result of `deleteUser`. */
 export type DeleteUserPayload = {
-  /** As it was. */
+  /** The account as it was before it was deleted. */
   user: User;
 };
 
-/** The new room. */
+/** The result of `createRoom`. */
 export type CreateRoomPayload = {
-  /** As it is now. */
+  /** The new room. */
   room: Room;
 };
 
-/** The changed room. */
+/** The result of `updateRoom`. */
 export type UpdateRoomPayload = {
-  /** As it is now. */
+  /** The room after the change. */
   room: Room;
 };
 
-/** The changed room. */
+/** The result of `replaceRoom`. */
 export type ReplaceRoomPayload = {
-  /** As it is now. */
+  /** The room after the change. */
   room: Room;
 };
 
-/** The deleted room. */
+/** The result of `deleteRoom`. */
 export type DeleteRoomPayload = {
-  /** As it was; its connections are empty. */
+  /** The room as it was before it was deleted. Its connections are empty. */
   room: Room;
 };
 
-/** The joined room. */
+/** The result of `joinRoom`. */
 export type JoinRoomPayload = {
-  /** As it is now. */
+  /** The room that the viewer is now a member of. */
   room: Room;
 };
 
-/** The room left. */
+/** The result of `leaveRoom`. */
 export type LeaveRoomPayload = {
-  /** As it is now. */
+  /** The room that the viewer has left. */
   room: Room;
 };
 
-/** The new post. */
+/** The result of `createPost`. */
 export type CreatePostPayload = {
-  /** As it was written. */
+  /** The new post. */
   post: Post;
 };
 
-/** The changed post. */
+/** The result of `updatePost`. */
 export type UpdatePostPayload = {
-  /** As it was written. */
+  /** The post after the change. */
   post: Post;
 };
 
-/** The changed post. */
+/** The result of `replacePost`. */
 export type ReplacePostPayload = {
-  /** As it was written. */
+  /** The post after the change. */
   post: Post;
 };
 
-/** The published post. */
+/** The result of `publishPost`. */
 export type PublishPostPayload = {
-  /** As it was written. */
+  /** The published post. */
   post: Post;
 };
 
-/** The deleted post. */
+/** The result of `deletePost`. */
 export type DeletePostPayload = {
-  /** As it was. */
+  /** The post as it was before it was deleted. */
   post: Post;
 };
 
 /**
- * Live streams. Each sees every event of its room, once, in order. A stream that cannot go on without a hole ends with an
- * error that says so: CURSOR_INVALID, CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED.
+ * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type Subscription = {
-  /** Every event of a room, from now on or behind `after`. */
+  /** Every event of a room: all new events, or all events after the cursor `after`. */
   roomEvents: RoomEvent;
-  /** Every post as it is published in a room, from now on or behind `after`; replay leaves out what was deleted since. */
+  /**
+   * Every post that is published in a room: all new posts, or all posts after the cursor `after`. A replay omits posts
+   * that have been deleted since.
+   */
   postAdded: Post;
 };
 
 /**
- * Live streams. Each sees every event of its room, once, in order. A stream that cannot go on without a hole ends with an
- * error that says so: CURSOR_INVALID, CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED.
+ * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type SubscriptionRoomEventsArgs = {
   room: Scalars['ID']['input'];
@@ -964,105 +1031,105 @@ export type SubscriptionRoomEventsArgs = {
 };
 
 /**
- * Live streams. Each sees every event of its room, once, in order. A stream that cannot go on without a hole ends with an
- * error that says so: CURSOR_INVALID, CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED.
+ * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type SubscriptionPostAddedArgs = {
   room: Scalars['ID']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Something that happened in a room. */
+/** A change in a room. */
 export type RoomEvent = {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
 };
 
 /** A post was published. */
 export type PostCreated = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
-  /** As it was written; in a replay as it is now, null where it was deleted since. */
+  /** The post as it was at the time of the event. In a replay, the post as it is now; null if it has been deleted since. */
   post?: Maybe<Post>;
 };
 
-/** A published post changed. */
+/** A published post was changed. */
 export type PostUpdated = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
-  /** As it was written; in a replay as it is now, null where it was deleted since. */
+  /** The post as it was at the time of the event. In a replay, the post as it is now; null if it has been deleted since. */
   post?: Maybe<Post>;
 };
 
 /** A published post was deleted. */
 export type PostDeleted = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
-  /** The id it had. */
+  /** The id of the deleted post. */
   postId: Scalars['ID']['output'];
 };
 
-/** Someone joined the room. */
+/** A user joined a room or was added to it. */
 export type MemberJoined = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
-  /** Who joined; null once that account is gone. */
+  /** The user who joined; null after that account has been deleted. */
   user?: Maybe<User>;
 };
 
-/** Someone left the room. */
+/** A user left a room or was removed from it. */
 export type MemberLeft = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
-  /** Who left; null once that account is gone. */
+  /** The user who left; null after that account has been deleted. */
   user?: Maybe<User>;
 };
 
-/** The room itself changed. */
+/** The room itself was changed. */
 export type RoomUpdated = RoomEvent & {
-  /** The position behind this event, for `after`. */
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];
-  /** When it happened. */
+  /** The time of the event. */
   at: Scalars['DateTime']['output'];
-  /** Where it happened. */
+  /** The room of the event. */
   room: Room;
-  /** Who did it; null once that account is gone. */
+  /** The user who caused the event; null after that account has been deleted. */
   actor?: Maybe<User>;
 };
 

@@ -5,6 +5,10 @@ const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}
 /** ISO 8601 outside, milliseconds since 1970 inside. */
 export const dateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
+  // The description and URL of schema.graphql, which those of this scalar replace.
+  description:
+    'A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms.',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   serialize: createFormat(),
   parseValue: parseDateTime,
   parseLiteral(node) {

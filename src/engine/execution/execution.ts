@@ -164,18 +164,42 @@ export class Execution {
   }
 
   /** Each field when the one before it has settled. */
-  async #selectSerially(plan: SelectionPlan, source: unknown): Promise<ObjectValue> {
-    const values: ObjectValue = { ...plan.template };
-    this.#size.characters += plan.keysLength;
-    for (const field of plan.fields) {
-      await yieldWhenDue();
-      this.#assertFits();
-      this.#rootField = field;
-      values[field.responseName] = this.#cancellation?.isCancelled
-        ? this.#refuseField(field, this.#cancellation.reason)
-        : await this.#executeField(field, source, undefined);
+  #selectSerially(
+    plan: SelectionPlan,
+    source: unknown,
+    values: ObjectValue = { ...plan.template },
+    start = 0,
+  ): MaybePromise<ObjectValue> {
+    if (start === 0) this.#size.characters += plan.keysLength;
+    for (let index = start; index < plan.fields.length; index += 1) {
+      const field = plan.fields[index] as FieldPlan;
+      const value = this.#executeRootField(field, source);
+      values[field.responseName] = value;
+      const next = index + 1;
+      const isLast = next === plan.fields.length;
+      if (isPromise(value)) {
+        return value.then((settled) => {
+          values[field.responseName] = settled;
+          return isLast ? values : this.#selectInTurn(plan, source, values, next);
+        });
+      }
+      const turn = isLast ? undefined : yieldWhenDue();
+      if (turn) return turn.then(() => this.#selectSerially(plan, source, values, next));
     }
     return values;
+  }
+
+  async #selectInTurn(plan: SelectionPlan, source: unknown, values: ObjectValue, start: number): Promise<ObjectValue> {
+    await yieldWhenDue();
+    return this.#selectSerially(plan, source, values, start);
+  }
+
+  #executeRootField(field: FieldPlan, source: unknown): unknown {
+    this.#assertFits();
+    this.#rootField = field;
+    return this.#cancellation?.isCancelled
+      ? this.#refuseField(field, this.#cancellation.reason)
+      : this.#executeField(field, source, undefined);
   }
 
   #executeField(plan: FieldPlan, source: unknown, parent: Path | undefined, partly?: PartlyRead, index = 0): unknown {
