@@ -184,7 +184,7 @@ export class Execution {
         });
       }
       const turn = isLast ? undefined : yieldWhenDue();
-      if (turn) return turn.then(() => this.#selectSerially(plan, source, values, next));
+      if (turn !== undefined) return turn.then(() => this.#selectSerially(plan, source, values, next));
     }
     return values;
   }
