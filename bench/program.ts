@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /* The program, as people run it. */
 
-const root = new URL('../', import.meta.url);
+const root = new URL('..', import.meta.url);
 const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 const words: string[] = scripts.start.split(' ');
 

@@ -43,12 +43,13 @@ const bans: readonly { reason: string; broken: (arrow: Arrow) => boolean }[] = [
   },
   {
     reason: 'only server.ts and commands choose an implementation',
-    broken: ({ file, to }) => /^(data\/database|live\/bus)-/.test(to) && !mayChoose(file, to),
+    broken: ({ file, to }) => /^(data\/sqlite\/|live\/bus\/(?!bus\.ts$))/.test(to) && !mayChoose(file, to),
   },
 ];
 
 function mayChoose(file: string, to: string): boolean {
-  if (file === 'data/database.ts') return to.startsWith('data/database-');
+  if (file.startsWith('data/sqlite/')) return to.startsWith('data/sqlite/');
+  if (file === 'data/database.ts') return to.startsWith('data/sqlite/');
   return file === 'server.ts' || file.startsWith('commands/');
 }
 

@@ -13,24 +13,29 @@ import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } f
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
 import { type Audit, auditTo } from './identity/audit.ts';
+import { CredentialWatch } from './identity/credential-watch.ts';
 import { type CredentialParts, findViewer } from './identity/credentials.ts';
-import { OAuth } from './identity/oauth.ts';
-import { Sessions } from './identity/session.ts';
-import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './identity/session-key.ts';
-import { createSignInLimit } from './identity/sign-in-limit.ts';
-import { Verified } from './identity/verified.ts';
-import { CredentialWatch } from './identity/watch.ts';
-import { type Bus, commonTopic } from './live/bus.ts';
-import { createMemoryBus } from './live/bus-memory.ts';
+import { OAuth } from './identity/oauth/oauth.ts';
+import { Sessions } from './identity/session/session.ts';
+import {
+  createSessionKeys,
+  loadSessionKeys,
+  parseSessionKeys,
+  type SessionKeys,
+} from './identity/session/session-key.ts';
+import { createSignInLimit } from './identity/session/sign-in-limit.ts';
+import { Verified } from './identity/viewer-cache.ts';
+import { type Bus, commonTopic } from './live/bus/bus.ts';
+import { createMemoryBus } from './live/bus/memory.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
-import { boundConnections, type DroppedConnections } from './transport/connection-bound.ts';
-import { createHttpServer } from './transport/http-server.ts';
+import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
+import { UnsentAnswers } from './transport/admission/unsent-answers.ts';
+import { createHttpServer } from './transport/http/server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
-import { UnsentAnswers } from './transport/unsent-answers.ts';
-import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket.ts';
+import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket/server.ts';
 
 /** So long a request that is under way may take when the server shuts down. */
 const closeGraceMs = 5_000;

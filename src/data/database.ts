@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import { openSqlite } from './database-sqlite.ts';
 import { migrate } from './migrations/migrate.ts';
-import { reasonOf } from './sqlite-errors.ts';
-import type { HealthListener } from './sqlite-health.ts';
+import { openSqlite } from './sqlite/database.ts';
+import { reasonOf } from './sqlite/errors.ts';
+import type { HealthListener } from './sqlite/health.ts';
 import type { Tables } from './tables.ts';
 
 /** Where a data function reads and writes: the database itself, or the transaction it takes part in. */

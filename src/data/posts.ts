@@ -13,9 +13,9 @@ import {
   type PostPage,
 } from './pages.ts';
 import { executeInParts } from './parts.ts';
-import { isInSight, type Sight } from './sight.ts';
 import type { PostRow, Tables } from './tables.ts';
 import { contains } from './text.ts';
+import { isInSight, type Sight } from './visibility.ts';
 
 export interface PostFilter {
   room?: string | null | undefined;

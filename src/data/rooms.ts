@@ -13,9 +13,9 @@ import {
   type RoomPage,
 } from './pages.ts';
 import { executeInParts } from './parts.ts';
-import { isInSight, type Sight } from './sight.ts';
 import type { RoomRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
+import { isInSight, type Sight } from './visibility.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;

@@ -1,14 +1,14 @@
 import type { Database, Db } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
-import type { Sight } from '../data/sight.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
+import type { Sight } from '../data/visibility.ts';
 import { sightOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
-import type { Sessions } from '../identity/session.ts';
-import type { SignInLimit } from '../identity/sign-in-limit.ts';
+import type { Sessions } from '../identity/session/session.ts';
+import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import type { Bus } from '../live/bus.ts';
+import type { Bus } from '../live/bus/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Cancellation } from './cancellation.ts';

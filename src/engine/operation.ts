@@ -17,16 +17,16 @@ import { type CachePolicy, findCachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, type Services } from './context.ts';
 import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
+import { selectsPostBody } from './execution/post-body.ts';
+import { selectsRoomCursor } from './execution/room-cursor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { ClientAccount } from './limits/retained.ts';
-import { createSubscribeRequest } from './live-selection.ts';
 import type { DocumentReference } from './persisted.ts';
-import { selectsPostBody } from './post-body.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
-import { selectsRoomCursor } from './room-cursor.ts';
+import { createSubscribeRequest } from './subscription.ts';
 
 /** What operations run with. */
 export interface OperationParts {

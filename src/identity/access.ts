@@ -1,8 +1,8 @@
-import type { Sight } from '../data/sight.ts';
 import type { ApiKeyRow, PostRow, RoomRow, UserRow } from '../data/tables.ts';
+import type { Sight } from '../data/visibility.ts';
 import { ClientError } from '../errors.ts';
 import { isKeyAlive } from './application.ts';
-import { isSessionAlive } from './session.ts';
+import { isSessionAlive } from './session/session.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
 /* Who may do what: each rule a sentence. */

@@ -3,8 +3,8 @@ import type { Database } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import { looksLikeApiKey } from './api-key.ts';
 import { findApplication } from './application.ts';
-import type { OAuth } from './oauth.ts';
-import { type Sessions, sessionIssuer } from './session.ts';
+import type { OAuth } from './oauth/oauth.ts';
+import { type Sessions, sessionIssuer } from './session/session.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface CredentialParts {

@@ -1,6 +1,6 @@
 import type { Database, Db, TransactionOptions } from '../data/database.ts';
 import { appendEvent, type NewRoomEvent, type RoomEvent } from '../data/events.ts';
-import type { Bus, BusMessage } from './bus.ts';
+import type { Bus, BusMessage } from './bus/bus.ts';
 
 /** What a change may say of itself, inside its transaction. */
 export interface ChangeRecord {

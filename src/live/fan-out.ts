@@ -7,7 +7,7 @@ import { Feeds, type FeedsParts } from './feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Lane } from './lane.ts';
-import type { Render, SubscribeRequest } from './selection.ts';
+import type { Render, SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {

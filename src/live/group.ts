@@ -1,7 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { type Feed, type FeedReader, isLoss } from './feed.ts';
 import { withoutContent } from './recent-events.ts';
-import { personal, type Render } from './selection.ts';
+import { personal, type Render } from './subscribe-request.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** What all groups keep of events they replayed, in characters: each has little, and there may be many. */

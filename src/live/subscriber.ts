@@ -3,11 +3,11 @@ import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
 import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
+import type { Rendered } from './encoded-event.ts';
 import { type Feed, isLoss, type Loss } from './feed.ts';
 import type { Group } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
-import type { Rendered } from './rendered.ts';
-import { personal, type SubscribeRequest } from './selection.ts';
+import { personal, type SubscribeRequest } from './subscribe-request.ts';
 
 /** Where a subscriber's events go: one operation on a WebSocket, one SSE response. */
 export interface Sink {

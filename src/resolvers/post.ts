@@ -7,8 +7,8 @@ import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadReferred, loadRoom } from './rows.ts';
-import { findVisiblePost, openPost, openRoom } from './standing.ts';
 import { body, InputCheck, title } from './validation.ts';
+import { findVisiblePost, openPost, openRoom } from './visible-rows.ts';
 
 export const Post: PostResolvers = {
   author: (post, _, { loaders }) => loadReferred(loaders.user, post.authorId),

@@ -13,7 +13,7 @@ import type {
 } from './resolver-types.generated.ts';
 import { RoomStream } from './room-stream.ts';
 import { loadRoom } from './rows.ts';
-import { findVisibleRoom } from './standing.ts';
+import { findVisibleRoom } from './visible-rows.ts';
 
 export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,

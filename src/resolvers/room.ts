@@ -18,8 +18,8 @@ import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
-import { findVisibleRoom, openRoom } from './standing.ts';
 import { InputCheck, name } from './validation.ts';
+import { findVisibleRoom, openRoom } from './visible-rows.ts';
 
 const nameTaken = 'A room of this name exists.';
 

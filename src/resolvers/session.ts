@@ -3,8 +3,8 @@ import { findUser, findUserByEmail, insertUser, setPassword } from '../data/user
 import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
 import { assertLiving, assertSignedIn } from '../identity/access.ts';
-import { hashPassword, isPassword } from '../identity/passwords.ts';
-import type { Session } from '../identity/session.ts';
+import { hashPassword, isPassword } from '../identity/session/passwords.ts';
+import type { Session } from '../identity/session/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';

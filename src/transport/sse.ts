@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { type Answer, type AnswerOptions, formatError } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/retained.ts';
 import type { ClientError } from '../errors.ts';
-import type { Rendered } from '../live/rendered.ts';
+import type { Rendered } from '../live/encoded-event.ts';
 import type { Sink, Subscriber } from '../live/subscriber.ts';
-import { Content, type Exchange } from './answer-writer.ts';
-import { maxBufferedBytes } from './socket-writer.ts';
+import { Content, type Exchange } from './http/responses.ts';
+import { maxBufferedBytes } from './websocket/writer.ts';
 
 /* GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
 

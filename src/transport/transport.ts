@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Retained } from '../engine/limits/retained.ts';
+import type { Watch } from '../identity/credential-watch.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import type { Watch } from '../identity/watch.ts';
 import type { Log } from '../log.ts';
-import type { UnsentAnswers } from './unsent-answers.ts';
+import type { UnsentAnswers } from './admission/unsent-answers.ts';
 
 /** What every transport is made of. */
 export interface TransportParts {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readConfig } from '../../src/config.ts';
-import { type Bus, commonTopic, topicOf } from '../../src/live/bus.ts';
-import { createMemoryBus } from '../../src/live/bus-memory.ts';
+import { type Bus, commonTopic, topicOf } from '../../src/live/bus/bus.ts';
+import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
 

@@ -12,7 +12,7 @@ interface DocumentedClients {
   resumable: () => Pick<ClientOptions, 'connectionParams' | 'on' | 'jsonMessageReplacer'>;
 }
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = new URL('../..', import.meta.url).pathname;
 
 /** The files that docs/resume.md shows, by the name in their first line. */
 function readBlocks(): Map<string, string> {

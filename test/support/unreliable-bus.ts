@@ -1,4 +1,4 @@
-import type { Bus, BusMessage } from '../../src/live/bus.ts';
+import type { Bus, BusMessage } from '../../src/live/bus/bus.ts';
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function createRandom(seed: number): () => number {

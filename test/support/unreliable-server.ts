@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readConfig } from '../../src/config.ts';
-import { createMemoryBus } from '../../src/live/bus-memory.ts';
+import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type BusFault, busFaults, createRandom } from './unreliable-bus.ts';

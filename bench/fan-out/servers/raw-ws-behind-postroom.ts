@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { readConfig } from '../../../src/config.ts';
-import { createMemoryBus } from '../../../src/live/bus-memory.ts';
+import { createMemoryBus } from '../../../src/live/bus/memory.ts';
 import { createLog } from '../../../src/log.ts';
 import { startServer } from '../../../src/server.ts';
 import { listen } from './peer.ts';

@@ -1,0 +1,135 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type Kysely,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+  sql,
+} from 'kysely';
+import type { TransactionOptions, Work } from '../database.ts';
+import type { Tables } from '../tables.ts';
+import { DatabaseUnavailable } from '../unavailable.ts';
+import type { SqliteHealth } from './health.ts';
+
+/** How long a transaction waits for its turn, and for other processes that write. */
+const timeoutMs = 5_000;
+const retryMs = 1;
+const tookTooLong = `no turn to write within ${timeoutMs} ms`;
+
+interface Turn extends TransactionOptions {
+  /** By `performance.now()`. */
+  deadline: number;
+}
+
+/** SQLite for the connection that writes. Its own `busy_timeout` is 0: the wait for other processes must not block this one. */
+export class SqliteWriterDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+  readonly #database: DatabaseSync;
+
+  constructor(config: SqliteDialectConfig, database: DatabaseSync) {
+    super(config);
+    this.#config = config;
+    this.#database = database;
+  }
+
+  override createDriver(): Driver {
+    return new SqliteWriterDriver(this.#config, this.#database);
+  }
+}
+
+class SqliteWriterDriver extends SqliteDriver {
+  readonly #database: DatabaseSync;
+
+  constructor(config: SqliteDialectConfig, database: DatabaseSync) {
+    super(config);
+    this.#database = database;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    // A transaction that begins by reading could not wait for its turn to write.
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** Never fails, since that would hide the error before it. After some, such as a full disk, SQLite has rolled back by itself. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.isTransaction) await super.rollbackTransaction(connection).catch(() => {});
+  }
+}
+
+/**
+ * The only connection that writes, one transaction after the other. A transaction that fails, is cancelled or comes too late is
+ * never stored, neither now nor later.
+ */
+export class SqliteWriter {
+  readonly #db: Kysely<Tables>;
+  readonly #health: SqliteHealth;
+  #lastTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(db: Kysely<Tables>, health: SqliteHealth) {
+    this.#db = db;
+    this.#health = health;
+  }
+
+  /** @throws DatabaseUnavailable, the reason of the cancellation, or what `work` throws. */
+  transaction<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
+    // The caller's time runs while it waits for its turn.
+    const deadline = performance.now() + timeoutMs;
+    return this.#inTurn(() => this.#begin(work, { deadline, cancellation }));
+  }
+
+  /** Moves the write-ahead log into the database and truncates it; false while a reader or another process needs it. */
+  truncateLog(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      this.#health.assertWritable();
+      const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#db);
+      return rows[0]?.busy === 0;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#inTurn(() => this.#db.destroy());
+  }
+
+  /** Waits for other processes that write, too. */
+  async #begin<T>(work: Work<T>, turn: Turn): Promise<T> {
+    for (;;) {
+      turn.cancellation?.throwIfCancelled();
+      this.#health.assertWritable();
+      if (performance.now() > turn.deadline) throw new DatabaseUnavailable(tookTooLong, { isBusy: true });
+      const outcome = await this.#attempt(work, turn);
+      if (outcome) return outcome.result;
+      await sleep(retryMs);
+    }
+  }
+
+  /** Undefined where another process writes. */
+  async #attempt<T>(work: Work<T>, { cancellation }: Turn): Promise<{ result: T } | undefined> {
+    let hasBegun = false;
+    try {
+      const result = await this.#db.transaction().execute(async (transaction) => {
+        hasBegun = true;
+        const result = await work(transaction);
+        // No timer and no input is handled between here and the commit, which is synchronous.
+        cancellation?.throwIfCancelled();
+        this.#health.assertInPlace();
+        return result;
+      });
+      this.#health.noteWrite();
+      return { result };
+    } catch (error) {
+      if (!hasBegun && error instanceof DatabaseUnavailable && error.isBusy) return undefined;
+      this.#health.noteFailure(error);
+      throw error;
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lastTurn.then(work);
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
+  }
+}

@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  Kind,
+  locatedError,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  print,
+  type ValidatedSubscriptionArgs,
+  visit,
+} from 'graphql';
+import type { Db } from '../data/database.ts';
+import type { RoomEvent } from '../data/events.ts';
+import { sightOf } from '../identity/access.ts';
+import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
+import { encodeCursor } from '../live/cursor.ts';
+import { Rendered } from '../live/encoded-event.ts';
+import { personal, type SubscribeRequest } from '../live/subscribe-request.ts';
+import type { RoomStream } from '../resolvers/room-stream.ts';
+import { type AnswerOptions, toAnswer } from './answer.ts';
+import { OperationContext, type Services, SharedContext } from './context.ts';
+import { executeCompiled } from './execution/compiled.ts';
+import { selectsPostBody } from './execution/post-body.ts';
+import { selectsRoomCursor } from './execution/room-cursor.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+
+export interface LiveOperation {
+  validated: ValidatedSubscriptionArgs;
+  services: Services;
+  viewer: Viewer | null;
+  /** How long an event may be; one that is longer is replaced by an error with its cursor, and the stream continues. */
+  answerBytes: number;
+  address: string;
+  cost: number;
+  onLeave: () => void;
+  answerOptions: AnswerOptions;
+}
+
+interface Traits {
+  /** Equal for equal operations of equal documents, whichever syntax tree they were parsed to. */
+  id: string;
+  isPersonal: boolean;
+  /** The variable that says where to resume and nothing else: those who resume share all the same. */
+  resumeVariable: string | undefined;
+}
+
+/** Equal documents share one tree as long as any subscription runs it. */
+const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
+
+/** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
+export function createSubscribeRequest(given: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
+  const operation = { ...given, validated: withCoercedOnly(given.validated) };
+  const { validated, services, viewer, address, cost, onLeave } = operation;
+  const traits = traitsOf.get(validated.operation) ?? findTraits(validated);
+  traitsOf.set(validated.operation, traits);
+  const readsBodies = selectsPostBody(validated);
+  const { [traits.resumeVariable ?? '']: _, ...variables } = validated.variableValues.coerced;
+  return {
+    roomId: stream.roomId,
+    after: after ?? stream.after,
+    head: stream.head,
+    // Not the text itself, which may be long.
+    key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
+    traits,
+    sight: sightOf(viewer),
+    viewerKey: viewerKeyOf(viewer),
+    cost,
+    address,
+    onLeave,
+    renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
+    renderPersonal: (event) =>
+      read(operation, (db) =>
+        render(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
+      ),
+  };
+}
+
+const noSources = Object.create(null);
+
+/** What the variables were coerced from is not kept with a subscription. */
+function withCoercedOnly(validated: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
+  // A copy takes a third of the original, which is a dictionary.
+  const coerced = Object.setPrototypeOf({ ...validated.variableValues.coerced }, null);
+  return { ...validated, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
+}
+
+/** An event may lead to other rooms, and say where they stand. */
+function read<T>({ validated, services: { database } }: LiveOperation, work: (db: Db) => Promise<T>): Promise<T> {
+  return selectsRoomCursor(validated) ? database.snapshot(work) : work(database.db);
+}
+
+async function renderShared(
+  operation: LiveOperation,
+  stream: RoomStream,
+  event: RoomEvent,
+  db: Db,
+): Promise<Rendered | null | typeof personal> {
+  const readsBodies = selectsPostBody(operation.validated);
+  const context = new SharedContext(operation.services, { db, readsBodies });
+  try {
+    const rendered = await render(operation, stream, event, context);
+    return context.hasAskedForViewer ? personal : rendered;
+  } catch (error) {
+    if (context.hasAskedForViewer) return personal;
+    throw error;
+  }
+}
+
+/** Executes the selection for one event, to the bytes that every transport sends. */
+async function render(
+  { validated, answerBytes, answerOptions }: LiveOperation,
+  { project }: RoomStream,
+  event: RoomEvent,
+  context: OperationContext,
+): Promise<Rendered | null> {
+  context.pinPosition(event);
+  if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
+  const rootValue = await project(event, context);
+  if (rootValue === undefined) return null;
+  const cursor = encodeCursor(event);
+  const size = new AnswerSize(answerBytes);
+  const result = await executeCompiled({ ...validated, rootValue, contextValue: context }, { size });
+  // That there was no viewer to see is no fault, and is not logged as one.
+  if (context instanceof SharedContext && context.hasAskedForViewer) return null;
+  const extensions = { live: { cursor } };
+  const toJson = (outcome: ExecutionResult) => JSON.stringify(toAnswer({ ...outcome, extensions }, answerOptions).body);
+  const json = toJson(result);
+  if (Buffer.byteLength(json) <= answerBytes) return new Rendered(event, cursor, json);
+  const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
+  return new Rendered(event, cursor, toJson({ errors: [error] }));
+}
+
+function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {
+  const text = document.loc?.source.body ?? print(document);
+  const id = hash('sha256', `${operation.name?.value ?? ''} ${text}`, 'base64url');
+  return { id, isPersonal: false, resumeVariable: findResumeVariable(operation, document) };
+}
+
+function findResumeVariable(operation: OperationDefinitionNode, document: DocumentNode): string | undefined {
+  const [root] = operation.selectionSet.selections;
+  const after =
+    root?.kind === Kind.FIELD ? root.arguments?.find(({ name }) => name.value === 'after')?.value : undefined;
+  if (after?.kind !== Kind.VARIABLE) return undefined;
+  return countUses(after.name.value, operation, document) === 1 ? after.name.value : undefined;
+}
+
+/** How often the operation and all fragments of its document speak of a variable, beside defining it. */
+function countUses(name: string, operation: OperationDefinitionNode, document: DocumentNode): number {
+  let uses = 0;
+  visit(document, {
+    OperationDefinition: (node) => (node === operation ? undefined : false),
+    VariableDefinition: () => false,
+    Variable(node) {
+      if (node.name.value === name) uses += 1;
+    },
+  });
+  return uses;
+}

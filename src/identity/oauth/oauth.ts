@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { OAuthSettings } from '../../config.ts';
+import type { Database } from '../../data/database.ts';
+import { findOrCreateSubject, findSubject } from '../../data/users.ts';
+import type { Log } from '../../log.ts';
+import { isSessionAlive } from '../session/session.ts';
+import { type Scope, scopes, type Viewer } from '../viewer.ts';
+import { IssuerLog } from './issuer-log.ts';
+import { IssuerRequests } from './issuer-requests.ts';
+import { badToken, translate } from './token-fault.ts';
+
+/** Asymmetric ones alone (RFC 8725, 3.1 and 3.2). */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const refreshMs = 600_000;
+const introspectedMs = 30_000;
+const maxVerified = 10_000;
+const maxNameLength = 80;
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
+
+/** Access tokens of one issuer: JWTs by its published keys (RFC 9068), opaque ones by asking it (RFC 7662). */
+export class OAuth {
+  readonly issuer: string;
+  readonly #options: OAuthSettings;
+  readonly #log: IssuerLog;
+  readonly #requests = new IssuerRequests();
+  readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
+  readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
+  /** Why; they are not asked about again and again. */
+  readonly #refused = new LRUCache<string, string>({ max: maxVerified, ttl: introspectedMs });
+  #keys: Promise<KeySet> | undefined;
+  #refresh: NodeJS.Timeout | undefined;
+
+  constructor(options: OAuthSettings, log: Pick<Log, 'debug' | 'warn'>) {
+    this.#options = options;
+    this.#log = new IssuerLog(log);
+    this.issuer = options.issuer;
+  }
+
+  /**
+   * Whose token it is; a subject's first token makes its User.
+   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE where the issuer fails.
+   */
+  async findViewer(database: Database, token: string): Promise<Viewer> {
+    try {
+      const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
+      return await this.#findPerson(database, claims);
+    } catch (error) {
+      this.#log.note(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#refresh);
+  }
+
+  async #findPerson({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
+    const { sub, exp, iat = 0, scope, scp, name } = claims;
+    // What an introspection says is not checked for its types before.
+    if (typeof sub !== 'string' || !sub) throw badToken('no sub');
+    if (exp === undefined) throw badToken('no exp');
+    if (!(Number(exp) * 1_000 > Date.now())) throw badToken('expired');
+    const known = { issuer: this.issuer, subject: sub };
+    const startedAt = Number(iat) * 1_000;
+    const make = () =>
+      transaction((trx) => findOrCreateSubject(trx, known, { name: displayName(name, sub), startedAt }));
+    const user = (await findSubject(db, known)) ?? (await make());
+    if (!user) throw badToken('account deleted');
+    const credential = { kind: 'oauth', startedAt } as const;
+    const viewer = { user, credential, scopes: scopesOf([scope, scp].flat()), expiresAt: Number(exp) * 1_000 };
+    if (!isSessionAlive(viewer, user)) throw badToken('account deleted');
+    return viewer;
+  }
+
+  async #verify(token: string): Promise<JWTPayload> {
+    const hash = hashOf(token);
+    const known = this.#verified.get(hash);
+    if (known) return known;
+    try {
+      // Whose it says it is costs no key: a stranger's token makes no request.
+      if (decodeJwt(token).iss !== this.issuer) throw badToken('wrong iss');
+      const { payload } = await jwtVerify(token, await this.#keySet(), {
+        issuer: this.issuer,
+        audience: this.#options.audience,
+        algorithms,
+        typ: 'at+jwt',
+        requiredClaims: ['sub', 'exp', 'iat'],
+      });
+      this.#verified.set(hash, payload);
+      return payload;
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  async #introspect(token: string): Promise<JWTPayload> {
+    const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
+    const hash = hashOf(token);
+    if (introspectionUrl === undefined) throw badToken('no JWT, and no OAUTH_INTROSPECTION_URL to ask');
+    const refused = this.#refused.get(hash);
+    if (refused !== undefined) throw badToken(refused);
+    const known = this.#introspected.get(hash);
+    if (known) return known;
+    const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+    const answer = await this.#requests.ask(introspectionUrl, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+    });
+    const claims = answer as JWTPayload;
+    const fault = answer['active'] === true ? this.#findFault(claims) : 'not active';
+    if (fault !== undefined) {
+      this.#refused.set(hash, fault);
+      throw badToken(fault);
+    }
+    this.#introspected.set(hash, claims);
+    return claims;
+  }
+
+  /** Why a token that lives does not count here. */
+  #findFault({ iss = this.issuer, aud = [] }: JWTPayload): string | undefined {
+    if (iss !== this.issuer) return 'wrong iss';
+    return [aud].flat().includes(this.#options.audience) ? undefined : 'wrong aud';
+  }
+
+  /** Kept through an outage of the issuer: looked at anew in the background, and for an unknown key id at most twice a minute. */
+  #keySet(): Promise<KeySet> {
+    this.#keys ??= this.#discover().catch((error) => {
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #discover(): Promise<KeySet> {
+    const metadata = await this.#requests.ask(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
+      throw new Error('its openid-configuration names no jwks_uri, or another issuer than OAUTH_ISSUER');
+    }
+    const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
+      cooldownDuration: 30_000,
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      [customFetch]: async (url, { headers }) => Response.json(await this.#requests.ask(url, { headers })),
+    });
+    this.#refresh = setInterval(
+      () => keys.reload().catch((error) => this.#log.note(translate(error))),
+      refreshMs,
+    ).unref();
+    return keys;
+  }
+}
+
+/** A token that names scopes of ours is held to them; one that names none reads and writes as its person, ADMIN by role. */
+function scopesOf(claimed: unknown[]): Set<Scope> {
+  const named = claimed.flatMap((words) => (typeof words === 'string' ? words.toUpperCase().split(' ') : []));
+  const ours = scopes.filter((known) => named.includes(known));
+  return new Set(ours.length > 0 ? ours : ['READ', 'WRITE']);
+}
+
+/** By the rules of names. */
+function displayName(name: unknown, subject: string): string {
+  const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
+  const clean = text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim();
+  return [...clean].slice(0, maxNameLength).join('') || 'someone';
+}
+
+function isJwt(token: string): boolean {
+  return token.split('.').length === 3;
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

@@ -1,0 +1,31 @@
+import { errors as joseErrors } from 'jose';
+import { ClientError } from '../../errors.ts';
+import { doesNotAnswer } from './issuer-requests.ts';
+
+/** `reason`: for the operator alone; not a word of the token. */
+export function badToken(reason: string): ClientError {
+  return new ClientError('UNAUTHENTICATED', 'The access token is not valid, or has ended.', {}, { cause: reason });
+}
+
+/** What jose says of the answer to a request for keys, not of a token. */
+const issuerFaults: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+
+/** A token's fault is the client's; whatever else failed is the issuer's. */
+export function translate(error: unknown): ClientError {
+  if (error instanceof ClientError) return error;
+  if (error instanceof joseErrors.JOSEError && !issuerFaults.has(error.code)) return badToken(reasonOf(error));
+  return doesNotAnswer(error);
+}
+
+const reasons: Record<string, string> = {
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWKS_NO_MATCHING_KEY: 'unknown key',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'wrong signature',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'wrong alg',
+};
+
+/** In words of our own: jose's may quote the token. */
+function reasonOf(error: joseErrors.JOSEError): string {
+  if (!(error instanceof joseErrors.JWTClaimValidationFailed)) return reasons[error.code] ?? 'malformed';
+  return `${error.reason === 'missing' ? 'no' : 'wrong'} ${error.claim}`;
+}

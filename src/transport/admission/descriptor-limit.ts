@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Log } from '../../log.ts';
+
+/** For what opens a file or a connection of its own later: a request to an issuer, a signal, a log that is reopened. */
+const reservedDescriptors = 16;
+const logIntervalMs = 10_000;
+
+export interface DroppedConnections {
+  readonly count: number;
+}
+
+/**
+ * Bounds the connections of a listening server by the file descriptors that the process may still open: where none is left,
+ * connections would be dropped unseen and files could not be read. What is dropped is counted and logged.
+ */
+export function boundConnections(server: Server, log: Pick<Log, 'warn'>): DroppedConnections {
+  const dropped = { count: 0 };
+  const free = countFreeDescriptors();
+  if (free === undefined) return dropped;
+  server.maxConnections = Math.max(1, free - reservedDescriptors);
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  server.on('drop', () => {
+    dropped.count += 1;
+    const now = performance.now();
+    if (now - loggedAt < logIntervalMs) return;
+    loggedAt = now;
+    const { maxConnections } = server;
+    log.warn({ maxConnections, dropped: dropped.count }, 'connections are dropped: raise the limit of open files');
+  });
+  return dropped;
+}
+
+/** Undefined where the system does not tell. */
+function countFreeDescriptors(): number | undefined {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? undefined : Number(limit) - readdirSync('/proc/self/fd').length;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import type { Socket } from 'node:net';
+import type { Answer } from '../../engine/answer.ts';
+import type { PreparedOperation } from '../../engine/operation.ts';
+import { ClientError } from '../../errors.ts';
+
+/** In answers of the greatest length. */
+const perAddress = 3;
+const perProcess = 25;
+/** A shorter answer may always be sent: it is counted only while it waits. */
+export const maxShortAnswer = 16_384;
+
+/** An answer takes so much while it is a result and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
+const bytesPerCharacter = 3;
+
+/** An answer that is counted, where it is long, until it is released. */
+export interface HeldAnswer extends Answer {
+  release?: () => void;
+}
+
+/** An answer that waits on a socket. */
+interface Unsent {
+  address: string;
+  bytes: number;
+}
+
+/**
+ * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the process.
+ * While there are more, operations are refused before they run.
+ */
+export class UnsentAnswers {
+  readonly #maxAnswerBytes: number;
+  readonly #maxPerAddress: number;
+  readonly #maxInAll: number;
+  readonly #byAddress = new Map<string, number>();
+  readonly #bySocket = new WeakMap<Socket, Set<Unsent>>();
+  #inAll = 0;
+
+  constructor(maxAnswerBytes: number) {
+    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#maxPerAddress = perAddress * maxAnswerBytes;
+    this.#maxInAll = perProcess * maxAnswerBytes;
+  }
+
+  /**
+   * Runs an operation while its answer may wait as well. That is checked again when the answer is there, because many
+   * operations may run at the same time; an answer that may not wait is replaced by an error.
+   * @throws ClientError SERVICE_UNAVAILABLE where nothing was done.
+   */
+  execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
+    if (this.#inAll > 0 && !this.#mayRun(address)) throw notNow();
+    const answer = operation.execute();
+    const admit = (done: Answer): HeldAnswer => {
+      const { length = 0 } = done;
+      if (length <= maxShortAnswer) return done;
+      const bytes = bytesPerCharacter * length;
+      // At once: many answers may be ready in one turn of the event loop.
+      if (this.#hasRoomFor(bytes, address)) return { ...done, release: this.hold(socket, address, bytes) };
+      return operation.refuse(operation.type === 'mutation' ? ranWithoutAnswer() : notNow());
+    };
+    return answer instanceof Promise ? answer.then(admit) : admit(answer);
+  }
+
+  /** Counts an answer until the function that it returns is called, or the socket is closed. */
+  hold(socket: Socket, address: string, bytes: number): () => void {
+    if (socket.destroyed) return () => {};
+    const unsent = { address, bytes };
+    const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);
+    ofSocket.add(unsent);
+    this.#count(address, bytes);
+    return () => {
+      if (ofSocket.delete(unsent)) this.#count(address, -bytes);
+    };
+  }
+
+  /** Whether there is space for the longest answer: one that is dropped has been worked on for nothing. */
+  #mayRun(address: string): boolean {
+    return !this.#byAddress.has(address) || this.#hasRoomFor(this.#maxAnswerBytes, address);
+  }
+
+  /** Whether an answer of so many bytes may wait as well. */
+  #hasRoomFor(bytes: number, address: string): boolean {
+    const ofAddress = this.#byAddress.get(address) ?? 0;
+    // What others have not read keeps nobody from a short answer.
+    if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
+    const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
+    return fitsAddress && this.#inAll + bytes < this.#maxInAll;
+  }
+
+  /** Pipelined answers behind one that is not read do not notice that their socket is closed. */
+  #watch(socket: Socket): Set<Unsent> {
+    const ofSocket = new Set<Unsent>();
+    this.#bySocket.set(socket, ofSocket);
+    socket.once('close', () => {
+      for (const { address, bytes } of ofSocket) this.#count(address, -bytes);
+      ofSocket.clear();
+    });
+    return ofSocket;
+  }
+
+  #count(address: string, bytes: number): void {
+    this.#inAll += bytes;
+    const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes;
+    if (ofAddress > 0) this.#byAddress.set(address, ofAddress);
+    else this.#byAddress.delete(address);
+  }
+}
+
+const tooManyUnread = 'Too many bytes of answers have not been read yet.';
+
+function notNow(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', tooManyUnread, { retryAfterMs: 1_000 });
+}
+
+function ranWithoutAnswer(): ClientError {
+  return new ClientError('COST_LIMIT_EXCEEDED', `${tooManyUnread} The mutation has run, and its answer is dropped.`);
+}

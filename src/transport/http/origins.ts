@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Config } from '../../config.ts';
+import { ClientError } from '../../errors.ts';
+
+/* CORS: https://fetch.spec.whatwg.org/#http-cors-protocol */
+
+const wildcardHosts = ['0.0.0.0', '::', ''];
+const exposedHeaders = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
+const preflightSeconds = 600;
+
+/** Which pages may call: the server's own and those of the origins listed, compared exactly. */
+export class Origins {
+  readonly #config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>;
+  readonly #allowed: Set<string>;
+
+  constructor(config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>) {
+    this.#config = config;
+    this.#allowed = new Set(config.allowedOrigins);
+    if (config.publicUrl !== undefined) this.#allowed.add(new URL(config.publicUrl).origin);
+  }
+
+  /** Without a public URL the server's own origins are those of this machine, on the port that it got. */
+  listenOn(port: number): void {
+    if (this.#config.publicUrl !== undefined) return;
+    const { host } = this.#config;
+    const own = wildcardHosts.includes(host) ? [] : [host];
+    for (const name of ['localhost', '127.0.0.1', '::1', ...own]) {
+      this.#allowed.add(new URL(`http://${name.includes(':') ? `[${name}]` : name}:${port}`).origin);
+    }
+  }
+
+  /** @throws ClientError FORBIDDEN for any other origin. Who sends none is no page. */
+  assertAllowed({ headers: { origin } }: IncomingMessage): void {
+    if (origin !== undefined && !this.#allowed.has(origin)) {
+      throw new ClientError('FORBIDDEN', 'Pages of this origin may not call: see ALLOWED_ORIGINS and PUBLIC_URL.');
+    }
+  }
+}
+
+/**
+ * A page elsewhere can have a browser fetch any address, which then sends no Origin. A header of one's own needs a
+ * preflight, and that is given to allowed origins alone.
+ * @throws ClientError FORBIDDEN.
+ */
+export function assertNotCrossSite({ headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  if (headers.origin !== undefined || headers['graphql-require-preflight'] !== undefined) return;
+  throw new ClientError('FORBIDDEN', 'A cross-site GET needs the header GraphQL-Require-Preflight.');
+}
+
+/** What an allowed origin is told; never that it may send cookies, of which there are none. */
+export function corsHeaders(origin: string): Record<string, string> {
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders, vary: 'origin' };
+}
+
+export function preflightHeaders(): Record<string, string> {
+  return {
+    'access-control-allow-methods': 'GET, POST',
+    // The wildcard does not cover Authorization.
+    'access-control-allow-headers': '*, authorization',
+    'access-control-max-age': String(preflightSeconds),
+  };
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import type { Config } from '../../config.ts';
+import { scopes } from '../../identity/viewer.ts';
+import { json } from './negotiation.ts';
+import type { Exchange } from './responses.ts';
+
+/* OAuth 2.0 Protected Resource Metadata: RFC 9728 */
+
+type AddressConfig = Pick<Config, 'oauth' | 'publicUrl'>;
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+/** The resources by the paths of their descriptions: the server as a whole, and where GraphQL is. */
+export const resourcePaths: ReadonlyMap<string, string> = new Map([
+  [wellKnown, ''],
+  [`${wellKnown}/graphql`, '/graphql'],
+]);
+
+/** Where a challenge sends those who want to know whose tokens count; undefined without an issuer. */
+export function metadataUrlOf({ oauth, publicUrl }: AddressConfig, request: IncomingMessage): string | undefined {
+  return oauth && `${baseOf(publicUrl, request)}${wellKnown}/graphql`;
+}
+
+export function writeResourceMetadata(
+  { publicUrl }: AddressConfig,
+  { issuer }: { issuer: string },
+  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  path: string,
+): void {
+  const content = JSON.stringify({
+    resource: `${baseOf(publicUrl, request)}${path}`,
+    authorization_servers: [issuer],
+    scopes_supported: scopes.map((scope) => scope.toLowerCase()),
+    bearer_methods_supported: ['header'],
+    resource_name: 'Postroom',
+  });
+  response.writeHead(200, {
+    'content-type': json,
+    'content-length': Buffer.byteLength(content),
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(content);
+}
+
+/** Without a public address it is the one that the client used. */
+function baseOf(publicUrl: string | undefined, { headers: { host = 'localhost' } }: IncomingMessage): string {
+  return publicUrl?.replace(/\/$/, '') ?? `http://${host}`;
+}

@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer } from '../../engine/answer.ts';
+import type { CachePolicy } from '../../engine/cache-control.ts';
+import type { Rate } from '../../engine/limits/rate.ts';
+import { maxShortAnswer, type UnsentAnswers } from '../admission/unsent-answers.ts';
+import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
+import { createEntityTag, namesEntityTag } from './entity-tag.ts';
+import { type Accepted, graphqlResponse, json } from './negotiation.ts';
+
+/** One request and its answer. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** Of the client. */
+  address: string;
+  unsent: UnsentAnswers;
+  /** The query of the address, still encoded. */
+  query: string | undefined;
+  /** Where it is said whose tokens count, where an issuer is configured. */
+  resourceMetadata: string | undefined;
+}
+
+export interface AnswerTraits {
+  accepted?: Accepted;
+  /** Absent where the answer is nobody else's. */
+  cachePolicy?: CachePolicy | undefined;
+  /** What HTTP says about the error. */
+  headers?: Record<string, string> | undefined;
+}
+
+const contentTypes = {
+  [json]: `${json}; charset=utf-8`,
+  [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
+};
+const retrySeconds = '1';
+/** So much of a body that nobody waits for is read, to keep the connection. */
+const maxDrainedBytes = 1_000_000;
+/** And so much where the server has no room. */
+const maxUnwantedBytes = 16_384;
+const lingerMs = 1_000;
+
+/** Names and values in turn, which node writes as they are. */
+type Headers = string[];
+
+/** In one write, with the others of the turn. A success is `application/json` for a client that does not ask for more. */
+export function writeAnswer(
+  exchange: Exchange,
+  answer: Answer,
+  { accepted, cachePolicy, headers }: AnswerTraits = {},
+): void {
+  const { status, body, rate } = answer;
+  const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
+  const content = answer.json ?? JSON.stringify(body);
+  const bytes = Buffer.byteLength(content);
+  const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
+  if (rate) pushRate(all, rate);
+  const isKept = status === 200 && cachePolicy !== undefined && isForEveryone(exchange, cachePolicy);
+  if (isKept) {
+    const entityTag = createEntityTag(type, content);
+    pushCaching(all, cachePolicy, entityTag);
+    if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
+      return void exchange.response.writeHead(304, all).end();
+    }
+  } else all.push('cache-control', 'private, no-store');
+  if (status >= 400)
+    for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
+  all.push('content-type', contentTypes[type], 'content-length', String(bytes));
+  write(exchange, status, all, { content, bytes });
+}
+
+interface Payload {
+  content: string;
+  bytes: number;
+}
+
+function write(exchange: Exchange, status: number, headers: Headers, payload: Payload): void {
+  const { request, response } = exchange;
+  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
+  response.writeHead(status, headers);
+  sendAnswerAtTurnEnd(new Content(exchange, payload));
+}
+
+/** What an answer ends with. It counts as unsent while its client does not read it, and a long one until that is known. */
+export class Content implements Outgoing {
+  readonly #exchange: Exchange;
+  readonly #payload: Payload;
+  #release: (() => void) | undefined;
+
+  constructor(exchange: Exchange, payload: Payload) {
+    this.#exchange = exchange;
+    this.#payload = payload;
+    if (payload.bytes > maxShortAnswer) this.#hold();
+  }
+
+  flush(): void {
+    const { response } = this.#exchange;
+    response.end(this.#payload.content);
+    const isWaiting = response.writableLength > 0;
+    if (isWaiting && !this.#release) this.#hold();
+    if (!this.#release) return;
+    if (isWaiting) response.once('finish', this.#release);
+    else this.#release();
+  }
+
+  #hold(): void {
+    const { unsent, request, address } = this.#exchange;
+    this.#release = unsent.hold(request.socket, address, this.#payload.bytes);
+  }
+}
+
+/**
+ * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
+ * answer leaves whole; what else comes is thrown away for a moment.
+ */
+function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
+  const { request, response, unsent, address } = exchange;
+  response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
+  response.once('finish', unsent.hold(request.socket, address, bytes));
+  response.write(content);
+  const end = () => response.end();
+  const timer = setTimeout(end, lingerMs);
+  request.once('end', end);
+  response.once('close', () => clearTimeout(timer));
+  if (status === 503) stopReading(request);
+  else request.resume();
+}
+
+/** What there is no room for is left to the network; a request asks its socket for more whenever it has handed something on. */
+function stopReading(request: IncomingMessage): void {
+  request._read = () => {};
+  request.socket.pause();
+}
+
+/** Nothing much is read where there is no room for it. */
+function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
+  const most = status === 503 ? maxUnwantedBytes : maxDrainedBytes;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
+}
+
+function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {
+  return isPublic && method !== 'POST' && headers.authorization === undefined;
+}
+
+function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: string): void {
+  headers.push('cache-control', `public, max-age=${maxAge}`, 'etag', entityTag);
+  // With or without an Origin: a copy kept for one page must not answer another's.
+  headers.push('vary', 'accept, authorization, origin');
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+function pushRate(headers: Headers, { limit, windowSeconds, remaining, resetMs }: Rate): void {
+  const resetSeconds = Math.ceil(resetMs / 1_000);
+  headers.push('ratelimit-policy', `"default";q=${limit};w=${windowSeconds}`);
+  headers.push('ratelimit', `"default";r=${remaining};t=${resetSeconds}`);
+}
+
+function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }: Answer): Record<string, string> {
+  // RFC 6750, 3.1: no error code where no credentials were sent.
+  const fault = request.headers.authorization ? ', error="invalid_token"' : '';
+  const challenge = `Bearer realm="postroom"${resourceMetadata ? `, resource_metadata="${resourceMetadata}"` : ''}`;
+  if (status === 401) return { 'www-authenticate': challenge + fault };
+  const scope = body.errors?.[0]?.extensions?.['scope'];
+  if (status === 403 && typeof scope === 'string') {
+    return {
+      'www-authenticate': `${challenge}, error="insufficient_scope", scope="${scope.toLowerCase()}"`,
+    };
+  }
+  if (status === 503) return { 'retry-after': retrySeconds };
+  // Of whichever limit it was.
+  const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
+  if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
+  return {};
+}

@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import { ClientError } from '../../errors.ts';
+
+/** What a request line asks for. */
+export interface Target {
+  path: string;
+  /** The host that it is for, perhaps with a port: of the URI, else the `Host`. Undefined in HTTP/1.0 alone. */
+  authority: string | undefined;
+  /** Still encoded; undefined without a question mark. */
+  query: string | undefined;
+}
+
+const maxLength = 8_192;
+const authority = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i;
+const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** The target of a request whose line and `Host` are in order (RFC 9112, 3.2). @throws ClientError BAD_REQUEST or URI_TOO_LONG. */
+export function readTarget(request: IncomingMessage): Target {
+  const url = request.url ?? '';
+  if (request.httpVersionMajor !== 1) throw new ClientError('BAD_REQUEST', 'The version of HTTP is not known.');
+  if (url.length > maxLength) throw new ClientError('URI_TOO_LONG', `The URI is longer than ${maxLength} bytes.`);
+  assertHost(request);
+  if (url.includes('#')) throw badTarget();
+  const { host } = request.headers;
+  if (url.startsWith('/')) return split(url, host);
+  if (url === '*' && request.method === 'OPTIONS') return { path: '*', authority: host, query: undefined };
+  const [, named = '', rest = ''] = absoluteForm.exec(url) ?? [];
+  if (!authority.test(named)) throw badTarget();
+  return split(rest.startsWith('/') ? rest : `/${rest}`, named);
+}
+
+function split(url: string, authority: string | undefined): Target {
+  const mark = url.indexOf('?');
+  if (mark < 0) return { path: url, authority, query: undefined };
+  return { path: url.slice(0, mark), authority, query: url.slice(mark + 1) };
+}
+
+/** Exactly one in HTTP/1.1: of several, a proxy in front may have believed another. */
+function assertHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): void {
+  if (host === undefined && httpVersion === '1.0') return;
+  if (host === undefined || !authority.test(host)) throw new ClientError('BAD_REQUEST', 'The Host is malformed.');
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') count += 1;
+  }
+  if (count > 1) throw new ClientError('BAD_REQUEST', 'There is more than one Host.');
+}
+
+function badTarget(): ClientError {
+  return new ClientError('BAD_REQUEST', 'The request target is malformed.');
+}

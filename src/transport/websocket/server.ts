@@ -1,0 +1,219 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
+import { type RawData, WebSocketServer } from 'ws';
+import { addressOf } from '../address.ts';
+import { MessageBudget } from '../admission/budgets.ts';
+import { Entrance } from '../admission/handshake-queue.ts';
+import { Turns } from '../admission/turns.ts';
+import { sendHeldAnswers } from '../batched-writes.ts';
+import { noRoom } from '../http/refusal.ts';
+import { linger } from '../http/socket-refusal.ts';
+import type { TransportParts, Upgrade } from '../transport.ts';
+import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
+import { Connection, clientLeft, tryAgainLater } from './connection.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { OperationOrder } from './operation-order.ts';
+import { createProtocol } from './protocol.ts';
+import { findIdFault } from './seen.ts';
+
+const maxFrameBytes = 256 * 1024;
+const maxFragments = 64;
+/** A frame that comes in more is held in pieces of a few bytes each, which take a hundred times as much. */
+const maxPieces = 1_024;
+/** A refused operation takes 0.1 to 0.2 ms. */
+const messagesPerTurn = 16;
+/** The first message is `connection_init`: it holds credentials, and the position of each subscription. */
+const minInitLength = 65_536;
+const lengthPerSeen = 500;
+const closeTimeoutMs = 5_000;
+const serviceRestart = 1012;
+/** What ws says of a frame or a message in too many pieces. */
+const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
+/** Not a literal in the call: its types do not know `closeTimeout` yet. */
+const serverOptions = {
+  noServer: true,
+  maxPayload: maxFrameBytes,
+  maxFragments,
+  maxBufferedChunks: maxPieces,
+  perMessageDeflate: false,
+  // A client that has sent its close frame and keeps the connection is cut off after so long.
+  closeTimeout: closeTimeoutMs,
+  handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
+};
+
+export interface WebSocketDoor {
+  /** How many sockets are open. */
+  readonly size: number;
+  upgrade: Upgrade;
+  close(): Promise<void>;
+}
+
+/** What is kept of a request until its socket is let in. */
+interface Handshake {
+  request: Pick<IncomingMessage, 'method' | 'headers'>;
+  address: string;
+  socket: Socket;
+  head: Buffer;
+  refuse: (socket: Socket, error: unknown) => void;
+}
+
+/** Of those who wait to be asked before they speak. */
+const nothing = Buffer.alloc(0);
+
+export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
+  const server = new WebSocketServer(serverOptions);
+  const protocol = createProtocol(parts);
+  const keepAlive = new KeepAlive(parts.config.stallSeconds);
+  const connections = new Set<Connection>();
+  // Its functions live as long as the socket: they close over nothing of the request.
+  const welcome = (connection: Connection, socket: Socket) => {
+    const { webSocket } = connection;
+    connections.add(connection);
+    webSocket.once('close', () => connections.delete(connection));
+    const hear = () => entrance.hear(socket);
+    webSocket.once('message', hear);
+    limitMessages(connection, parts.config.limits.messages, entrance);
+    keepAlive.watch(connection, socket);
+    // After ws, which has read what came.
+    socket.on('data', () => connection.countUnfinished());
+    open(protocol, connection, parts, hear);
+  };
+  const admit = ({ request, address, socket, head }: Handshake) => {
+    let isWelcome = false;
+    // Of the request, ws reads no more than method and header fields.
+    server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
+      isWelcome = true;
+      const { authorization } = request.headers;
+      const account = parts.retained.open(address);
+      const { unsent } = parts;
+      welcome(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
+    });
+    // ws has said what is wrong with it.
+    if (!isWelcome) linger(socket);
+  };
+  const entrance = new Entrance<Handshake>(parts.config.limits.sockets, {
+    admit,
+    refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
+  });
+  return {
+    get size() {
+      return connections.size;
+    },
+    upgrade(request, socket, head, refuse) {
+      const { method, headers } = request;
+      const address = addressOf(request, parts.config.trustProxy);
+      if (!parts.retained.hasRoomForSocket(address)) return false;
+      const said = head.length > 0 ? head : nothing;
+      return entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
+    },
+    async close() {
+      entrance.close();
+      keepAlive.stop();
+      const closed = [...connections].map((connection) => {
+        connection.end(serviceRestart, 'Shutting down');
+        return new Promise((resolve) => connection.webSocket.once('close', resolve));
+      });
+      await Promise.all(closed);
+      server.close();
+    },
+  };
+}
+
+/** A flood ends the socket; its client comes back later. */
+function limitMessages(connection: Connection, perSecond: number, entrance: Entrance<Handshake>): void {
+  const budget = new MessageBudget(perSecond);
+  const count = () => {
+    if (!connection.isOpen || budget.take()) return;
+    entrance.pause(connection.address);
+    connection.end(tryAgainLater, 'Too many messages');
+  };
+  connection.webSocket.on('message', count);
+  connection.webSocket.on('ping', count);
+  // Before others hear of it, and let in the next.
+  connection.webSocket.prependListener('error', (fault: Error & { code?: string }) => {
+    if (fault.code === tooManyPieces) entrance.pause(connection.address);
+  });
+}
+
+/** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
+function open(
+  protocol: Server<Connection>,
+  connection: Connection,
+  { log, config: { limits } }: TransportParts,
+  onEnd: () => void,
+): void {
+  const maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions);
+  const { webSocket } = connection;
+  const order = new OperationOrder();
+  const handle = (data: string, listener: Listener): Promise<void> | undefined => {
+    const message = readClientMessage(data);
+    if (!message) return void connection.end(CloseCode.BadRequest, 'Invalid message received');
+    const lengthFault = findLengthFault(message, data.length);
+    if (lengthFault) return void connection.end(CloseCode.BadRequest, lengthFault);
+    if (!('id' in message)) return listener(message);
+    const fault = findIdFault(message.id);
+    if (fault) return void connection.end(CloseCode.BadRequest, fault);
+    if (message.type === MessageType.Subscribe) {
+      connection.keepMessage(message.id, data.length);
+      return order.subscribe(message.id, () => begin(connection, listener, message));
+    }
+    return order.complete(message.id, () => {
+      connection.running.get(message.id)?.cancel(clientLeft());
+      return listener(message);
+    });
+  };
+  const closed = protocol.opened(
+    {
+      protocol: webSocket.protocol,
+      send: (data) => connection.send(data),
+      close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
+      onMessage: (listener) => {
+        let isFirst = true;
+        let isPaused = false;
+        const turns = new Turns<string>(messagesPerTurn, (data) => {
+          if (isPaused && turns.isEmpty) {
+            isPaused = false;
+            connection.resumeReading();
+          }
+          if (!connection.isOpen) return;
+          // An operation may take long, and many come in a turn.
+          sendHeldAnswers();
+          handle(data, listener as unknown as Listener)?.catch((error) => {
+            log.error({ err: error }, 'a message could not be handled');
+            connection.end(tryAgainLater, 'Try again later');
+          });
+        });
+        webSocket.on('message', (data: RawData) => {
+          if (!connection.isOpen) return;
+          const text = String(data);
+          if (isFirst && text.length > maxInitLength) {
+            return connection.end(CloseCode.BadRequest, `The first message has at most ${maxInitLength} characters`);
+          }
+          isFirst = false;
+          turns.push(text);
+          // The network keeps what comes next until these are done.
+          if (turns.isEmpty || isPaused) return;
+          isPaused = true;
+          connection.pauseReading();
+        });
+      },
+    },
+    connection,
+  );
+  // Not a function literal behind the `=`: V8 allocates those among the old objects, where all that they close over stays.
+  const end = (code: number, reason: string) => {
+    onEnd();
+    closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
+  };
+  connection.onEnd = end;
+}
+
+/** graphql-ws parses texts, and takes what is parsed as it is. */
+type Listener = (message: ClientMessage) => Promise<void>;
+
+/** What it closes over is kept as long as the operation lasts: no more than the id of its message. */
+function begin(connection: Connection, listener: Listener, message: SubscribeMessage): Promise<void> {
+  const { id } = message;
+  return listener(message).finally(() => connection.forget(id));
+}
