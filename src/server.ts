@@ -24,7 +24,7 @@ import {
   type SessionKeys,
 } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
-import { Verified } from './identity/viewer-cache.ts';
+import { ViewerCache } from './identity/viewer-cache.ts';
 import { type Bus, commonTopic } from './live/bus/bus.ts';
 import { createMemoryBus } from './live/bus/memory.ts';
 import { FanOut } from './live/fan-out.ts';
@@ -35,7 +35,7 @@ import { UnsentAnswers } from './transport/admission/unsent-answers.ts';
 import { createHttpServer } from './transport/http/server.ts';
 import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
-import { createWebSocketDoor, type WebSocketDoor } from './transport/websocket/server.ts';
+import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/websocket/server.ts';
 
 /** So long a request that is under way may take when the server shuts down. */
 const closeGraceMs = 5_000;
@@ -92,7 +92,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth, log);
-    const verified = new Verified();
+    const verified = new ViewerCache();
     const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) =>
@@ -104,7 +104,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const unsent = new UnsentAnswers(config.limits.answerBytes);
     const retained = new Retained(config.limits);
     const parts: TransportParts = { engine, authenticate, watch, unsent, retained, config, log };
-    const door = createWebSocketDoor(parts);
+    const door = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = createMetrics(() =>
       readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0, log }),
@@ -148,7 +148,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
 /** Refusals are charged to the address and, as far as its rate goes, noted: who tries keys and tokens is worth knowing. */
 function createAuthentication(
   parts: CredentialParts,
-  { verified, engine, audit }: { verified: Verified; engine: Engine; audit: Audit },
+  { verified, engine, audit }: { verified: ViewerCache; engine: Engine; audit: Audit },
 ): TransportParts['authenticate'] {
   return async (authorization, address) => {
     try {
@@ -186,7 +186,7 @@ function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
 interface Counted {
   bus: Bus;
   fanOut: FanOut;
-  door: WebSocketDoor;
+  door: WebSocketEndpoint;
   logReadCount: number;
   dropped: number;
   log: Log;

@@ -92,7 +92,7 @@ describe('the scopes of a token', () => {
   });
 });
 
-it('the first sight of a subject makes its user once, however many requests see it first, in two processes', async () => {
+it('the first token of a subject makes its user once, however many requests see it first, in two processes', async () => {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());
   const settings = {

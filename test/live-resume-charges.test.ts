@@ -5,7 +5,7 @@ import { launchForTest, type Postroom } from './support/postroom.ts';
 const query = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';
 const rate = 20;
 
-async function openRoom(): Promise<{ postroom: Postroom; room: string; cursor: string }> {
+async function findRoomOrThrow(): Promise<{ postroom: Postroom; room: string; cursor: string }> {
   const postroom = await launchForTest({ RATE_LIMIT: `${rate}` });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
@@ -29,7 +29,7 @@ it.each([
   ['with an unknown room', 'NOT_FOUND', 404],
   ['with a cursor that is none', 'CURSOR_INVALID', 422],
 ])('a stream that says it resumes %s is charged like any other, until the rate is spent', async (what, code, status) => {
-  const { postroom, room } = await openRoom();
+  const { postroom, room } = await findRoomOrThrow();
   const variables = { room: what === 'with an unknown room' ? 'unknown' : room };
   const statuses: number[] = [];
   const before = await left(postroom);
@@ -43,7 +43,7 @@ it.each([
 });
 
 it('a subscription over a socket that resumes with a cursor that is none is charged each time', async () => {
-  const { postroom, room } = await openRoom();
+  const { postroom, room } = await findRoomOrThrow();
   const before = await left(postroom);
   const ids = Array.from({ length: before + 2 }, (_, n) => `${n}`);
   const seen = Object.fromEntries(ids.map((id) => [id, 'garbage']));
@@ -58,7 +58,7 @@ it('a subscription over a socket that resumes with a cursor that is none is char
 });
 
 it('a group that was refused is not known: whoever resumes there next opens it, and is charged', async () => {
-  const { postroom, room, cursor } = await openRoom();
+  const { postroom, room, cursor } = await findRoomOrThrow();
   const socket = await LiveSocket.open(postroom.webSocketUrl, {
     live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } },
   });

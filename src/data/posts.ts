@@ -15,7 +15,7 @@ import {
 import { executeInParts } from './parts.ts';
 import type { PostRow, Tables } from './tables.ts';
 import { contains } from './text.ts';
-import { isInSight, type Sight } from './visibility.ts';
+import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
   room?: string | null | undefined;
@@ -63,7 +63,7 @@ export async function findPost(db: Db, id: string): Promise<PostRow | undefined>
 
 /** What a list of posts is read for. */
 export interface PostReading {
-  sight: Sight;
+  visibleRooms: VisibleRooms;
   /** Else the rows have null for it; a long body takes a hundred times as long to read as all else of its post. */
   readsBodies: boolean;
 }
@@ -89,7 +89,7 @@ export function findPostPage(db: Db, reading: PostReading, filter: PostFilter, p
     .selectFrom('posts')
     .select(columnsOf(reading))
     .where('publishedAt', 'is not', null)
-    .where(isInSight(reading.sight, 'posts.roomId'));
+    .where(isVisibleRoom(reading.visibleRooms, 'posts.roomId'));
   if (filter.room != null) query = query.where('roomId', '=', filter.room);
   if (filter.author != null) query = query.where('authorId', '=', filter.author);
   if (filter.title != null) query = query.where(contains('title', filter.title));
@@ -104,7 +104,7 @@ export function findDrafts(db: Db, reading: PostReading, authorId: string, page:
     .select(columnsOf(reading))
     .where('authorId', '=', authorId)
     .where('publishedAt', 'is', null)
-    .where(isInSight(reading.sight, 'posts.roomId'));
+    .where(isVisibleRoom(reading.visibleRooms, 'posts.roomId'));
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
@@ -124,7 +124,7 @@ export async function findLastPosts(
           .select('recent.id')
           .whereRef('recent.authorId', '=', 'users.id')
           .where('recent.publishedAt', 'is not', null)
-          .where(isInSight(reading.sight, 'recent.roomId'))
+          .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
           .orderBy('recent.publishedAt', 'desc')
           .orderBy('recent.id', 'desc')
           .limit(last),

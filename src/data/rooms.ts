@@ -15,7 +15,7 @@ import {
 import { executeInParts } from './parts.ts';
 import type { RoomRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
-import { isInSight, type Sight } from './visibility.ts';
+import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;
@@ -69,13 +69,13 @@ export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined>
 }
 
 /** The public room of this name, else the oldest private one in sight. */
-export async function findRoomByName(db: Db, sight: Sight, name: string): Promise<RoomRow | undefined> {
+export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: string): Promise<RoomRow | undefined> {
   if (!isStorable(name)) return undefined;
   return db
     .selectFrom('rooms')
     .selectAll()
     .where('name', '=', name)
-    .where(isInSight(sight, 'rooms.id'))
+    .where(isVisibleRoom(visibleRooms, 'rooms.id'))
     .orderBy('visibility', 'desc')
     .orderBy('createdAt')
     .orderBy('id')
@@ -95,8 +95,8 @@ export async function findRoomsByName(db: Db, names: readonly string[]): Promise
   });
 }
 
-export function findRoomPage(db: Db, sight: Sight, filter: RoomFilter, page: PageArguments): RoomPage {
-  let query = db.selectFrom('rooms').selectAll().where(isInSight(sight, 'rooms.id'));
+export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFilter, page: PageArguments): RoomPage {
+  let query = db.selectFrom('rooms').selectAll().where(isVisibleRoom(visibleRooms, 'rooms.id'));
   if (filter.visibility != null) query = query.where('visibility', '=', filter.visibility);
   if (filter.name != null) query = query.where(contains('name', filter.name));
   if (filter.member != null) {

@@ -179,7 +179,7 @@ export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Pr
 }
 
 /** What a first sight shows: `startedAt` is when the token was made, in milliseconds since 1970. */
-export interface FirstSight {
+export interface FirstSeen {
   name: string;
   startedAt: number;
 }
@@ -191,7 +191,7 @@ export interface FirstSight {
 export async function findOrCreateSubject(
   db: Db,
   oauth: OAuthSubject,
-  { name, startedAt }: FirstSight,
+  { name, startedAt }: FirstSeen,
 ): Promise<UserRow | undefined> {
   const sessionsFrom = (await findErasure(db, oauth)) + 1;
   if (startedAt < sessionsFrom) return undefined;

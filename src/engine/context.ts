@@ -2,8 +2,8 @@ import type { Database, Db } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
-import type { Sight } from '../data/visibility.ts';
-import { sightOf } from '../identity/access.ts';
+import type { VisibleRooms } from '../data/visible-rooms.ts';
+import { visibleRoomsOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
 import type { Sessions } from '../identity/session/session.ts';
 import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
@@ -28,7 +28,7 @@ export interface Context {
   /** Who is asking; to ask for it makes a subscription's result personal. */
   readonly viewer: Viewer | null;
   /** Which rooms the viewer sees. */
-  readonly sight: Sight;
+  readonly visibleRooms: VisibleRooms;
   /** Where the operation came from. */
   readonly address: string;
   readonly db: Db;
@@ -96,8 +96,8 @@ export class OperationContext implements Context {
   }
 
   /** What is public is the same for everyone: without credentials it is no question of the viewer. */
-  get sight(): Sight {
-    return sightOf(this.#viewer === null ? null : this.viewer);
+  get visibleRooms(): VisibleRooms {
+    return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
 
   observerOf({ id }: UserRow): Viewer | null {
@@ -150,8 +150,8 @@ export class SharedContext extends OperationContext {
     super(services, null, options);
   }
 
-  override get sight(): Sight {
-    return sightOf(this.viewer);
+  override get visibleRooms(): VisibleRooms {
+    return visibleRoomsOf(this.viewer);
   }
 
   override get viewer(): never {

@@ -12,10 +12,10 @@ import {
 } from 'graphql';
 import type { Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
-import { sightOf } from '../identity/access.ts';
+import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
-import { Rendered } from '../live/encoded-event.ts';
+import { EncodedEvent } from '../live/encoded-event.ts';
 import { personal, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { RoomStream } from '../resolvers/room-stream.ts';
 import { type AnswerOptions, toAnswer } from './answer.ts';
@@ -63,7 +63,7 @@ export function createSubscribeRequest(given: LiveOperation, stream: RoomStream,
     // Not the text itself, which may be long.
     key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
     traits,
-    sight: sightOf(viewer),
+    visibleRooms: visibleRoomsOf(viewer),
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,
@@ -95,7 +95,7 @@ async function renderShared(
   stream: RoomStream,
   event: RoomEvent,
   db: Db,
-): Promise<Rendered | null | typeof personal> {
+): Promise<EncodedEvent | null | typeof personal> {
   const readsBodies = selectsPostBody(operation.validated);
   const context = new SharedContext(operation.services, { db, readsBodies });
   try {
@@ -113,7 +113,7 @@ async function render(
   { project }: RoomStream,
   event: RoomEvent,
   context: OperationContext,
-): Promise<Rendered | null> {
+): Promise<EncodedEvent | null> {
   context.pinPosition(event);
   if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
   const rootValue = await project(event, context);
@@ -126,9 +126,9 @@ async function render(
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) => JSON.stringify(toAnswer({ ...outcome, extensions }, answerOptions).body);
   const json = toJson(result);
-  if (Buffer.byteLength(json) <= answerBytes) return new Rendered(event, cursor, json);
+  if (Buffer.byteLength(json) <= answerBytes) return new EncodedEvent(event, cursor, json);
   const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
-  return new Rendered(event, cursor, toJson({ errors: [error] }));
+  return new EncodedEvent(event, cursor, toJson({ errors: [error] }));
 }
 
 function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {

@@ -1,5 +1,5 @@
 import type { ApiKeyRow, PostRow, RoomRow, UserRow } from '../data/tables.ts';
-import type { Sight } from '../data/visibility.ts';
+import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
 import { isKeyAlive } from './application.ts';
 import { isSessionAlive } from './session/session.ts';
@@ -51,7 +51,7 @@ export function isAdmin(viewer: Viewer | null): boolean {
 }
 
 /** One sees public rooms, and private ones as a member; an admin sees every room. */
-export function sightOf(viewer: Viewer | null): Sight {
+export function visibleRoomsOf(viewer: Viewer | null): VisibleRooms {
   return { userId: viewer?.user.id ?? null, seesAll: isAdmin(viewer) };
 }
 

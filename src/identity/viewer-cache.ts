@@ -8,7 +8,7 @@ const viewerSize = 1_000;
 const keptMs = 1_000;
 
 /** Whom credentials were found to be a moment ago: who asks often is not looked up each time. */
-export class Verified {
+export class ViewerCache {
   /** By the whole text, of which a map compares no part before all of its hash is equal. */
   readonly #viewers = new LRUCache<string, Viewer>({
     maxSize,

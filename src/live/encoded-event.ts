@@ -1,10 +1,10 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 
 /** How a transport frames a result: the bytes that all its subscribers share. */
-export type Encoder = (rendered: Rendered) => Buffer;
+export type Encoder = (rendered: EncodedEvent) => Buffer;
 
 /** One event as one group of subscribers gets it: executed once, serialised once, framed once a transport. */
-export class Rendered {
+export class EncodedEvent {
   /** The position after the event, shared by all who have received it. */
   readonly position: LogPosition;
   /** The position before the event. */

@@ -186,13 +186,13 @@ export class FanOut implements SubscriberHub {
 
   /** Ends the streams of those who do not see the room any more. */
   async #checkAccess(feed: Feed, some: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
-    const subscribers = [...some].filter(({ request }) => !request.sight.seesAll);
+    const subscribers = [...some].filter(({ request }) => !request.visibleRooms.seesAll);
     if (subscribers.length === 0) return;
-    const userIds = new Set(subscribers.flatMap(({ request }) => request.sight.userId ?? []));
+    const userIds = new Set(subscribers.flatMap(({ request }) => request.visibleRooms.userId ?? []));
     const readers = await this.#parts.findReaders(feed.roomId, [...userIds]);
     if (!readers) return;
     for (const subscriber of subscribers) {
-      const { userId } = subscriber.request.sight;
+      const { userId } = subscriber.request.visibleRooms;
       if (userId === null || !readers.has(userId)) subscriber.end(new ClientError('MEMBERSHIP_REVOKED'));
     }
   }
@@ -208,6 +208,6 @@ function groupKeyOf({ key, traits, viewerKey }: SubscribeRequest): string {
 }
 
 function costOf(request: SubscribeRequest): GroupCostRequest {
-  const { roomId, cost, address, sight } = request;
-  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, userId: sight.userId };
+  const { roomId, cost, address, visibleRooms } = request;
+  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, userId: visibleRooms.userId };
 }

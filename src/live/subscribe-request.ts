@@ -1,12 +1,12 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
-import type { Sight } from '../data/visibility.ts';
-import type { Rendered } from './encoded-event.ts';
+import type { VisibleRooms } from '../data/visible-rooms.ts';
+import type { EncodedEvent } from './encoded-event.ts';
 
 /** A selection asked who is looking: what it saw cannot be shared. */
 export const personal = Symbol('personal');
 
 /** An event as a selection sees it; null where the selection leaves it out. */
-export type Render = (event: RoomEvent) => Promise<Rendered | null | typeof personal>;
+export type Render = (event: RoomEvent) => Promise<EncodedEvent | null | typeof personal>;
 
 export interface SubscribeRequest {
   roomId: string;
@@ -19,7 +19,7 @@ export interface SubscribeRequest {
   /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */
   traits: { isPersonal: boolean };
   /** Which rooms the viewer sees: whether this one still is among them is looked at anew where it may have changed. */
-  sight: Sight;
+  visibleRooms: VisibleRooms;
   /** Equal for equal viewers. */
   viewerKey: string;
   /** Of the operation, for each event. */

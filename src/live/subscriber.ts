@@ -3,7 +3,7 @@ import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
 import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
-import type { Rendered } from './encoded-event.ts';
+import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, isLoss, type Loss } from './feed.ts';
 import type { Group } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
@@ -12,7 +12,7 @@ import { personal, type SubscribeRequest } from './subscribe-request.ts';
 /** Where a subscriber's events go: one operation on a WebSocket, one SSE response. */
 export interface Sink {
   /** Takes one event; never refuses. */
-  write(rendered: Rendered): void;
+  write(rendered: EncodedEvent): void;
   /** Whether more bytes wait on the socket than a live reader may leave unread. */
   isFull(): boolean;
   /** Calls back once, when the socket has drained. */
@@ -84,7 +84,7 @@ export class Subscriber {
     else this.#catchUp();
   }
 
-  deliver(rendered: Rendered): void {
+  deliver(rendered: EncodedEvent): void {
     if (rendered.position.seq <= this.position.seq || !this.#sink) return;
     if (this.#sink.isFull()) return this.fallBehind(rendered.previous);
     this.position = rendered.position;

@@ -8,7 +8,7 @@ import { assertUpdated, assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadReferred, loadRoom } from './rows.ts';
 import { body, InputCheck, title } from './validation.ts';
-import { findVisiblePost, openPost, openRoom } from './visible-rows.ts';
+import { findPostOrThrow, findRoomOrThrow, findVisiblePost } from './visible-rows.ts';
 
 export const Post: PostResolvers = {
   author: (post, _, { loaders }) => loadReferred(loaders.user, post.authorId),
@@ -23,7 +23,7 @@ export const postQueries: QueryResolvers = {
 export const postMutations: MutationResolvers = {
   async createPost(_, { input }, context) {
     const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room, isMember } = await openRoom(db, viewer, input.room);
+      const { room, isMember } = await findRoomOrThrow(db, viewer, input.room);
       assertMayPost(room, isMember);
       assertPostInput(input);
       const publishedAt = (input.publish ?? true) ? await findNextTime(db, room.id) : null;
@@ -45,7 +45,7 @@ export const postMutations: MutationResolvers = {
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
   async publishPost(_, { input }, context) {
     const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = await openPost(db, viewer, input.id);
+      const post = await findPostOrThrow(db, viewer, input.id);
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
       const publishedAt = await findNextTime(db, post.roomId);
@@ -57,7 +57,7 @@ export const postMutations: MutationResolvers = {
   },
   async deletePost(_, { input }, context) {
     const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = await openPost(db, viewer, input.id);
+      const post = await findPostOrThrow(db, viewer, input.id);
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
       await deletePost(db, post.id);
@@ -70,7 +70,7 @@ export const postMutations: MutationResolvers = {
 
 async function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
   const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-    const post = await openPost(db, viewer, input.id);
+    const post = await findPostOrThrow(db, viewer, input.id);
     assertMayChangePost(viewer, post);
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);

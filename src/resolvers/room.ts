@@ -19,7 +19,7 @@ import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { InputCheck, name } from './validation.ts';
-import { findVisibleRoom, openRoom } from './visible-rows.ts';
+import { findRoomOrThrow, findVisibleRoom } from './visible-rows.ts';
 
 const nameTaken = 'A room of this name exists.';
 
@@ -37,8 +37,8 @@ export const Room: RoomResolvers = {
 
 export const roomQueries: QueryResolvers = {
   room: (_, { id }, context) => findVisibleRoom(id, context),
-  roomByName: (_, { name }, { db, sight }) => findRoomByName(db, sight, name),
-  rooms: (_, { filter, ...page }, { db, sight }) => findRoomPage(db, sight, filter ?? {}, page),
+  roomByName: (_, { name }, { db, visibleRooms }) => findRoomByName(db, visibleRooms, name),
+  rooms: (_, { filter, ...page }, { db, visibleRooms }) => findRoomPage(db, visibleRooms, filter ?? {}, page),
 };
 
 export const roomMutations: MutationResolvers = {
@@ -61,7 +61,7 @@ export const roomMutations: MutationResolvers = {
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
   async deleteRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { announce }, viewer) => {
-      const { room } = await openRoom(db, viewer, input.id);
+      const { room } = await findRoomOrThrow(db, viewer, input.id);
       assertMayChangeRoom(viewer, room);
       assertVersion(room, input.expectedVersion);
       await deleteRoom(db, room.id);
@@ -72,7 +72,7 @@ export const roomMutations: MutationResolvers = {
   },
   async joinRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room, isMember } = await openRoom(db, viewer, input.room);
+      const { room, isMember } = await findRoomOrThrow(db, viewer, input.room);
       assertMayJoin(room, isMember);
       const at = await findNextTime(db, room.id);
       if (await insertMember(db, room.id, viewer.user.id, at)) {
@@ -84,7 +84,7 @@ export const roomMutations: MutationResolvers = {
   },
   async leaveRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await openRoom(db, viewer, input.room);
+      const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayLeave(viewer.user.id, room);
       if (await deleteMember(db, room.id, viewer.user.id)) {
         await append(membershipOf('MemberLeft', room, viewer.user, viewer));
@@ -95,7 +95,7 @@ export const roomMutations: MutationResolvers = {
   },
   async addRoomMember(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
-      const { room } = await openRoom(db, viewer, input.room);
+      const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       const at = await findNextTime(db, room.id);
@@ -110,7 +110,7 @@ export const roomMutations: MutationResolvers = {
   },
   async removeRoomMember(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
-      const { room } = await openRoom(db, viewer, input.room);
+      const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       assertMayLeave(user.id, room);
@@ -126,7 +126,7 @@ export const roomMutations: MutationResolvers = {
 async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow }> {
   const room = await refuseDuplicate(context, nameTaken, () =>
     changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await openRoom(db, viewer, input.id);
+      const { room } = await findRoomOrThrow(db, viewer, input.id);
       assertMayChangeRoom(viewer, room);
       assertRoomInput(input);
       assertVersion(room, input.expectedVersion);

@@ -8,27 +8,27 @@ import { maySeePost, maySeeRoom } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 
 /** A room, and whether the one who acts is a member. */
-export interface Standing {
+export interface RoomAccess {
   room: RoomRow;
   isMember: boolean;
 }
 
 /** Inside a change. @throws ClientError NOT_FOUND where there is no such room, or none in sight. */
-export async function openRoom(db: Db, viewer: Viewer, id: string): Promise<Standing> {
-  const standing = await findStanding(db, viewer, id);
+export async function findRoomOrThrow(db: Db, viewer: Viewer, id: string): Promise<RoomAccess> {
+  const standing = await findRoomAccess(db, viewer, id);
   if (!standing) throw new ClientError('NOT_FOUND', 'There is no such room.');
   return standing;
 }
 
 /** Inside a change. @throws ClientError NOT_FOUND where there is no such post, or none in sight. */
-export async function openPost(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
+export async function findPostOrThrow(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
   const post = await findPost(db, id);
-  const isSeen = post && maySeePost(() => viewer, post) && (await findStanding(db, viewer, post.roomId));
+  const isSeen = post && maySeePost(() => viewer, post) && (await findRoomAccess(db, viewer, post.roomId));
   if (!post || !isSeen) throw new ClientError('NOT_FOUND', 'There is no such post.');
   return post;
 }
 
-async function findStanding(db: Db, viewer: Viewer, id: string): Promise<Standing | undefined> {
+async function findRoomAccess(db: Db, viewer: Viewer, id: string): Promise<RoomAccess | undefined> {
   const room = await findRoom(db, id);
   if (!room) return undefined;
   const isMember = (await findMemberships(db, viewer.user.id, [id])).has(id);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type Answer, type AnswerOptions, formatError } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/retained.ts';
 import type { ClientError } from '../errors.ts';
-import type { Rendered } from '../live/encoded-event.ts';
+import type { EncodedEvent } from '../live/encoded-event.ts';
 import type { Sink, Subscriber } from '../live/subscriber.ts';
 import { Content, type Exchange } from './http/responses.ts';
 import { maxBufferedBytes } from './websocket/writer.ts';
@@ -79,7 +79,7 @@ class EventStreamSink implements Sink {
     this.#options = options;
   }
 
-  write(rendered: Rendered): void {
+  write(rendered: EncodedEvent): void {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
     const event = rendered.encode(encodeEvent);
@@ -120,6 +120,6 @@ class EventStreamSink implements Sink {
   }
 }
 
-function encodeEvent({ cursor, json }: Rendered): Buffer {
+function encodeEvent({ cursor, json }: EncodedEvent): Buffer {
   return Buffer.from(`event: next\nid: ${cursor}\ndata: ${json}\n\n`);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { networkOf } from '../address.ts';
 
-const maxTold = 25;
+const maxAnswersPerSecond = 25;
 const tellingMs = 1_000;
 
 /** The address that a socket counts for. */
@@ -52,11 +52,11 @@ export class ConnectionLimit {
    * Whether it is to be told that there is no room, which counts; false where its address was told so often within a second
    * that more of it only costs: to say no takes more than to ask.
    */
-  mayTell(socket: Socket): boolean {
+  mayAnswer(socket: Socket): boolean {
     if (this.#told.size === 0) setTimeout(() => this.#told.clear(), tellingMs).unref();
     const address = addressOf(socket);
     const told = this.#told.get(address) ?? 0;
-    if (told >= maxTold) return false;
+    if (told >= maxAnswersPerSecond) return false;
     this.#told.set(address, told + 1);
     return true;
   }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Turns } from './turns.ts';
+import { PerTurnQueue } from './per-turn-queue.ts';
 
 /** A client speaks as soon as it is let in: more than these come only of those who do not mean to. */
 const maxSilent = 100;
@@ -9,7 +9,7 @@ const patienceMs = 10_000;
 const admittedPerTurn = 1;
 
 /** Decides nothing: does what comes of it. */
-export interface Doorkeeper<Visit> {
+export interface HandshakeHandler<Visit> {
   admit(visit: Visit): void;
   /** It has waited too long. */
   refuse(visit: Visit): void;
@@ -18,46 +18,46 @@ export interface Doorkeeper<Visit> {
 /** On the socket itself, where it costs a collector the least. */
 const seat = Symbol('who came over it');
 
-interface Visitor<Visit> {
-  readonly socket: Socket & Seated<Visit>;
-  readonly door: Door<Visit>;
+interface PendingHandshake<Visit> {
+  readonly socket: Socket & WithHandshake<Visit>;
+  readonly door: AddressQueue<Visit>;
   readonly since: number;
   isSilent: boolean;
   /** Until it is let in, or refused. */
   visit: Visit | undefined;
 }
 
-interface Seated<Visit> {
-  [seat]?: Visitor<Visit> | undefined;
+interface WithHandshake<Visit> {
+  [seat]?: PendingHandshake<Visit> | undefined;
 }
 
-interface DoorParts<Visit> {
-  keeper: Doorkeeper<Visit>;
+interface AddressQueueParts<Visit> {
+  keeper: HandshakeHandler<Visit>;
   /** The doors that may let in the first of those in front of them. */
-  turns: Turns<Door<Visit>>;
+  turns: PerTurnQueue<AddressQueue<Visit>>;
   onEmpty: () => void;
 }
 
 /** Of one address. */
-class Door<Visit> {
+class AddressQueue<Visit> {
   /** In front of it and behind it. */
   size = 0;
-  readonly #keeper: Doorkeeper<Visit>;
-  readonly #turns: Turns<Door<Visit>>;
+  readonly #keeper: HandshakeHandler<Visit>;
+  readonly #turns: PerTurnQueue<AddressQueue<Visit>>;
   readonly #onEmpty: () => void;
-  readonly #waiting = new Set<Visitor<Visit>>();
+  readonly #waiting = new Set<PendingHandshake<Visit>>();
   #silent = 0;
   #isInLine = false;
   #pause: NodeJS.Timeout | undefined;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor({ keeper, turns, onEmpty }: DoorParts<Visit>) {
+  constructor({ keeper, turns, onEmpty }: AddressQueueParts<Visit>) {
     this.#keeper = keeper;
     this.#turns = turns;
     this.#onEmpty = onEmpty;
   }
 
-  enter(socket: Socket & Seated<Visit>, visit: Visit): void {
+  enter(socket: Socket & WithHandshake<Visit>, visit: Visit): void {
     const visitor = { socket, door: this, since: performance.now(), isSilent: false, visit };
     socket[seat] = visitor;
     this.size += 1;
@@ -69,13 +69,13 @@ class Door<Visit> {
     this.#patience ??= setTimeout(() => this.#refuseImpatient(), patienceMs);
   }
 
-  hear(visitor: Visitor<Visit>): void {
+  hear(visitor: PendingHandshake<Visit>): void {
     if (visitor.isSilent) this.#silent -= 1;
     visitor.isSilent = false;
     this.#lineUp();
   }
 
-  leave(visitor: Visitor<Visit>): void {
+  leave(visitor: PendingHandshake<Visit>): void {
     this.size -= 1;
     this.#take(visitor);
     this.hear(visitor);
@@ -131,13 +131,13 @@ class Door<Visit> {
     }
   }
 
-  #refuse(visitor: Visitor<Visit>): void {
+  #refuse(visitor: PendingHandshake<Visit>): void {
     const visit = this.#take(visitor);
     if (visit) this.#keeper.refuse(visit);
   }
 
   /** It waits no longer. What it came with is not kept for as long as its socket. */
-  #take(visitor: Visitor<Visit>): Visit | undefined {
+  #take(visitor: PendingHandshake<Visit>): Visit | undefined {
     const { visit } = visitor;
     this.#waiting.delete(visitor);
     if (this.#waiting.size === 0) {
@@ -155,15 +155,15 @@ class Door<Visit> {
  * nobody is let in for a moment after one of them flooded: the others wait in front, in order, where a socket costs little.
  * Addresses take turns.
  */
-export class Entrance<Visit> {
-  readonly #doors = new Map<string, Door<Visit>>();
+export class HandshakeQueue<Visit> {
+  readonly #doors = new Map<string, AddressQueue<Visit>>();
   readonly #limit: number;
-  readonly #keeper: Doorkeeper<Visit>;
-  readonly #turns = new Turns<Door<Visit>>(admittedPerTurn, (door) => door.admitFirst());
+  readonly #keeper: HandshakeHandler<Visit>;
+  readonly #turns = new PerTurnQueue<AddressQueue<Visit>>(admittedPerTurn, (door) => door.admitFirst());
   #isClosed = false;
 
   /** `limit`: sockets of an address. */
-  constructor(limit: number, keeper: Doorkeeper<Visit>) {
+  constructor(limit: number, keeper: HandshakeHandler<Visit>) {
     this.#limit = limit;
     this.#keeper = keeper;
   }
@@ -176,7 +176,7 @@ export class Entrance<Visit> {
   }
 
   /** It was let in, and has said something, or has been told to go. */
-  hear(socket: Socket & Seated<Visit>): void {
+  hear(socket: Socket & WithHandshake<Visit>): void {
     const visitor = socket[seat];
     visitor?.door.hear(visitor);
   }
@@ -192,10 +192,14 @@ export class Entrance<Visit> {
     for (const door of this.#doors.values()) door.refuseAll();
   }
 
-  #find(address: string): Door<Visit> {
+  #find(address: string): AddressQueue<Visit> {
     const known = this.#doors.get(address);
     if (known) return known;
-    const door = new Door({ keeper: this.#keeper, turns: this.#turns, onEmpty: () => this.#doors.delete(address) });
+    const door = new AddressQueue({
+      keeper: this.#keeper,
+      turns: this.#turns,
+      onEmpty: () => this.#doors.delete(address),
+    });
     this.#doors.set(address, door);
     return door;
   }
@@ -203,7 +207,7 @@ export class Entrance<Visit> {
 
 /* One of each for all sockets: thousands may wait. */
 
-function leave(this: Socket & Seated<unknown>): void {
+function leave(this: Socket & WithHandshake<unknown>): void {
   const visitor = this[seat];
   this[seat] = undefined;
   visitor?.door.leave(visitor);

@@ -10,7 +10,7 @@ const maxOpen = 50;
  * Reads what sends in drips by turns: what comes in between waits in the network, and however many send at once, a turn reads
  * but some of them.
  */
-export class DripReader {
+export class SlowBodyReader {
   /** In the order of their turns. */
   readonly #sockets = new Set<Socket>();
   #open: Socket[] = [];

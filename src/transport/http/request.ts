@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import type { Room } from '../admission/budgets.ts';
+import type { BodyReservation } from '../admission/body-budget.ts';
 import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
 
@@ -13,7 +13,7 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
 interface BodyLimits {
   maxBytes: number;
   /** Closed by the caller where the body never comes whole. */
-  room: Room;
+  room: BodyReservation;
 }
 
 export interface PostOptions extends BodyLimits {

@@ -8,7 +8,7 @@ import type { GraphQLRequest, PreparedOperation } from '../../engine/operation.t
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { addressOf } from '../address.ts';
-import type { BodyRoom } from '../admission/budgets.ts';
+import type { BodyBudget } from '../admission/body-budget.ts';
 import type { HeldAnswer } from '../admission/unsent-answers.ts';
 import { writeGraphiql } from '../graphiql/route.ts';
 import type { Metrics } from '../metrics.ts';
@@ -29,7 +29,7 @@ import { readTarget } from './target.ts';
 export interface HttpParts extends TransportParts {
   origins: Origins;
   hosts: OwnHosts;
-  bodies: BodyRoom;
+  bodies: BodyBudget;
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
   metrics: Metrics;

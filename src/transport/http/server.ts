@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { BodyRoom } from '../admission/budgets.ts';
+import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
-import { Turns } from '../admission/turns.ts';
+import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { Origins } from './origins.ts';
@@ -42,7 +42,7 @@ const settings = {
 export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
   const hosts = new OwnHosts(parts.config);
-  const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyRoom(parts.config.limits.bodyBytes) });
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const carrier = request.socket as Socket & Carrier;
     carrier.setNoDelay(true);
@@ -61,9 +61,9 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   // Behind a proxy all connections are the proxy's, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
   // To reset a connection wakes its client, which takes as long as all else of it: of a crowd, one a turn.
-  const resets = new Turns<Socket>(1, (socket) => socket.resetAndDestroy());
+  const resets = new PerTurnQueue<Socket>(1, (socket) => socket.resetAndDestroy());
   const turnAway = (socket: Socket, isQuiet = false) => {
-    if (limit && !limit.mayTell(socket)) resets.push(socket);
+    if (limit && !limit.mayAnswer(socket)) resets.push(socket);
     else refuseOn(parts, socket, noRoom(), isQuiet);
   };
   if (limit) limitConnections(server, limit, turnAway);

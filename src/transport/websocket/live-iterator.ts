@@ -1,6 +1,6 @@
 import type { Answer } from '../../engine/answer.ts';
 import type { ClientError } from '../../errors.ts';
-import type { Rendered } from '../../live/encoded-event.ts';
+import type { EncodedEvent } from '../../live/encoded-event.ts';
 import type { Sink, Subscriber } from '../../live/subscriber.ts';
 import { OperationRefused } from './operation-refused.ts';
 import type { SocketWriter } from './writer.ts';
@@ -62,7 +62,7 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
     await this.return();
   }
 
-  write(rendered: Rendered): void {
+  write(rendered: EncodedEvent): void {
     const event = rendered.encode(encodeNext);
     if (this.#writer.accepts(event.length)) this.#writer.write(this.#prefix, event);
     else this.#parts.subscriber.endSlow();
@@ -85,6 +85,6 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   }
 }
 
-function encodeNext({ json }: Rendered): Buffer {
+function encodeNext({ json }: EncodedEvent): Buffer {
   return Buffer.from(`,"type":"next","payload":${json}}`);
 }

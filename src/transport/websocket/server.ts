@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { addressOf } from '../address.ts';
-import { MessageBudget } from '../admission/budgets.ts';
-import { Entrance } from '../admission/handshake-queue.ts';
-import { Turns } from '../admission/turns.ts';
+import { HandshakeQueue } from '../admission/handshake-queue.ts';
+import { MessageBudget } from '../admission/message-budget.ts';
+import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
 import { noRoom } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
@@ -42,7 +42,7 @@ const serverOptions = {
   handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
 };
 
-export interface WebSocketDoor {
+export interface WebSocketEndpoint {
   /** How many sockets are open. */
   readonly size: number;
   upgrade: Upgrade;
@@ -61,7 +61,7 @@ interface Handshake {
 /** Of those who wait to be asked before they speak. */
 const nothing = Buffer.alloc(0);
 
-export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
+export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
@@ -92,7 +92,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
     // ws has said what is wrong with it.
     if (!isWelcome) linger(socket);
   };
-  const entrance = new Entrance<Handshake>(parts.config.limits.sockets, {
+  const entrance = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
     admit,
     refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
   });
@@ -121,7 +121,7 @@ export function createWebSocketDoor(parts: TransportParts): WebSocketDoor {
 }
 
 /** A flood ends the socket; its client comes back later. */
-function limitMessages(connection: Connection, perSecond: number, entrance: Entrance<Handshake>): void {
+function limitMessages(connection: Connection, perSecond: number, entrance: HandshakeQueue<Handshake>): void {
   const budget = new MessageBudget(perSecond);
   const count = () => {
     if (!connection.isOpen || budget.take()) return;
@@ -171,7 +171,7 @@ function open(
       onMessage: (listener) => {
         let isFirst = true;
         let isPaused = false;
-        const turns = new Turns<string>(messagesPerTurn, (data) => {
+        const turns = new PerTurnQueue<string>(messagesPerTurn, (data) => {
           if (isPaused && turns.isEmpty) {
             isPaused = false;
             connection.resumeReading();

@@ -2,7 +2,7 @@
  * Does so many pieces of work in one turn of the event loop: the rest of a heap waits, in order, and others have theirs
  * between.
  */
-export class Turns<Work> {
+export class PerTurnQueue<Work> {
   readonly #perTurn: number;
   readonly #handle: (work: Work) => void;
   readonly #waiting: Work[] = [];

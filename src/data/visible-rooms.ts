@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /** Which rooms a reader sees: the public ones, and those they are a member of. */
-export interface Sight {
+export interface VisibleRooms {
   /** Null for one without credentials. */
   userId: string | null;
   seesAll: boolean;
 }
 
 /** Whether the room of a row is one that the reader sees. The hidden ones are found once a statement, not once a row. */
-export function isInSight(
-  { userId, seesAll }: Sight,
+export function isVisibleRoom(
+  { userId, seesAll }: VisibleRooms,
   roomId: 'rooms.id' | 'posts.roomId' | 'recent.roomId',
 ): RawBuilder<boolean> {
   if (seesAll) return sql<boolean>`1 = 1`;

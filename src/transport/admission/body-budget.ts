@@ -1,29 +1,5 @@
 import type { Socket } from 'node:net';
-import { DripReader } from './slow-body-reader.ts';
-
-/** Lets `perSecond` through each second, and twice as many in a burst: a client that comes back subscribes to all at once. */
-export class MessageBudget {
-  readonly #perMs: number;
-  readonly #most: number;
-  #left: number;
-  #at = performance.now();
-
-  constructor(perSecond: number) {
-    this.#perMs = perSecond / 1_000;
-    this.#most = perSecond * 2;
-    this.#left = this.#most;
-  }
-
-  /** False where there was one too many. */
-  take(): boolean {
-    const now = performance.now();
-    this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs);
-    this.#at = now;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
-  }
-}
+import { SlowBodyReader } from './slow-body-reader.ts';
 
 const bytesInAll = 16_000_000;
 const ownBytes = 16_384;
@@ -35,23 +11,23 @@ const dripsAfterMs = 1_000;
  * What is kept of bodies that have not come whole. Each has a little room to itself, which is all that most need; beyond
  * that all share one, so that many that are held back hold no more than it.
  */
-export class BodyRoom {
+export class BodyBudget {
   left: number;
-  readonly drips = new DripReader();
+  readonly slowBodies = new SlowBodyReader();
 
   constructor(maxBodyBytes: number) {
     this.left = Math.max(bytesInAll, 4 * maxBodyBytes);
   }
 
   /** For what comes over `socket`. */
-  open(socket: Socket): Room {
-    return new Room(this, socket);
+  open(socket: Socket): BodyReservation {
+    return new BodyReservation(this, socket);
   }
 }
 
 /** Of one body. */
-export class Room {
-  readonly #shared: BodyRoom;
+export class BodyReservation {
+  readonly #shared: BodyBudget;
   readonly #socket: Socket;
   #taken = 0;
   #pieces = 0;
@@ -59,7 +35,7 @@ export class Room {
   #isClosed = false;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor(shared: BodyRoom, socket: Socket) {
+  constructor(shared: BodyBudget, socket: Socket) {
     this.#shared = shared;
     this.#socket = socket;
   }
@@ -89,13 +65,13 @@ export class Room {
     if (this.#taken > 0) this.#take(-this.#taken);
     clearTimeout(this.#patience);
     // By then another body may be on its way over the same socket.
-    if (this.#isDripping) this.#shared.drips.delete(this.#socket);
+    if (this.#isDripping) this.#shared.slowBodies.delete(this.#socket);
     this.#isDripping = false;
   }
 
   #readInDrips(): void {
     this.#isDripping = true;
-    this.#shared.drips.add(this.#socket);
+    this.#shared.slowBodies.add(this.#socket);
   }
 
   #missing(length: number): number {
