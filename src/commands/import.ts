@@ -14,8 +14,8 @@ const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; 
  *     { "type": "user", "name", "createdAt" }
  *     { "type": "post", "room", "author", "title", "body", "publishedAt" }
  *
- * The rules are those of the API with one exception: control characters in a title are replaced by spaces, and such
- * titles are counted, because titles are cut from bodies. A line that breaks a rule, or that names a room or user
+ * The rules are those of the API with one exception: control characters in a title are replaced by spaces, because
+ * titles are cut from bodies. The report counts such titles. A line that breaks a rule, or that names a room or user
  * without an earlier record, is refused with its number and the reason, and the import continues. With `--strict` the
  * import ends at this line, and the lines before it are kept. Records of an earlier run are recognised: a room by
  * name, a user by name among the users without credentials, a post by room, author, time and body. Every batch is one

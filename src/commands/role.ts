@@ -12,8 +12,8 @@ export function grantAdmin(args: string[]): Promise<number> {
 }
 
 /**
- * `revoke-admin EMAIL`: makes the account a member, and revokes its keys with the scope ADMIN. Returns 0 when done, 1
- * if no account has this e-mail.
+ * `revoke-admin EMAIL`: sets the account's role to MEMBER, and revokes its keys with the scope ADMIN. Returns 0 when
+ * done, 1 if no account has this e-mail.
  */
 export function revokeAdmin(args: string[]): Promise<number> {
   return changeRole('revoke-admin', 'MEMBER', args);

@@ -5,7 +5,7 @@ const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2}
 /** ISO 8601 in GraphQL, milliseconds since 1970 in the server. */
 export const dateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
-  // The description and URL of schema.graphql, which those of this scalar replace.
+  // Repeated from schema.graphql, because the scalar replaces the description and the URL there.
   description:
     'A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',

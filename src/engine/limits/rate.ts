@@ -40,7 +40,7 @@ export type ChargeRate = (caller: Caller, points?: number) => Rate | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
-  // Two maps keep users and addresses apart without building a key string for each request.
+  // Two counters keep users and addresses apart without building a key string for each request.
   const users = new FixedWindow({ limit, windowSeconds });
   const addresses = new FixedWindow({ limit, windowSeconds });
   return ({ viewer, address }, points = 1) => {
