@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { BadSetting, type Config } from '../config.ts';
 
 /**
- * Listens for a moment, so that a start which would end there ends before it has made anything.
- * @throws BadSetting where HOST is no address of this machine, or an Error with a code as EADDRINUSE.
+ * Opens and closes a listening socket, so that a start with an unusable address fails before it has created anything.
+ * @throws BadSetting if HOST is not an address of this machine, or an Error with a code such as EADDRINUSE.
  */
 export async function assertAddressFree({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const server = createServer((socket) => socket.destroy());

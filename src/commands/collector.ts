@@ -1,14 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Sets how V8 collects, beside what it must be told at its start (see the first line of main.ts). */
+/**
+ * Sets those options of V8's garbage collector that can be set at run time (see the first line of main.ts for the
+ * others).
+ */
 export function tuneCollector(): void {
-  // Where V8 saw most objects of one place in the code outlive a collection, it makes all that come of it among the old
-  // ones from then on. Under load that happens to whatever the requests of one moment hold, and is never taken back: what
-  // died as young as ever kept half of each request until the next full collection, for a third of the throughput.
+  // V8 allocates objects in the old generation if most earlier objects of the same place in the code survived a
+  // collection. Under load this happens to the objects of the requests that run at one moment, and V8 never reverts it.
+  // Objects that still died young then held half of each request's memory until the next full collection, which cost a
+  // third of the throughput.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // A heap that grows slowly V8 collects whenever a sixth is added, which is 6 MB of a small one: so much 500 connections
-  // leave when they close. Each time it takes turns of up to 15 ms, and threads that others could use for 30 to 70. It may
-  // double instead. (The triggers of incremental marking would take less memory for it; but soon past them V8 stops
-  // everything for 30 ms and more.)
+  // By default V8 collects a slowly growing heap each time it has grown by a sixth. For a small heap this is 6 MB,
+  // which 500 connections leave when they close. Each collection takes pauses of up to 15 ms, and 30 to 70 ms of
+  // threads that others could use. With this option the heap may double instead. (The triggers of incremental marking
+  // would need less memory, but soon after they are exceeded V8 pauses everything for 30 ms and more.)
   setFlagsFromString('--heap-growing-percent=100');
 }

@@ -17,7 +17,7 @@ const systemFailures: Record<string, string> = {
   ERR_SQLITE_ERROR: 'the database failed',
 };
 
-/** A line for the operator, one for each of several; what nobody foresaw keeps its stack. */
+/** One line for the operator per error. An unexpected error is printed with its stack. */
 export function explainFailures(error: unknown): string[] {
   return error instanceof AggregateError ? error.errors.map(explainFailure) : [explainFailure(error)];
 }

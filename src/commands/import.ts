@@ -8,19 +8,20 @@ import { Report } from '../import/report.ts';
 const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)\n';
 
 /**
- * Brings rooms, users and posts from a file of one JSON object a line into the database:
+ * Imports rooms, users and posts into the database from a file with one JSON object per line:
  *
  *     { "type": "room", "name" }
  *     { "type": "user", "name", "createdAt" }
  *     { "type": "post", "room", "author", "title", "body", "publishedAt" }
  *
- * The rules are those of the API, but for one: control characters in a title become spaces, and are counted, since
- * titles are cut from bodies. A line that breaks a rule, or names what no record before it introduced, is refused by
- * number and reason, and the others go on; with `--strict` the import ends there and keeps what stands before it.
- * What an earlier run brought is known again: a room by name, a user by name among those without credentials, a post
- * by room, author, time and body. Every batch is one transaction, so that a run that was killed can be run again.
+ * The rules are those of the API with one exception: control characters in a title are replaced by spaces, because
+ * titles are cut from bodies. The report counts such titles. A line that breaks a rule, or that names a room or user
+ * without an earlier record, is refused with its number and the reason, and the import continues. With `--strict` the
+ * import ends at this line, and the lines before it are kept. Records of an earlier run are recognised: a room by
+ * name, a user by name among the users without credentials, a post by room, author, time and body. Every batch is one
+ * transaction, so a run that was killed can be repeated.
  *
- * Exit status: 0 all taken, 2 some lines refused, 1 it could not run.
+ * Exit status: 0 if all lines were imported, 2 if some were refused, 1 if the import could not run.
  */
 export async function importFile(args: string[]): Promise<number> {
   const isStrict = args.includes('--strict');
@@ -36,7 +37,7 @@ export async function importFile(args: string[]): Promise<number> {
   try {
     await takeAll(database, input.bytes, report, isStrict);
   } finally {
-    // Also where it could not go on: what stands is kept.
+    // The report is also written after a failure, because committed batches are kept.
     report.clearProgress();
     process.stdout.write(report.summary());
     await database.close();

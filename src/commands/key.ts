@@ -18,7 +18,7 @@ interface Wanted {
   expiresAt: number | null;
 }
 
-/** `key create …`: makes a key and prints it, this once. */
+/** `key create …`: creates a key and prints it. It cannot be printed again. */
 export async function key([action, ...args]: string[]): Promise<number> {
   const wanted = action === 'create' ? readWanted(args) : usage;
   if (typeof wanted === 'string') {
@@ -45,7 +45,7 @@ export async function key([action, ...args]: string[]): Promise<number> {
   }
 }
 
-/** What the arguments ask for, or a line that says what is wrong with them. */
+/** The parsed arguments, or an error message for the operator. */
 function readWanted(args: string[]): Wanted | string {
   try {
     const option = { type: 'string' } as const;

@@ -6,12 +6,15 @@ import { setRole } from '../data/users.ts';
 import { auditTo } from '../identity/audit.ts';
 import { createLog } from '../log.ts';
 
-/** `grant-admin EMAIL`: makes the account an admin. 0: done, 1: there is none of this e-mail. */
+/** `grant-admin EMAIL`: makes the account an admin. Returns 0 when done, 1 if no account has this e-mail. */
 export function grantAdmin(args: string[]): Promise<number> {
   return changeRole('grant-admin', 'ADMIN', args);
 }
 
-/** `revoke-admin EMAIL`: makes the account one as any other, and ends its keys with ADMIN. 0: done, 1: there is none of this e-mail. */
+/**
+ * `revoke-admin EMAIL`: sets the account's role to MEMBER, and revokes its keys with the scope ADMIN. Returns 0 when
+ * done, 1 if no account has this e-mail.
+ */
 export function revokeAdmin(args: string[]): Promise<number> {
   return changeRole('revoke-admin', 'MEMBER', args);
 }

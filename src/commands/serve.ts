@@ -4,7 +4,10 @@ import { Output } from '../output.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
 
-/** Serves until it is told to stop (SIGINT, SIGTERM, SIGHUP). 0: it stopped in order, 1: it was given arguments, of which it has none. */
+/**
+ * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if it was given arguments,
+ * because it takes none.
+ */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) {
     process.stderr.write(`postroom: serve takes no ${args[0]}: PORT, HOST and the like are environment variables\n`);
@@ -13,7 +16,7 @@ export async function serve(args: string[]): Promise<number> {
   const config = readConfig();
   await assertAddressFree(config);
   const server = await startServer(config, createLog(config.logLevel));
-  // Whoever reads that it is up may already tell it to stop.
+  // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
   new Output(1).write(`Postroom is at ${server.url}/graphql
 
@@ -27,7 +30,7 @@ export async function serve(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Those that follow change nothing: of one Ctrl-C, npm hands on another beside the terminal's own. */
+/** Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */
 function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve());

@@ -3,19 +3,19 @@ import { ClientError, clientErrors, type ErrorCode, withoutTraces } from '../err
 import type { Log } from '../log.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
 
-/** What leaves over any transport: an execution result whose errors are coded and masked. */
+/** The answer that every transport sends: an execution result whose errors are coded and masked. */
 export interface Answer {
   status: number;
-  /** What is left of the caller's rate. */
+  /** The caller's remaining rate. */
   rate?: Rate | undefined;
   body: {
     data?: ExecutionResult['data'];
     errors?: readonly GraphQLFormattedError[];
     extensions?: Record<string, unknown>;
   };
-  /** How many characters the body has as JSON, at least. */
+  /** A lower bound of the body's characters as JSON. */
   length?: number;
-  /** The body as JSON, where it was needed before. */
+  /** The body as JSON, if it was already serialised. */
   json?: string;
 }
 
@@ -23,11 +23,11 @@ export interface AnswerOptions {
   requestId: string;
   log: Log;
   rate?: Rate | undefined;
-  /** Something was committed: the answer must not say that nothing was done. */
+  /** Something was committed, so the answer must not say that nothing was done. */
   hasCommitted?: boolean;
 }
 
-/** What came of an operation, or why nothing did; whatever was thrown may stand for an error. */
+/** The result of an operation, or the errors that prevented it. The errors may be any thrown values. */
 interface Outcome extends Omit<ExecutionResult, 'errors'> {
   errors?: readonly unknown[] | undefined;
 }
@@ -35,17 +35,21 @@ interface Outcome extends Omit<ExecutionResult, 'errors'> {
 const partialSuccess = 294;
 const maxMessageLength = 300;
 
-/** An error of the request itself, before anything runs. It knows its place, but does not keep the document's tree. */
+/**
+ * An error of the request itself, before anything runs. It has the error's location, but does not hold the document's
+ * tree.
+ */
 export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
   const cause = new ClientError(code, message ?? from?.message);
   const place = from && { source: from.source, positions: from.positions };
-  // Nobody reads a trace, and one that is not read keeps what its functions ran on.
+  // The stack trace is never read, and an unread trace holds references to its functions.
   return withoutTraces(() => new GraphQLError(cause.message, { ...place, cause }));
 }
 
 /**
- * The status tells the outcome: that of the first error where there is no data, never 200 with an error. Where something was
- * committed before the operation failed, it is a partial success: a client that sent it again would do it twice.
+ * The status states the outcome: without data it is the status of the first error, and 200 is never sent with an error.
+ * If something was committed before the operation failed, the status is a partial success, because a client that
+ * retries would repeat the change.
  */
 export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerOptions): Answer {
   const rate = options.rate ?? findRate(errors?.[0]);
@@ -65,12 +69,15 @@ export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerO
   };
 }
 
-/** An answer that grew too long is noticed after the commit; any other operation that costs too much never runs. */
+/** An answer that is too long is detected after the commit; any other operation over the cost limit never runs. */
 function meansNothingDone(code: ErrorCode): boolean {
   return clientErrors[code].status >= 500 || code === 'COST_LIMIT_EXCEEDED';
 }
 
-/** One error as every transport sends it; what is not meant for clients is masked and logged under the request's id. */
+/**
+ * Formats an error as every transport sends it. An error that is not meant for clients is masked, and logged under the
+ * request's id.
+ */
 export function formatError(
   error: unknown,
   { requestId, log, hasCommitted = false }: AnswerOptions,
@@ -91,13 +98,13 @@ export function formatError(
   };
 }
 
-/** What of an error may be shown, be it the error itself or what caused it. */
+/** The error that a client may see: the error itself or its cause. */
 export function findClientError(error: unknown): ClientError | undefined {
   if (error instanceof ClientError) return error;
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
 }
 
-/** Only a root field itself can say that nothing of it was done; what fails beneath it comes after its commit. */
+/** Only a root field can fail before its change is done; an error below it occurs after the commit. */
 function unreadResult(cause: ClientError): ClientError {
   return new ClientError('INTERNAL_SERVER_ERROR', 'It was done, but its result could not be read.', {}, { cause });
 }

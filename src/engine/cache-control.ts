@@ -12,13 +12,13 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** How long an answer may be used again, in seconds, and whether by anyone. */
+/** How long an answer may be cached, in seconds, and whether shared caches may store it. */
 export interface CachePolicy {
   maxAge: number;
   isPublic: boolean;
 }
 
-/** What `@cacheControl` says in one place. */
+/** The arguments of one `@cacheControl` directive. */
 interface Hint {
   maxAge?: number;
   scope?: 'PUBLIC' | 'PRIVATE';
@@ -26,7 +26,7 @@ interface Hint {
 
 const known = new WeakMap<OperationDefinitionNode, CachePolicy>();
 
-/** What `@cacheControl` says of all that an operation selects: the most restrictive wins. Worked out once a document. */
+/** The most restrictive of all `@cacheControl` hints that apply to an operation. It is computed once per operation. */
 export function findCachePolicy(args: ValidatedExecutionArgs): CachePolicy {
   const policy = known.get(args.operation) ?? restrict(collectHints(args));
   known.set(args.operation, policy);
@@ -36,13 +36,13 @@ export function findCachePolicy(args: ValidatedExecutionArgs): CachePolicy {
 function restrict(hints: readonly Hint[]): CachePolicy {
   const maxAges = hints.flatMap(({ maxAge }) => maxAge ?? []);
   return {
-    // What nothing is said of is as old as it is asked for.
+    // An answer without any hint is not cacheable.
     maxAge: maxAges.length === 0 ? 0 : Math.min(...maxAges),
     isPublic: hints.every(({ scope }) => scope !== 'PRIVATE'),
   };
 }
 
-/** The operation and each of its fragments is looked at once, whatever spreads it. */
+/** Visits the operation and each of its fragments once, however often a fragment is spread. */
 function collectHints({ schema, operation, fragmentDefinitions }: ValidatedExecutionArgs): Hint[] {
   const hints: Hint[] = [];
   const spread = new Set<FragmentDefinitionNode>();
@@ -64,7 +64,7 @@ function collectHints({ schema, operation, fragmentDefinitions }: ValidatedExecu
   return hints;
 }
 
-/** A field's own hint counts before its type's; a root field without either is not kept at all. */
+/** A field's own hint takes precedence over the hint of its type. A root field without either is not cacheable. */
 function hintsOfField(schema: GraphQLSchema, typeInfo: TypeInfo): Hint[] {
   const field = typeInfo.getFieldDef();
   if (!field || field.name.startsWith('__')) return [];

@@ -1,8 +1,11 @@
-/** Tells work to stop, once, and why. An AbortSignal can do the same; one is made for who needs it, which most work does not. */
+/**
+ * Stops work once, with a reason. It is cheaper than an AbortSignal, which is created only for the few callers that
+ * need it.
+ */
 export class Cancellation {
   isCancelled = false;
   reason: unknown;
-  /** Set once something was committed that cannot be undone: the answer must tell of it, so what has begun runs to its end. */
+  /** Set after a commit, which cannot be undone. The answer must report it, so work that has begun runs to its end. */
   hasCommitted = false;
   #listeners: Set<() => void> | undefined;
 
@@ -14,12 +17,12 @@ export class Cancellation {
     this.#listeners = undefined;
   }
 
-  /** @throws the reason. */
+  /** @throws the reason, if it is cancelled. */
   throwIfCancelled(): void {
     if (this.isCancelled) throw this.reason;
   }
 
-  /** Calls `listener` when it is cancelled, at once where it is; `forget` takes that back. */
+  /** Calls `listener` on cancellation, or at once if it is already cancelled. `forget` removes the listener. */
   listen(listener: () => void): void {
     if (this.isCancelled) return listener();
     this.#listeners ??= new Set();
@@ -27,7 +30,7 @@ export class Cancellation {
   }
 
   forget(listener: () => void): void {
-    // An operation that lasts keeps no empty set.
+    // An empty set would be held by a long operation.
     if (this.#listeners?.delete(listener) && this.#listeners.size === 0) this.#listeners = undefined;
   }
 
@@ -37,7 +40,7 @@ export class Cancellation {
     return controller.signal;
   }
 
-  /** What `work` comes to, unless it is cancelled before anything was committed: then the reason is thrown. */
+  /** Settles as `work` does. If it is cancelled before a commit, it rejects with the reason instead. */
   race<T>(work: Promise<T>, { onCancel = ignore, dispose = ignore }: RaceOptions<T> = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -60,7 +63,7 @@ export class Cancellation {
 
 interface RaceOptions<T> {
   onCancel?: () => void;
-  /** Gets what the work comes to after all. */
+  /** Receives the result of the work if it arrives after the cancellation. */
   dispose?: (late: T) => void;
 }
 

@@ -13,7 +13,7 @@ import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Cancellation } from './cancellation.ts';
 
-/** What every operation may use. */
+/** The parts of the server that every operation uses. */
 export interface Services {
   database: Database;
   bus: Bus;
@@ -22,35 +22,43 @@ export interface Services {
   audit: Audit;
 }
 
-/** What a resolver has at hand, for one operation. */
+/** The context of one operation, as resolvers receive it. */
 export interface Context {
   readonly services: Services;
-  /** Who is asking; to ask for it makes a subscription's result personal. */
+  /** The caller. Reading it makes the result of a subscription personal. */
   readonly viewer: Viewer | null;
-  /** Which rooms the viewer sees. */
+  /** The rooms that the viewer may see. */
   readonly visibleRooms: VisibleRooms;
-  /** Where the operation came from. */
+  /** The IP address that the operation came from. */
   readonly address: string;
   readonly db: Db;
   readonly loaders: Loaders;
-  /** Whether the operation asks for the body of a post anywhere. */
+  /** Whether the operation selects the body of a post anywhere. */
   readonly readsBodies: boolean;
-  /** Who sees what is said of `user`: whoever signed in as them in this operation, else the viewer. */
+  /**
+   * The viewer for whom the fields of `user` are resolved: the viewer that signed in as this user in this operation,
+   * else the viewer of the operation.
+   */
   observerOf(user: UserRow): Viewer | null;
-  /** Someone showed their credentials in this operation: they see their own account as its owner; who acts stays the same. */
+  /**
+   * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
+   * own account; the viewer of the operation stays the same.
+   */
   admit(owner: Viewer): void;
-  /** One durable transaction, its events published behind the commit. */
+  /** Runs one durable transaction. Its events are published after the commit. */
   change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
-  /** The room's live position: not newer than anything else that the operation says of the room. */
+  /** The room's live cursor. It is never newer than any other data of the room in the answer. */
   cursorOf(room: RoomRow): string | Promise<string>;
 }
 
 export interface ContextOptions {
   address?: string;
   db?: Db;
-  /** The database as it was before the operation: there rooms stood where their cursors say, whatever is written since. */
+  /**
+   * The database as it was before the operation. The cursors of rooms are read from it, whatever is written afterwards.
+   */
   past?: Db | undefined;
-  /** Ends changes that are not committed yet. */
+  /** Cancels changes that are not committed yet. */
   cancellation?: Cancellation;
   readsBodies?: boolean;
 }
@@ -60,7 +68,7 @@ export class OperationContext implements Context {
   readonly address: string;
   readonly db: Db;
   readonly readsBodies: boolean;
-  /** Whether what comes of it may differ from viewer to viewer. */
+  /** Whether the result may differ between viewers. */
   hasAskedForViewer = false;
   readonly #viewer: Viewer | null;
   readonly #cancellation: Cancellation | undefined;
@@ -84,7 +92,7 @@ export class OperationContext implements Context {
     this.#cancellation = cancellation;
   }
 
-  /** What they hold is as it was before the next change. */
+  /** The loaders cache rows until the next change. */
   get loaders(): Loaders {
     this.#loaders ??= createLoaders(this.db, () => this);
     return this.#loaders;
@@ -95,7 +103,10 @@ export class OperationContext implements Context {
     return this.#viewer;
   }
 
-  /** What is public is the same for everyone: without credentials it is no question of the viewer. */
+  /**
+   * A request without credentials sees public data, which is the same for everyone, so the viewer does not count as
+   * read.
+   */
   get visibleRooms(): VisibleRooms {
     return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
@@ -109,19 +120,19 @@ export class OperationContext implements Context {
     this.#admitted.set(owner.user.id, owner);
   }
 
-  /** Bound, so that resolvers can take it out of the context. */
+  /** An arrow function, so that resolvers can destructure it from the context. */
   readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
     const cancellation = this.#cancellation;
     const { result, events } = await commitChange(this.services.database, this.services.bus, work, { cancellation });
-    // No timer can run between the commit and here.
+    // No timer can run between the commit and this line.
     if (cancellation) cancellation.hasCommitted = true;
-    // Before the first change nothing was said that it could have made stale.
+    // Before the first change the answer contains nothing that the change could have made stale.
     this.#written ??= events;
     this.#loaders = undefined;
     return result;
   };
 
-  /** The cursor of the event's room is that of the event; the room's row may be newer. */
+  /** Makes the cursor of the event's room that of the event, because the room's row may be newer. */
   pinPosition(event: RoomEvent): void {
     this.#positions ??= new Map();
     this.#positions.set(event.roomId, event);
@@ -133,7 +144,10 @@ export class OperationContext implements Context {
     return encodeCursor({ roomId: room.id, seq, mark });
   }
 
-  /** The end of the log before this operation, moved past the events that the operation itself wrote directly after it. */
+  /**
+   * The end of the log before this operation, advanced past the events that the operation itself wrote directly after
+   * it.
+   */
   async #cursorFrom(past: Loaders, roomId: string): Promise<string> {
     const room = await past.room.load(roomId);
     let { seq, mark } = room ? headOf(room) : logStart;
@@ -144,7 +158,7 @@ export class OperationContext implements Context {
   }
 }
 
-/** For an execution whose result many viewers share: it has no viewer in reach. */
+/** For an execution whose result many viewers share. Reading its viewer throws. */
 export class SharedContext extends OperationContext {
   constructor(services: Services, options: ContextOptions) {
     super(services, null, options);

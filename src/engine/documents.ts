@@ -22,35 +22,41 @@ import { EvictedDocuments } from './evicted-documents.ts';
 import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
-/** With all its tokens a syntax tree takes 200 to 340 bytes for each of them, which makes 5 MB of them at the most. */
+/** A syntax tree takes 200 to 340 bytes for each of its tokens, so the cached trees take at most 5 MB. */
 const maxTokens = 14_000;
-/** The source itself, which is long where comments or strings are. */
+/** Weighs the source text, which is long if the document has comments or strings. */
 const charactersPerToken = 150;
 const maxErrors = 10;
-/** Stands for a document that was refused: its tree is to die young, and not to grow old in the cache. */
+/** Replaces a refused document, so that its tree is not held by the cache and can be collected early. */
 const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 export interface DocumentRules {
   introspection: boolean;
-  /** Runs before the parse. @throws ClientError where the text is too large or too involved. */
+  /** Runs before the parse. @throws ClientError if the text is too large or too complex. */
   checkSource: (source: string) => void;
-  /** Runs before the standard rules, which take long for what it refuses. */
+  /** Runs before the standard rules, which would take long on the documents that it refuses. */
   checkSize: DocumentCheck;
-  /** Run in order on a document that passed the standard rules but the one on overlapping fields, until one finds fault. */
+  /**
+   * Run in order on a document that passed the standard rules except the one on overlapping fields. The first check
+   * that finds errors ends the validation.
+   */
   checks: readonly DocumentCheck[];
 }
 
 export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 
-/** A document that parses, and what can be said against it. */
+/** A parsed document and its validation errors. */
 export interface OpenedDocument {
   document: DocumentNode;
   errors: readonly GraphQLError[];
-  /** What its operations are executed with, but for variables and context: kept by the name that asks for them. */
+  /**
+   * The execution arguments of the document's operations without variables and context, by the requested operation
+   * name.
+   */
   operations: Map<string | undefined, ValidatedExecutionArgs>;
 }
 
-/** Sends each document through the pipeline once. The cache is bounded by the tokens of the documents it holds. */
+/** Parses and validates each document once. The cache is limited by the tokens of its documents. */
 export class Documents {
   readonly #enveloped: Enveloped;
   readonly #evicted = new EvictedDocuments();
@@ -71,7 +77,7 @@ export class Documents {
     return this.#opened.has(source);
   }
 
-  /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError where the text is too large or too involved. */
+  /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError if the text is too large or too complex. */
   open(source: string): OpenedDocument {
     const known = this.#opened.get(source);
     if (known) return known;
@@ -80,7 +86,10 @@ export class Documents {
     return opened;
   }
 
-  /** A subscription that runs an equal document shares its tree, and its group, with those that follow. */
+  /**
+   * Reuses the tree that a running subscription holds, so that new subscriptions of an equal document share its tree
+   * and its group.
+   */
   #reopen(source: string): OpenedDocument | undefined {
     const document = this.#evicted.find(source);
     return document && { document, errors: [], operations: new Map() };
@@ -96,9 +105,9 @@ export class Documents {
 }
 
 /**
- * Takes a refused document's tree apart. graphql's TypeInfo makes a function that closes over the document and each of its
- * fragments, of the kind that V8 allocates among the old objects: until those are collected, all that hangs together with
- * them would stay.
+ * Takes the tree of a refused document apart. graphql's TypeInfo creates a function that closes over the document and
+ * each of its fragments, and V8 allocates this function in the old generation. Until the next collection of the old
+ * generation, the function would hold the whole tree.
  */
 function dissolve(document: Mutable<DocumentNode>): void {
   for (let token: Mutable<Token> | null | undefined = document.loc?.startToken; token; ) {
@@ -115,7 +124,7 @@ function dissolve(document: Mutable<DocumentNode>): void {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** How the pipeline parses and validates. */
+/** The rules for parsing and validating in the pipeline. */
 export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {
   const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors, hideSuggestions: !introspection };
@@ -141,7 +150,10 @@ export function useDocumentRules({ introspection, checkSource, checkSize, checks
   };
 }
 
-/** Fields that overlap are compared pair by pair, which is left to documents that are known to be small enough for it. */
+/**
+ * The rule on overlapping fields compares them pair by pair, so it runs last, on documents that are known to be small
+ * enough.
+ */
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function checkRules(rules: readonly ValidationRule[], options: ValidationOptions): DocumentCheck {
@@ -151,7 +163,10 @@ function checkRules(rules: readonly ValidationRule[], options: ValidationOptions
   };
 }
 
-/** The errors it returns need no traces; what it throws is a fault of ours, which is to be found. */
+/**
+ * Validation errors need no stack trace. An error that is thrown is a bug in the server, so the check runs again with
+ * stack traces.
+ */
 function withTraceOfFaults(check: () => readonly GraphQLError[]): readonly GraphQLError[] {
   try {
     return withoutTraces(check);

@@ -26,9 +26,9 @@ export type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
   prepare(request: GraphQLRequest, call: Call): Promise<PreparedOperation | Answer>;
-  /** Charges what was refused before it became an operation. @throws RateLimited. */
+  /** Charges a request that was refused before it became an operation. @throws RateLimited. */
   chargeRefused(address: string): void;
-  /** An error outside any operation, as an operation's would read. */
+  /** Formats an error outside any operation in the same way as an operation's error. */
   refuse(error: unknown, requestId: string): Answer;
 }
 
@@ -69,7 +69,8 @@ export function createEngine(parts: EngineParts): Engine {
         if (!call.isResumed) rate = chargeRate(call);
         const source = documents.find(request);
         isNew = !validation.opened.knows(source);
-        // It opens a group, which is charged later: a caller without anything left need not have the document parsed.
+        // A new document opens a group, which is charged later. A caller that is over the rate is refused here, before
+        // the parse.
         if (isNew && call.isResumed) chargeRate(call, 0);
         if (isNew) refusals?.assertMayAsk(call);
         const validated = validateRequest(validation, source, request, call);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { DocumentNode } from 'graphql';
 
-/** Documents that have left the cache, as long as an operation that is running keeps them alive. */
+/** Documents that were evicted from the cache, while a running operation still references them. */
 export class EvictedDocuments {
-  /** By a hash of the source, which may be long. */
+  /** The key is a hash of the source, because the source may be long. */
   readonly #alive = new Map<string, WeakRef<DocumentNode>>();
   readonly #collected = new FinalizationRegistry<string>((key) => {
     if (!this.#alive.get(key)?.deref()) this.#alive.delete(key);

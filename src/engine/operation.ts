@@ -28,7 +28,7 @@ import type { DocumentReference } from './persisted.ts';
 import { errorsOf, type ValidatedRequest } from './request-validation.ts';
 import { createSubscribeRequest } from './subscription.ts';
 
-/** What operations run with. */
+/** The parts of the server that operations use. */
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
@@ -45,33 +45,33 @@ export interface OperationServices extends OperationParts {
 export interface GraphQLRequest extends DocumentReference {
   operationName: string | undefined;
   variables: Record<string, unknown> | undefined;
-  /** `cost: true` asks for the cost of the operation beside its answer. */
+  /** `cost: true` requests the cost of the operation in the answer's extensions. */
   extensions: Record<string, unknown> | undefined;
 }
 
-/** Who sent it, and what its answer goes by. */
+/** The caller of an operation, and the facts of its request that the answer depends on. */
 export interface Call extends Caller {
-  /** A subscription that resumes in a group that is known is not charged to the rate, unless it is refused. */
+  /** A subscription that resumes in an existing group is not charged to the rate, unless it is refused. */
   isResumed?: boolean;
   requestId: string;
-  /** When the client has left, or the operation has taken too long. */
+  /** Cancelled when the client has left, or the operation has taken too long. */
   cancellation: Cancellation;
 }
 
-/** An operation that passed every check; nothing of it has run. */
+/** An operation that passed every check and has not run yet. */
 export interface PreparedOperation {
   type: OperationTypeNode;
   document: DocumentNode;
   operationName: string | undefined;
   execute(): Answer | Promise<Answer>;
-  /** The answer in place of one that cannot be sent; it says whether something was committed. */
+  /** The answer that replaces one that cannot be sent. It states whether something was committed. */
   refuse(error: ClientError): Answer;
-  /** How long its answer may be kept, and whether for everyone; known once it has run. */
+  /** How long the answer may be cached, and whether in shared caches; known after the operation has run. */
   readonly cachePolicy: CachePolicy;
   /**
-   * A subscription's stream, or why there is none. It counts for `account` as long as it lasts; `after` wins over the
-   * operation's own argument. `onFound` is called as soon as the stream's place is known: whatever is written from then on
-   * stands behind it.
+   * Opens the subscription's stream, or returns the answer with its errors. The stream is charged to `account` until it
+   * ends. The option `after` takes precedence over the operation's own argument. `onFound` is called as soon as the
+   * stream's position is known: all events written from then on come after this position.
    */
   subscribe(options: SubscribeOptions): Promise<Subscriber | Answer>;
 }
@@ -90,7 +90,7 @@ export class Operation implements PreparedOperation {
   readonly #parts: OperationServices;
   readonly #validated: ValidatedExecutionArgs;
   readonly #cost: number;
-  /** Beside the answer, where the request asks for it. */
+  /** The answer's extensions, if the request asks for them. */
   readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
   readonly #call: Call;
   readonly #isCostly: boolean;
@@ -217,7 +217,7 @@ export class Operation implements PreparedOperation {
     );
   }
 
-  /** It may not take forever. */
+  /** Cancels the operation when the timeout expires. */
   async #inTime(result: Promise<ExecutionResult>): Promise<Answer> {
     const { cancellation } = this.#call;
     const timer = setTimeout(() => cancellation.cancel(tookTooLong()), this.#parts.config.operationTimeoutMs);

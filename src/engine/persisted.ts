@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { BadSetting } from '../config.ts';
 import { ClientError } from '../errors.ts';
 
-/** How a request tells its document: by its text, by a name, or both. */
+/** How a request names its document: by its text, by an id or hash, or by both. */
 export interface DocumentReference {
   query: string | undefined;
   documentId: string | undefined;
@@ -17,14 +17,17 @@ export interface DocumentReference {
 export interface DocumentSource {
   /** @throws ClientError PERSISTED_QUERY_NOT_FOUND, DOCUMENT_NOT_TRUSTED or INVALID_REQUEST. */
   find(reference: DocumentReference): string;
-  /** Called once the document has turned out valid. */
+  /** Called after the document was validated. */
   keep(reference: DocumentReference): void;
 }
 
 const maxDocuments = 1_000;
 const maxKeptLength = 4_000_000;
 
-/** Any document runs; one that came with its hash is kept for a while, and is then named by the hash alone. */
+/**
+ * Any document runs. The text of a document that was sent with its hash is cached, and later requests may send the hash
+ * alone.
+ */
 export function createAutomaticDocuments(): DocumentSource {
   const kept = new LRUCache<string, string>({
     max: maxDocuments,
@@ -46,7 +49,7 @@ export function createAutomaticDocuments(): DocumentSource {
   };
 }
 
-/** Only the documents of a JSON file run, `{ "<id>": "<document>", … }`. @throws BadSetting. */
+/** Only the documents of a JSON file `{ "<id>": "<document>", … }` run. @throws BadSetting. */
 export function loadTrustedDocuments(file: string, schema: GraphQLSchema): DocumentSource {
   const byId = readDocuments(file);
   for (const [id, text] of byId) assertFits(schema, text, `${file} (document ${JSON.stringify(id)})`);

@@ -16,7 +16,7 @@ import type { Documents, OpenedDocument } from './documents.ts';
 import type { CostCheck } from './limits/cost.ts';
 import type { Call, GraphQLRequest } from './operation.ts';
 
-/** An operation whose variables are coerced, and what it costs. */
+/** An operation with coerced variables, and its cost. */
 export interface ValidatedRequest {
   args: ValidatedExecutionArgs;
   cost: number;
@@ -30,7 +30,7 @@ export interface ValidationParts {
   authRequired: boolean;
 }
 
-/** Everything that can be said against a request before it runs. @throws GraphQLError, ClientError or RequestErrors. */
+/** Runs all checks of a request before its execution. @throws GraphQLError, ClientError or RequestErrors. */
 export function validateRequest(
   parts: ValidationParts,
   source: string,
@@ -49,7 +49,7 @@ export function validateRequest(
   return { args, cost: parts.checkCost(args) };
 }
 
-/** Those of a subscription are kept for as long as it lasts. */
+/** The variables of a subscription are held until it ends. */
 const maxVariablesBytes = 4_096;
 
 /** @throws ClientError VARIABLES_INVALID. */
@@ -63,7 +63,7 @@ function assertFewVariables(variables: GraphQLRequest['variables']): void {
 
 const maxCoercionErrors = 10;
 
-/** Of an operation that was asked for before only the variables are new. @throws RequestErrors. */
+/** Coerces only the variables, for an operation that was validated before. @throws RequestErrors. */
 function withVariables(
   known: ValidatedExecutionArgs,
   { variables }: GraphQLRequest,
@@ -102,7 +102,7 @@ function invalidVariables(errors: readonly GraphQLError[]): RequestErrors {
   return new RequestErrors(errors.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
 }
 
-/** Whether it does nothing but make credentials. */
+/** Whether the operation selects only `signUp` and `signIn`. */
 function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): boolean {
   return (
     operation === OperationTypeNode.MUTATION &&
@@ -120,7 +120,7 @@ class RequestErrors extends TracelessError {
   }
 }
 
-/** What a failure says, as errors of the answer. */
+/** The errors of the answer for a thrown error. */
 export function errorsOf(error: unknown): readonly unknown[] {
   return error instanceof RequestErrors ? error.errors : [error];
 }

@@ -25,12 +25,12 @@ export function loadSchema(): GraphQLSchema {
   return schema;
 }
 
-/** What a row or a page answers by itself; all else has a resolver. */
+/** The fields that a row or a page has as properties. Every other field needs a resolver. */
 const answered: Record<string, readonly string[]> = { ...columns, ...pageFields };
 
 function assertAnswered(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
-    // What a mutation returns is held against the schema by its resolver's type.
+    // The type of a mutation's resolver ensures that the payload has the fields of the schema.
     const isHeld = type.name.startsWith('__') || type.name.endsWith('Payload');
     if (isObjectType(type) && !isHeld) assertFields(type, answered[type.name] ?? []);
   }
@@ -38,7 +38,7 @@ function assertAnswered(schema: GraphQLSchema): void {
 
 function assertFields(type: GraphQLObjectType, own: readonly string[]): void {
   for (const { name } of Object.values(type.getFields())) {
-    // createSchema puts graphql's own default where the resolvers name none.
+    // Reads the resolver map, because createSchema sets graphql's default resolver on fields without a resolver.
     const resolver = (resolvers as Record<string, Record<string, unknown> | undefined>)[type.name]?.[name];
     if (resolver === undefined && !own.includes(name)) throw new Error(`Resolver missing for "${type.name}.${name}"`);
   }

@@ -29,7 +29,9 @@ export interface LiveOperation {
   validated: ValidatedSubscriptionArgs;
   services: Services;
   viewer: Viewer | null;
-  /** How long an event may be; one that is longer is replaced by an error with its cursor, and the stream continues. */
+  /**
+   * The maximum length of an event. A longer event is replaced by an error with its cursor, and the stream continues.
+   */
   answerBytes: number;
   address: string;
   cost: number;
@@ -41,14 +43,20 @@ interface Traits {
   /** Equal for equal operations of equal documents, whichever syntax tree they were parsed to. */
   id: string;
   isPersonal: boolean;
-  /** The variable that says where to resume and nothing else: those who resume share all the same. */
+  /**
+   * A variable that is used only as the argument `after`. It is left out of the group's key, so that resuming
+   * subscribers share a group.
+   */
   resumeVariable: string | undefined;
 }
 
-/** Equal documents share one tree as long as any subscription runs it. */
+/** Equal documents share one syntax tree while any subscription runs it. */
 const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
 
-/** What the fan-out needs to know of one subscription; `after` wins over the stream's own argument. */
+/**
+ * Creates the fan-out's request for one subscription. The parameter `after` takes precedence over the stream's own
+ * argument.
+ */
 export function createSubscribeRequest(given: LiveOperation, stream: RoomStream, after?: string): SubscribeRequest {
   const operation = { ...given, validated: withCoercedOnly(given.validated) };
   const { validated, services, viewer, address, cost, onLeave } = operation;
@@ -60,7 +68,7 @@ export function createSubscribeRequest(given: LiveOperation, stream: RoomStream,
     roomId: stream.roomId,
     after: after ?? stream.after,
     head: stream.head,
-    // Not the text itself, which may be long.
+    // A hash, because the text may be long.
     key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
     traits,
     visibleRooms: visibleRoomsOf(viewer),
@@ -78,14 +86,14 @@ export function createSubscribeRequest(given: LiveOperation, stream: RoomStream,
 
 const noSources = Object.create(null);
 
-/** What the variables were coerced from is not kept with a subscription. */
+/** Drops the variables as they were before coercion, so that the subscription does not hold them. */
 function withCoercedOnly(validated: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
-  // A copy takes a third of the original, which is a dictionary.
+  // The original is a dictionary-mode object; a copy takes a third of its memory.
   const coerced = Object.setPrototypeOf({ ...validated.variableValues.coerced }, null);
   return { ...validated, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 
-/** An event may lead to other rooms, and say where they stand. */
+/** The selection of an event may reach other rooms and select their cursors, so it then reads from a snapshot. */
 function read<T>({ validated, services: { database } }: LiveOperation, work: (db: Db) => Promise<T>): Promise<T> {
   return selectsRoomCursor(validated) ? database.snapshot(work) : work(database.db);
 }
@@ -107,7 +115,7 @@ async function renderShared(
   }
 }
 
-/** Executes the selection for one event, to the bytes that every transport sends. */
+/** Executes the selection for one event, and encodes the result as the bytes that every transport sends. */
 async function render(
   { validated, answerBytes, answerOptions }: LiveOperation,
   { project }: RoomStream,
@@ -121,7 +129,7 @@ async function render(
   const cursor = encodeCursor(event);
   const size = new AnswerSize(answerBytes);
   const result = await executeCompiled({ ...validated, rootValue, contextValue: context }, { size });
-  // That there was no viewer to see is no fault, and is not logged as one.
+  // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasAskedForViewer) return null;
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) => JSON.stringify(toAnswer({ ...outcome, extensions }, answerOptions).body);
@@ -145,7 +153,7 @@ function findResumeVariable(operation: OperationDefinitionNode, document: Docume
   return countUses(after.name.value, operation, document) === 1 ? after.name.value : undefined;
 }
 
-/** How often the operation and all fragments of its document speak of a variable, beside defining it. */
+/** Counts the uses of a variable in the operation and in all fragments of its document, without its definition. */
 function countUses(name: string, operation: OperationDefinitionNode, document: DocumentNode): number {
   let uses = 0;
   visit(document, {

@@ -10,17 +10,20 @@ export interface Counts {
   posts: number;
 }
 
-/** What became of the lines of a batch. */
+/** The outcome of the lines of a batch. */
 export interface Outcome {
   added: Counts;
-  /** Lines whose room, user or post stood already. */
+  /** Lines whose room, user or post existed before. */
   known: Counts;
-  /** Titles among the added whose control characters became spaces. */
+  /** Added titles whose control characters were replaced by spaces. */
   mendedTitles: number;
   refusals: Refusal[];
 }
 
-/** Writes what is new of a batch, within a transaction. Where strict, nothing of it behind the first refused line. */
+/**
+ * Writes the new records of a batch; the caller opens the transaction. A strict import writes nothing after the first
+ * refused line.
+ */
 export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
   const names = await findNames(db, entries);
   const { rooms, users, posts, known, refusals } = resolveEntries(entries, names, isStrict);
@@ -39,7 +42,7 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
   };
 }
 
-/** The rooms and users that the entries name and that stand already. */
+/** The ids of existing rooms and users that the entries name. */
 async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
   const [rooms, users] = [new Set<string>(), new Set<string>()];
   for (const entry of entries) {
@@ -61,7 +64,7 @@ function idsByName(rows: readonly { id: string; name: string }[]): Map<string, s
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** The posts that do not stand already, each once. */
+/** The posts that do not exist yet, without duplicates. */
 async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
   const standing = await findResembling(
     db,
@@ -77,6 +80,6 @@ async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<Resolved
 }
 
 function keyOf({ roomId, authorId, publishedAt, body }: PostIdentity): string {
-  // No body is not an empty one.
+  // A post without a body differs from a post with an empty body.
   return `${roomId} ${authorId} ${publishedAt}${body === null ? '' : ` ${body}`}`;
 }

@@ -8,7 +8,7 @@ export interface Input extends AsyncDisposable {
   bytes: AsyncIterable<Buffer>;
 }
 
-/** An input that cannot be read; the cause says why. */
+/** The input cannot be read; `cause` is the reason. */
 export class InputUnreadable extends Error {
   constructor(file: string, cause: unknown) {
     super(`cannot read ${file === '-' ? 'standard input' : file}`, { cause });
@@ -16,7 +16,10 @@ export class InputUnreadable extends Error {
   }
 }
 
-/** A file, or standard input for `-`. What is gzip, by its first bytes or its name, is unpacked. @throws InputUnreadable */
+/**
+ * Opens a file, or standard input for `-`. Input is unpacked if its first bytes or its name are those of gzip. @throws
+ * InputUnreadable
+ */
 export async function openInput(file: string): Promise<Input> {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
   try {
@@ -36,7 +39,7 @@ async function* nameFailures(file: string, bytes: AsyncIterable<Buffer>): AsyncG
   }
 }
 
-/** The first bytes; the whole has them too. */
+/** Reads the first bytes as `head`; `whole` also contains them. */
 async function peek(source: Readable, length: number): Promise<{ head: Buffer; whole: AsyncIterable<Buffer> }> {
   const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -53,7 +56,7 @@ async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-/** Its errors are thrown to whoever iterates. */
+/** Errors are thrown to the consumer of the iterable. */
 function gunzip(packed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   return pipeline(Readable.from(packed), createGunzip(), () => {});
 }

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 
-/** A line of the file, numbered from 1: its text, or why it has none. */
+/** A line of the file, numbered from 1: its text, or the reason why it is refused. */
 export type Line = { number: number; text: string } | { number: number; refused: string };
 
 const newline = 0x0a;
 const byteOrderMark = '\ufeff';
 
-/** Cuts bytes into lines. A line over `maxBytes` is refused without being kept. */
+/** Splits bytes into lines. A line over `maxBytes` is refused and not held in memory. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #number = 0;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line whose end has not been read yet. */
   #pieces: Buffer[] = [];
   #length = 0;
 
@@ -18,7 +18,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that this chunk ends. */
+  /** Returns the lines that end in this chunk. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
     let from = 0;
@@ -31,7 +31,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What stands behind the last newline. */
+  /** Returns the text after the last newline, if any. */
   end(): Line[] {
     return this.#length > 0 ? [this.#take()] : [];
   }

@@ -5,7 +5,7 @@ import type { Entry } from './resolve.ts';
 const maxEntries = 500;
 const maxCharacters = 1_000_000;
 
-/** The lines of a file in batches, each short enough for one transaction; empty lines are passed over. */
+/** Reads the lines of a file in batches, each small enough for one transaction. Empty lines are skipped. */
 export async function* readBatches(bytes: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
   const splitter = new LineSplitter();
   const batch = new Batch();
@@ -18,7 +18,7 @@ class Batch {
   entries: Entry[] = [];
   #characters = 0;
 
-  /** Takes lines, and gives out what is full. */
+  /** Adds lines, and yields each batch that is full. */
   *fill(lines: readonly Line[]): Generator<Entry[]> {
     for (const line of lines) {
       const entry = readEntry(line);

@@ -24,11 +24,11 @@ export interface PostRecord {
   title: string;
   body: string | null;
   publishedAt: number;
-  /** Control characters of the title have become spaces. */
+  /** Whether control characters in the title were replaced by spaces. */
   isTitleMended: boolean;
 }
 
-/** Why a line is refused, in words for the operator. */
+/** The reason why a line is refused, in words for the operator. */
 export class BadRecord extends Error {}
 
 type Json = Record<string, unknown>;
@@ -41,7 +41,7 @@ const words: Record<InputProblem['issue'], string> = {
   out_of_range: 'is out of range',
 };
 
-/** The record of a line. @throws BadRecord */
+/** Parses and validates the record of a line. @throws BadRecord */
 export function parseRecord(text: string): ImportRecord {
   const json = parseObject(text);
   switch (json['type']) {
@@ -70,7 +70,7 @@ function parseObject(text: string): Json {
 
 function readPost(json: Json): PostRecord {
   const given = readString(json, 'title');
-  // The one text that is mended: titles are cut from bodies, and the body keeps what was there.
+  // Only titles are corrected: they are cut from bodies, and the body keeps its characters.
   const title = given.replaceAll(/\p{Cc}/gu, ' ');
   return {
     type: 'post',

@@ -3,7 +3,10 @@ import type { Counts, Outcome } from './batch.ts';
 
 const progressIntervalMs = 100;
 
-/** What the operator is told: refused lines at once, the progress where it is a terminal, a summary at the end. */
+/**
+ * The output for the operator: refused lines at once, the progress if the output is a terminal, and a summary at the
+ * end.
+ */
 export class Report {
   readonly #stderr: WriteStream;
   readonly #startedAt = performance.now();

@@ -4,16 +4,16 @@ import type { RoomRow, UserRow } from '../data/tables.ts';
 import { createUserRow } from '../data/users.ts';
 import type { ImportRecord, PostRecord, RoomRecord, UserRecord } from './records.ts';
 
-/** A line that is not taken, and why. */
+/** A line that is refused, and the reason. */
 export interface Refusal {
   line: number;
   reason: string;
 }
 
-/** A line of the file: its record, or why it is refused. */
+/** A line of the file: its record, or the reason why it is refused. */
 export type Entry = { line: number; record: ImportRecord } | Refusal;
 
-/** The id behind each name. */
+/** The ids of rooms and users, by name. */
 export interface Names {
   rooms: Map<string, string>;
   users: Map<string, string>;
@@ -24,7 +24,7 @@ export interface ResolvedPost {
   isTitleMended: boolean;
 }
 
-/** What a batch comes to, before its posts are compared with those that stand already. */
+/** The rows to insert for a batch, before existing posts are removed. */
 export interface Resolved {
   rooms: RoomRow[];
   users: UserRow[];
@@ -33,7 +33,10 @@ export interface Resolved {
   refusals: Refusal[];
 }
 
-/** Takes the entries in their order, so that a name counts from its record on; `names` grows by theirs. */
+/**
+ * Resolves the entries in order, so that a name can be used after its record. The names of new records are added to
+ * `names`.
+ */
 export function resolveEntries(entries: readonly Entry[], names: Names, isStrict: boolean): Resolved {
   const resolved: Resolved = { rooms: [], users: [], posts: [], known: { rooms: 0, users: 0 }, refusals: [] };
   for (const entry of entries) {
@@ -45,7 +48,7 @@ export function resolveEntries(entries: readonly Entry[], names: Names, isStrict
   return resolved;
 }
 
-/** Why the record is refused, or undefined where it is taken. */
+/** Returns the reason why the record is refused, or undefined. */
 function resolve(record: ImportRecord, names: Names, resolved: Resolved): string | undefined {
   if (record.type === 'post') return resolvePost(record, names, resolved);
   if (record.type === 'room') introduceRoom(record, names, resolved);
@@ -73,7 +76,9 @@ function introduceUser({ name, createdAt }: UserRecord, names: Names, { users, k
   users.push(row);
 }
 
-/** Imported posts are history: they stand from their own time on, and the log of events does not tell of them. */
+/**
+ * Imported posts are history: they were created at the time of their publication, and the log has no events for them.
+ */
 function resolvePost(record: PostRecord, names: Names, { posts }: Resolved): string | undefined {
   const { room, author, title, body, publishedAt, isTitleMended } = record;
   const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];

@@ -7,8 +7,9 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 
 /**
- * One durable transaction of whoever is signed in. The account is read again inside, since it may have been deleted, or its
- * sessions or its key ended, after its credentials were checked: by another request, or earlier in the same one.
+ * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, because after the
+ * check of its credentials another request, or an earlier field of the same request, may have deleted it, ended its
+ * sessions or revoked its key.
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(
@@ -24,7 +25,7 @@ export function changeAsViewer<T>(
   });
 }
 
-/** Whether an update names nothing to change: then nothing changes, not even the version. */
+/** Whether an update has no changes. It then leaves the row as it is, including its version. */
 export function isEmpty(changes: Record<string, unknown>): boolean {
   return Object.values(changes).every((value) => value === undefined);
 }

@@ -94,7 +94,7 @@ function entryOf(type: RoomEventType, { id, roomId, version }: PostRow, actor: U
   return { roomId, type, subjectId: id, version, actorId: actor.id };
 }
 
-/** Only authors write their posts. */
+/** Only its author may change a post, so the actor is the author. */
 function eventOf(type: RoomEventType, post: PostRow, author: UserRow): NewRoomEvent {
   return { ...entryOf(type, post, author), content: { post, author } };
 }

@@ -17,7 +17,7 @@ import { dateTime } from './scalars.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
-/** Every resolver; what a row answers by itself has none. */
+/** All resolvers. Fields that are properties of a row need none. */
 export const resolvers: Resolvers = {
   DateTime: dateTime,
   Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries },

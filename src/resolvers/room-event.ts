@@ -19,7 +19,7 @@ export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,
 };
 
-/** What every event answers. */
+/** The fields that all events have. */
 export const RoomUpdated: RoomUpdatedResolvers = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
@@ -70,12 +70,12 @@ async function assertVisible(id: string, context: Context): Promise<RoomRow> {
 
 type FoundPost = PostRow | undefined | Promise<PostRow | undefined>;
 
-/** Other events are left out, and so is in a replay what was deleted since. */
+/** Leaves out all other events, and, in a replay, posts that were deleted since. */
 function findAddedPost(event: Event, context: Context): FoundPost {
   return event.type === 'PostCreated' ? findEventPost(event, context) : undefined;
 }
 
-/** Live, the post as it was written, which is at hand; in a replay, as it is now. */
+/** A live event holds the post as it was written. A replay loads the post as it is now. */
 function findEventPost(event: Event, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
 }

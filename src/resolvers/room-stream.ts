@@ -6,11 +6,11 @@ export interface RoomStreamOptions {
   after: string | null | undefined;
   /** The end of the room's log when the room was found. */
   head: LogPosition;
-  /** The event as the subscription's root value; undefined where it leaves the event out. */
+  /** Maps an event to the subscription's root value; undefined leaves the event out. */
   project: (event: RoomEvent, context: Context) => unknown;
 }
 
-/** What a subscription's resolver returns: which room, from where, and what of its events. */
+/** The result of a subscription's resolver: the room, the cursor to resume after, and the mapping of its events. */
 export class RoomStream implements AsyncIterable<never> {
   readonly roomId: string;
   readonly after: string | undefined;
@@ -24,7 +24,7 @@ export class RoomStream implements AsyncIterable<never> {
     this.project = project;
   }
 
-  /** graphql asks for an iterable; the events themselves go through the fan-out, once for many subscribers. */
+  /** graphql requires an iterable. The events themselves are delivered by the fan-out, once for many subscribers. */
   [Symbol.asyncIterator](): never {
     throw new Error('A room stream is read by the fan-out.');
   }

@@ -2,10 +2,10 @@ import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 
 const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** ISO 8601 outside, milliseconds since 1970 inside. */
+/** ISO 8601 in GraphQL, milliseconds since 1970 in the server. */
 export const dateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
-  // The description and URL of schema.graphql, which those of this scalar replace.
+  // Repeated from schema.graphql, because the scalar replaces the description and the URL there.
   description:
     'A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
@@ -19,7 +19,10 @@ export const dateTime = new GraphQLScalarType<number, string>({
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** As `toISOString`, which is slow where a list has many; what is listed together is often of one day. @throws RangeError. */
+/**
+ * Formats as `toISOString` does, which is slow for long lists. The date is cached, because values of one list are often
+ * of the same day. @throws RangeError.
+ */
 function createFormat(): (value: unknown) => string {
   let lastDay = Number.NaN;
   let date = '';
@@ -46,7 +49,7 @@ function parseDateTime(value: unknown): number {
   return time;
 }
 
-/** Date.parse takes a 30th of February for the 2nd of March. */
+/** Date.parse reads the 30th of February as the 2nd of March. */
 function isDay(day: string): boolean {
   return new Date(day).toISOString().startsWith(day);
 }

@@ -48,7 +48,7 @@ export const sessionMutations: MutationResolvers = {
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    // On a socket the viewer is as old as the socket.
+    // Read again, because the viewer was read when the socket was opened.
     const { id, email, passwordHash: present } = assertLiving(viewer, await findUser(context.db, viewer.user.id));
     const { signInLimit } = context.services;
     signInLimit.chargeAttempt(email ?? id, context.address);
@@ -69,7 +69,7 @@ export const sessionMutations: MutationResolvers = {
   },
 };
 
-/** Keys and an issuer's tokens are renewed where they came from. */
+/** API keys and an issuer's tokens are renewed by their issuer, not here. */
 function assertSession({ credential }: Viewer): string {
   if (credential.kind !== 'session') throw new ClientError('FORBIDDEN', 'Only a session is renewed or changed here.');
   return credential.id;

@@ -31,7 +31,7 @@ export const User: UserResolvers = {
 };
 
 export const userQueries: QueryResolvers = {
-  // Read anew: on a socket the viewer is as old as the socket.
+  // Read again, because on a socket the viewer was read when the socket was opened.
   viewer: (_, __, { viewer, loaders }) => viewer && loaders.user.load(viewer.user.id),
   user: (_, { id }, { loaders }) => loaders.user.load(id),
   users: (_, { filter, ...page }, { db }) => findUserPage(db, filter ?? {}, page),
@@ -43,7 +43,7 @@ export const userMutations: MutationResolvers = {
   async deleteUser(_, { input: { id, deletePosts } }, context) {
     const user = await changeAsViewer(context, async (db, record, viewer) => {
       const user = assertMayDeleteUser(viewer, await findUser(db, id));
-      // Said first: of what comes of it their own streams hear nothing.
+      // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
       await withdrawUser(db, record, user, deletePosts ?? false);
@@ -77,7 +77,7 @@ function assertUserInput(user: UserRow, input: UpdateUserInput): void {
   check.assertValid();
 }
 
-/** Takes the user out of every room; what the log says of it names no actor. */
+/** Removes the user from every room. The resulting events have no actor. */
 async function withdrawUser(db: Db, { append }: ChangeRecord, user: UserRow, deletePosts: boolean): Promise<void> {
   for (const post of await deletePostsOfAuthor(db, user.id, deletePosts)) {
     await append({

@@ -3,13 +3,13 @@ import { type InputProblem, invalidInput } from '../errors.ts';
 
 type Issue = InputProblem['issue'];
 
-/** A rule of one value: the issues it has. */
+/** A rule for one value. It returns the issues of the value. */
 export type Rule = (value: string) => Issue[];
 
 const controlCharacter = /\p{Cc}/u;
 const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
 
-/** A name or title: something to see, no control characters. Lengths are in code points. */
+/** A name or title: at least one visible character, no control characters. Lengths are in code points. */
 export function line(maxLength: number): Rule {
   return (value) =>
     issuesOf({
@@ -19,7 +19,7 @@ export function line(maxLength: number): Rule {
     });
 }
 
-/** Free text: anything but NUL and lone surrogates. */
+/** Free text: any characters except NUL and lone surrogates. */
 export function text(maxLength: number): Rule {
   return (value) => issuesOf({ too_long: lengthOf(value) > maxLength, invalid: !isStorable(value) });
 }
@@ -30,7 +30,7 @@ export const body = text(20_000);
 
 export const email: Rule = (value) => {
   const issues = issuesOf({ too_short: value === '', too_long: lengthOf(value) > 254 });
-  // The form is looked at only where the length is bounded.
+  // The regular expression runs only on values of bounded length.
   if (issues.length > 0) return issues;
   return issuesOf({ invalid: !emailForm.test(value) || controlCharacter.test(value) || !value.isWellFormed() });
 };
@@ -38,11 +38,11 @@ export const email: Rule = (value) => {
 export const password: Rule = (value) =>
   issuesOf({ too_short: lengthOf(value) < 8, too_long: lengthOf(value) > 200, invalid: !isStorable(value) });
 
-/** Collects every problem of an input, to tell them all at once. */
+/** Collects all problems of an input, so that they are reported together. */
 export class InputCheck {
   readonly #problems: InputProblem[] = [];
 
-  /** A value that must be there. */
+  /** A value that is required. */
   required(field: string, value: string | null | undefined, rule: Rule): void {
     if (value == null) this.add(field, 'required');
     else this.#check(field, value, rule);
@@ -76,7 +76,7 @@ function issuesOf(found: Partial<Record<Issue, boolean>>): Issue[] {
   return (Object.keys(found) as Issue[]).filter((issue) => found[issue]);
 }
 
-/** In code points. */
+/** The length in code points. */
 function lengthOf(value: string): number {
   let length = 0;
   for (const _ of value) length += 1;

@@ -7,20 +7,24 @@ import { ClientError } from '../errors.ts';
 import { maySeePost, maySeeRoom } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 
-/** A room, and whether the one who acts is a member. */
+/** A room, and whether the viewer is a member. */
 export interface RoomAccess {
   room: RoomRow;
   isMember: boolean;
 }
 
-/** Inside a change. @throws ClientError NOT_FOUND where there is no such room, or none in sight. */
+/**
+ * For use within a change. @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer.
+ */
 export async function findRoomOrThrow(db: Db, viewer: Viewer, id: string): Promise<RoomAccess> {
   const standing = await findRoomAccess(db, viewer, id);
   if (!standing) throw new ClientError('NOT_FOUND', 'There is no such room.');
   return standing;
 }
 
-/** Inside a change. @throws ClientError NOT_FOUND where there is no such post, or none in sight. */
+/**
+ * For use within a change. @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer.
+ */
 export async function findPostOrThrow(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
   const post = await findPost(db, id);
   const isSeen = post && maySeePost(() => viewer, post) && (await findRoomAccess(db, viewer, post.roomId));

@@ -17,8 +17,8 @@ import { requestError } from '../answer.ts';
 export type Arguments = Record<string, unknown>;
 
 /**
- * A field's arguments. graphql coerces them anew for each call, and hands out an object that is the resolver's own; what
- * it would make of parts that are the same each time (a variable's value, a number) is made once and copied.
+ * How a field's arguments are coerced. graphql coerces them for each call, and each resolver receives its own object.
+ * Here values that are the same for each call (a variable's value, a number) are coerced once and copied.
  */
 export type ArgumentsPlan =
   | { kind: 'constant'; values: Arguments }
@@ -34,10 +34,10 @@ export function planArguments(field: GraphQLField<unknown, unknown>, node: Field
   if (!given.every((argument) => isShareable(field.args, argument))) return { kind: 'fresh' };
   if (given.some(({ value }) => value.kind === Kind.VARIABLE)) return { kind: 'variable' };
   try {
-    // In an object of the common kind, which is copied at once.
+    // The spread creates an object with a normal prototype, which V8 copies fast.
     return { kind: 'constant', values: { ...getArgumentValues(field, node) } };
   } catch {
-    // It fails where it is asked for, and as that field's error.
+    // The coercion fails again during the execution, as an error of the field.
     return { kind: 'fresh' };
   }
 }
@@ -49,7 +49,7 @@ function isShareable(definitions: readonly GraphQLArgument[], { name, value }: A
   return isEnumType(type) || (isScalarType(type) && isSpecifiedScalarType(type));
 }
 
-/** The arguments of one execution's fields. */
+/** Coerces the arguments of the fields of one execution. */
 export class ArgumentReader {
   readonly #variables: VariableValues;
   #known: Map<ArgumentsPlan, Arguments> | undefined;
@@ -58,7 +58,7 @@ export class ArgumentReader {
     this.#variables = variables;
   }
 
-  /** @throws GraphQLError VARIABLES_INVALID where a variable does not fit the place. */
+  /** @throws GraphQLError VARIABLES_INVALID if a variable's value is not allowed for the argument. */
   read(plan: ArgumentsPlan, field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
     switch (plan.kind) {
       case 'constant':
@@ -80,8 +80,8 @@ export class ArgumentReader {
 }
 
 /**
- * A variable may be null where its place has none of it: it has a default, and was given as null all the same. graphql
- * finds that out while it runs, as an error of the field; it is the client's.
+ * A nullable variable with a default may be used where null is not allowed, and may still be given as null. graphql
+ * detects this during the execution, as an error of the field. It is an error of the client.
  */
 export function orVariablesInvalid<T>(coerce: () => T): T {
   try {

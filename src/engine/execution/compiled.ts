@@ -12,20 +12,26 @@ import {
 import { Execution, type ExecutionOptions } from './execution.ts';
 import { Planner, type SelectionPlan } from './plan.ts';
 
-/** Plans of one operation: one for each outcome of the variables in its `@skip` and `@include`. */
+/** The plans of one operation: one for each combination of the variables in its `@skip` and `@include`. */
 interface CompiledOperation {
   conditions: readonly string[];
   plans: Map<string, SelectionPlan>;
 }
 
 const maxPlans = 16;
-/** A small document can spread its fragments out to many fields: what is kept is bounded by what was planned. */
+/**
+ * A small document can spread its fragments to many fields, so the cache of plans is limited by the number of planned
+ * fields.
+ */
 const maxPlannedFields = 100_000;
 
 let compiled = new WeakMap<OperationDefinitionNode, CompiledOperation>();
 let plannedFields = 0;
 
-/** Executes a validated operation by a plan that is made once for its document. @throws the reason, where it is cancelled. */
+/**
+ * Executes a validated operation by a plan that is created once for the operation. @throws the cancellation's reason,
+ * if it is cancelled.
+ */
 export function executeCompiled(
   args: ValidatedExecutionArgs,
   options: ExecutionOptions = {},
@@ -34,7 +40,7 @@ export function executeCompiled(
   return executeRootSelectionSet({ ...args, externalAbortSignal: options.cancellation?.toSignal() });
 }
 
-/** What a subscription's root field streams, or why it does not. */
+/** Returns the stream of a subscription's root field, or a result with the errors. */
 export async function subscribeCompiled(args: ValidatedSubscriptionArgs): Promise<unknown> {
   try {
     return await new Execution(args).subscribe(findPlan(args));
@@ -44,7 +50,7 @@ export async function subscribeCompiled(args: ValidatedSubscriptionArgs): Promis
   }
 }
 
-/** What the engine never asks for is not compiled. */
+/** Whether the operation uses only the features that plans support. The engine never uses the others. */
 function isPlain({ schema, errorPropagation, fieldResolver, hooks }: ValidatedExecutionArgs): boolean {
   const isIncremental = schema.getDirective('defer') ?? schema.getDirective('stream');
   return errorPropagation && fieldResolver === defaultFieldResolver && !hooks && !isIncremental;
@@ -70,7 +76,7 @@ function createPlan(args: ValidatedExecutionArgs, names: readonly string[]): Sel
   const { schema, operation, fragmentDefinitions: fragments, variableValues } = args;
   const type = schema.getRootType(operation.operation);
   if (!type) throw new Error(`The schema has no ${operation.operation}.`);
-  // The other variables belong to the request, which the plan outlives.
+  // The plan outlives the request, so it must not hold the request's other variables.
   const conditions = Object.create(null);
   for (const name of names) if (name in variableValues.coerced) conditions[name] = variableValues.coerced[name];
   const onPlanned = (fieldCount: number) => {

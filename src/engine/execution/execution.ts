@@ -18,22 +18,28 @@ import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 import { type PartlyRead, readProperty } from './reader.ts';
 import { ignoreRejections, isAsyncIterable, isIterable, isPromise, isPromiseLike, isSettled, rest } from './values.ts';
 
-/** Where a value stands in the answer; each place has one object, so that a place that became null is known again. */
+/**
+ * The path of a value in the answer. Each path is one object, so that a path that became null is recognised by
+ * identity.
+ */
 type Path = GraphQLResolveInfo['path'];
 type MaybePromise<T> = T | Promise<T>;
 type ObjectValue = Record<string, unknown>;
 
 export interface ExecutionOptions {
   cancellation?: Cancellation | undefined;
-  /** Counts the answer; the execution stops when it exceeds its limit. */
+  /** Counts the answer. The execution stops when the count exceeds its limit. */
   size?: AnswerSize | undefined;
-  /** Root fields run one after the other, as those of a mutation always do, and others' work runs between them. */
+  /**
+   * Root fields run one after the other, as those of a mutation always do, and the event loop may run other work
+   * between them.
+   */
   isSerial?: boolean;
 }
 
 /**
- * One execution of a planned operation, with the results of graphql's own executor in data, errors and paths
- * (https://spec.graphql.org/draft/#sec-Execution). What is known before it runs stands in the plan.
+ * One execution of a planned operation. Its data, errors and paths are equal to those of graphql's own executor
+ * (https://spec.graphql.org/draft/#sec-Execution). All facts that are known before the execution are in the plan.
  */
 export class Execution {
   readonly #args: ValidatedExecutionArgs;
@@ -43,11 +49,11 @@ export class Execution {
   readonly #cancellation: Cancellation | undefined;
   readonly #size: AnswerSize;
   readonly #isSerial: boolean;
-  /** The root field that runs, or ran last, where they run one after the other. */
+  /** In a serial execution, the root field that runs or that ran last. */
   #rootField: FieldPlan | undefined;
   #nulled: Set<Path | undefined> | undefined;
   #isOver = false;
-  /** Made for the first resolver that asks. */
+  /** Created for the first resolver that requests a signal. */
   #work: AbortController | undefined;
 
   constructor(args: ValidatedExecutionArgs, { cancellation, size, isSerial = false }: ExecutionOptions = {}) {
@@ -60,7 +66,7 @@ export class Execution {
     this.#arguments = new ArgumentReader(args.variableValues);
   }
 
-  /** @throws the reason, where it is cancelled. */
+  /** @throws the cancellation's reason, if it is cancelled. */
   run(findPlan: () => SelectionPlan): MaybePromise<ExecutionResult> {
     const { rootValue } = this.#args;
     this.#cancellation?.throwIfCancelled();
@@ -78,7 +84,7 @@ export class Execution {
     }
   }
 
-  /** What the root field of a subscription streams. @throws GraphQLError why it does not. */
+  /** The stream of a subscription's root field. @throws GraphQLError if there is none. */
   async subscribe({ fields: [field] }: SelectionPlan): Promise<unknown> {
     if (!field?.field.subscribe) throw new Error('The subscription has no source.');
     const path = { prev: undefined, key: field.responseName, typename: field.parentType.name };
@@ -92,7 +98,7 @@ export class Execution {
   }
 
   #fail(error: unknown): ExecutionResult {
-    // Whatever comes up to here belonged to a field, or to a condition.
+    // An error that reaches this line came from a field or from a condition.
     if (!this.#isOver) this.#collect(error as GraphQLError, undefined);
     return this.#respond(null);
   }
@@ -104,7 +110,7 @@ export class Execution {
     return this.#errors.length > 0 ? { errors: this.#errors, data } : { data };
   }
 
-  /** What was read is refused whole; of a mutation, the field whose change is not told. */
+  /** A query that is too long is refused as a whole. A mutation reports the root field whose payload was too long. */
   #refuseTooLong(): ExecutionResult {
     const { operation } = this.#args.operation;
     const { limit } = this.#size;
@@ -116,19 +122,19 @@ export class Execution {
     return { errors: [...this.#errors, error], data: null };
   }
 
-  /** @throws where it is over, or its answer is too long: then it is over too. */
+  /** @throws if the execution has ended, or ends now because its answer is too long. */
   #assertFits(): void {
     if (this.#size.isExceeded) this.#end(undefined);
     this.#assertRunning();
   }
 
-  /** What still runs, for a place that became null, or for nobody, goes no further. */
+  /** Stops resolvers that still run for a field that became null, or for a result that is no longer needed. */
   #end(reason: unknown): void {
     this.#isOver = true;
     this.#work?.abort(reason);
   }
 
-  /** What hangs does not keep the answer back. */
+  /** A resolver that hangs does not delay the answer to a cancelled operation. */
   #orCancelled<T>(result: Promise<T>, cancellation: Cancellation): Promise<T> {
     return cancellation.race(result, { onCancel: () => this.#end(cancellation.reason) });
   }
@@ -163,7 +169,7 @@ export class Execution {
     return pending ? settleProperties(values, pending) : values;
   }
 
-  /** Each field when the one before it has settled. */
+  /** Executes each field after the one before it has settled. */
   #selectSerially(
     plan: SelectionPlan,
     source: unknown,
@@ -218,7 +224,7 @@ export class Execution {
     }
   }
 
-  /** A root field that does not begin any more. */
+  /** Adds an error for a root field that will not run. */
   #refuseField(plan: FieldPlan, reason: unknown): null {
     const path = { prev: undefined, key: plan.responseName, typename: plan.parentType.name };
     return this.#handle(plan.completion, reason, path, this.#createInfo(plan, path));
@@ -262,7 +268,7 @@ export class Execution {
     return this.#work.signal;
   };
 
-  /** The answer's part for a value that may come later, or null where that is what an error makes of it. */
+  /** The completed value or a promise of it; null if an error makes it null. */
   #settle(completion: Completion, value: unknown, path: Path, info: GraphQLResolveInfo): unknown {
     if (isPromiseLike(value)) {
       const promise = isPromise(value) ? value : Promise.resolve(value);
@@ -365,7 +371,7 @@ export class Execution {
     for await (const element of iterable) {
       this.#assertRunning();
       const completed = this.#settle(item, element, { prev: path, key: values.length, typename: undefined }, info);
-      // It may be rejected before the last element is there.
+      // The promise may be rejected before the last element arrives.
       ignoreRejections([completed]);
       values.push(completed);
     }
@@ -419,7 +425,7 @@ export class Execution {
     throw wrongTypeError(type.name, name, runtimeType, info);
   }
 
-  /** Null where null may stand; else the error is the parent's. */
+  /** Returns null for a nullable type; for a non-null type the error propagates to the parent. */
   #handle({ isNonNull }: Completion, raw: unknown, path: Path, info: GraphQLResolveInfo): null {
     if (this.#isOver) return null;
     const error = locatedError(raw, info.fieldNodes, toKeys(path));
@@ -428,7 +434,7 @@ export class Execution {
     return null;
   }
 
-  /** An error beneath a place that is null already says nothing more. */
+  /** Adds the error, unless its path is within a value that is already null. */
   #collect(error: GraphQLError, path: Path | undefined): void {
     this.#nulled ??= new Set();
     for (let place = path; place; place = place.prev) if (this.#nulled.has(place)) return;

@@ -38,14 +38,14 @@ export type Completion =
       selectionOf: (type: GraphQLObjectType) => SelectionPlan;
     };
 
-/** A field of a selection, with all that does not depend on the object it is asked of. */
+/** A field of a selection, with all facts that do not depend on the source object. */
 export interface FieldPlan {
   responseName: string;
   nodes: readonly FieldNode[];
   field: GraphQLField<unknown, unknown>;
   parentType: GraphQLObjectType;
   completion: Completion;
-  /** Absent where graphql's default answers: the object's own property. */
+  /** Undefined for graphql's default resolver, which reads the source's own property. */
   resolve: GraphQLFieldResolver<unknown, unknown> | undefined;
   arguments: ArgumentsPlan;
 }
@@ -53,13 +53,13 @@ export interface FieldPlan {
 export class SelectionPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** The answer's object before its values are there: its keys in their order, to be copied. */
+  /** The answer's object without values: its keys in order, to be copied. */
   readonly template: Readonly<Record<string, unknown>>;
   /** The characters of the object's braces, keys, colons and commas in JSON. */
   readonly keysLength: number;
-  /** Those of which `read` leaves the values to come. */
+  /** The fields whose values `read` leaves undefined. */
   readonly unread: readonly FieldPlan[];
-  /** Whether `read` is all there is to do. */
+  /** Whether `read` creates the complete object. */
   readonly isPlain: boolean;
   readonly #hasSimple: boolean;
   #reader: Reader | undefined;
@@ -77,7 +77,10 @@ export class SelectionPlan {
     this.isPlain = this.unread.length === 0 && !type.isTypeOf;
   }
 
-  /** As a Reader does; compiled when another execution asks, for many documents come only once. */
+  /**
+   * Reads the source with a compiled Reader. The Reader is compiled at the second execution, because many documents run
+   * only once.
+   */
   read(source: unknown, execution: number, size: AnswerSize): Record<string, unknown> | undefined {
     if (this.#partlyRead?.source === source) return undefined;
     if (this.#reader) return this.#reader(source, this.#keep, size);
@@ -87,7 +90,7 @@ export class SelectionPlan {
     return undefined;
   }
 
-  /** What `read` has of a source of which it made nothing, once. */
+  /** The properties that `read` read from a source for which it returned undefined. They can be taken once. */
   takePartlyRead(source: unknown): PartlyRead | undefined {
     const read = this.#partlyRead;
     if (!read) return undefined;
@@ -100,9 +103,9 @@ export class SelectionPlan {
   };
 }
 
-/** Planned when it is first needed. */
+/** A selection that is planned when it is first needed. */
 class PlannedSelection {
-  /** Undefined before that. */
+  /** Undefined until the selection is planned. */
   plan: SelectionPlan | undefined;
   readonly #make: () => SelectionPlan;
 
@@ -119,15 +122,18 @@ class PlannedSelection {
 export interface PlannerParts {
   schema: GraphQLSchema;
   fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  /** The variables that `@skip` and `@include` look at. */
+  /** The variables that `@skip` and `@include` use. */
   conditions: Readonly<Record<string, unknown>>;
-  /** Hears how many fields were planned. */
+  /** Receives the number of planned fields. */
   onPlanned: (fieldCount: number) => void;
 }
 
 type Selection = SelectionSetNode['selections'][number];
 
-/** Plans selections of one operation, for one outcome of its conditions, each when it is first needed. */
+/**
+ * Plans the selections of one operation, for one combination of its conditions. Each selection is planned when it is
+ * first needed.
+ */
 export class Planner {
   readonly #parts: PlannerParts;
 
@@ -177,7 +183,7 @@ export class Planner {
     return this.#parts.fragments[name];
   }
 
-  /** @throws GraphQLError VARIABLES_INVALID where a condition is null. */
+  /** @throws GraphQLError VARIABLES_INVALID if a condition is null. */
   #isIncluded(selection: Selection): boolean {
     if (!selection.directives?.length) return true;
     const variables = { sources: {}, coerced: this.#parts.conditions };

@@ -1,4 +1,7 @@
 import { createFieldSearch } from './selects-field.ts';
 
-/** Whether a document selects `Post.body`. Lists of posts are read without it where nothing asks for it: it is up to 80 kB long. */
+/**
+ * Whether a document selects `Post.body`. Otherwise lists of posts are read without bodies, which have up to 80 kB
+ * each.
+ */
 export const selectsPostBody = createFieldSearch('Post', 'body');

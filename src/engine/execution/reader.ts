@@ -3,9 +3,10 @@ import type { AnswerSize } from '../limits/answer-size.ts';
 import type { FieldPlan } from './plan.ts';
 
 /**
- * Makes the answer's object for a source whose own properties are the values of its first fields as they stand; those of
- * the others are undefined, and yet to come. For any other source it tells `keep` what it read, and returns undefined.
- * What it makes is added to `size`, but for the object's keys.
+ * Creates the answer's object for a source if the source's own properties are the values of the first fields without
+ * any conversion. The values of the other fields are undefined until they are executed. For any other source it passes
+ * the values that it read to `keep`, and returns undefined. The characters of the values are added to `size`, without
+ * those of the object's keys.
  */
 export type Reader = (
   source: unknown,
@@ -13,18 +14,21 @@ export type Reader = (
   size: AnswerSize,
 ) => Record<string, unknown> | undefined;
 
-/** The properties that were read before one turned out not to be simple: each is read once, whatever comes of it. */
+/**
+ * The properties that were read before one of them turned out not to be simple. They are not read a second time,
+ * because a getter may have effects.
+ */
 export interface PartlyRead {
   source: unknown;
   values: readonly unknown[];
   /** How many of the values were read. */
   count: number;
-  /** Whether to read the next one failed, with `error`. */
+  /** Whether reading the next property failed, with `error`. */
   hasFailed: boolean;
   error: unknown;
 }
 
-/** The property of the field at `index`, unless it was read already. @throws what it threw then. */
+/** The property of the field at `index`, unless it was read before. @throws the error of the earlier read. */
 export function readProperty(
   source: unknown,
   { field }: FieldPlan,
@@ -39,7 +43,7 @@ export function readProperty(
   return isObject ? (source as Record<string, unknown>)[field.name] : undefined;
 }
 
-/** For built-in scalars, which values of a variable they leave as they are. */
+/** For each built-in scalar, the code that checks whether the scalar leaves a value unchanged. */
 const asIs = new Map<GraphQLOutputType, (variable: string) => string>([
   [GraphQLString, isString],
   [GraphQLID, isString],
@@ -55,23 +59,25 @@ function findCheck({ field, resolve }: FieldPlan): ((variable: string) => string
   return resolve ? undefined : asIs.get(getNullableType(field.type));
 }
 
-/** A string's length with its quotes, or what null takes; of any other value one character. */
+/** The length of a string with its quotes, or of null; any other value counts as one character. */
 function printLength({ field, completion }: FieldPlan, variable: string): string {
   const type = getNullableType(field.type);
   if (type !== GraphQLString && type !== GraphQLID) return '1';
   return completion.isNonNull ? `${variable}.length + 2` : `(${variable}?.length ?? 2) + 2`;
 }
 
-/** How many fields there are before the first that is not the source's own property, of a built-in scalar. */
+/**
+ * The number of fields before the first field that is not an own property of the source with a built-in scalar type.
+ */
 export function countSimple(fields: readonly FieldPlan[]): number {
   const first = fields.findIndex((field) => !findCheck(field));
   return first < 0 ? fields.length : first;
 }
 
 /**
- * Compiles `(source) => ({ id: source.id, … })` as one would write it for this selection: there V8 knows the place of
- * each property, which it cannot in code that all selections share. What it holds of the request are response names,
- * and those are names.
+ * Compiles `(source) => ({ id: source.id, … })` for this selection. V8 then knows the location of each property, which
+ * it cannot know in code that all selections share. The only text of the request in this code is response names, and
+ * their syntax is that of GraphQL names.
  */
 export function compileReader(fields: readonly FieldPlan[]): Reader {
   const simple = fields.slice(0, countSimple(fields));
@@ -80,7 +86,7 @@ export function compileReader(fields: readonly FieldPlan[]): Reader {
   const checks = simple.map((plan, index) => `(${printCheck(plan, `value${index}`)})`);
   const lengths = simple.map((plan, index) => printLength(plan, `value${index}`));
   const entries = fields.map(({ responseName, completion }, index) => {
-    // As a plain key it would set the prototype.
+    // As a plain key, `__proto__` would set the prototype.
     const key = responseName === '__proto__' ? '["__proto__"]' : responseName;
     if (index >= simple.length) return `${key}: undefined`;
     return `${key}: value${index}${completion.isNonNull ? '' : ' ?? null'}`;
@@ -98,7 +104,7 @@ export function compileReader(fields: readonly FieldPlan[]): Reader {
   try {
     return new Function('source', 'keep', 'size', code) as Reader;
   } catch {
-    // Where a process may make no code of strings.
+    // The process does not allow code generation from strings.
     return () => undefined;
   }
 }

@@ -2,7 +2,9 @@ import { type DocumentNode, TypeInfo, type ValidatedExecutionArgs, visit, visitW
 
 type Selects = (args: Pick<ValidatedExecutionArgs, 'document' | 'schema'>) => boolean;
 
-/** Whether a document selects a field anywhere; found once for each document. */
+/**
+ * Creates a function that finds whether a document selects a field anywhere. The result is cached for each document.
+ */
 export function createFieldSearch(typeName: string, fieldName: string): Selects {
   const known = new WeakMap<DocumentNode, boolean>();
   return ({ document, schema }) => {

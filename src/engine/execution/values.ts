@@ -1,22 +1,22 @@
-/* What a resolver may come to: a value, a promise of one, a list of them. */
+/* Helpers for the values that a resolver may return: a value, a promise of a value, or a list of either. */
 
-/** What an iterator still holds. */
+/** The remaining values of an iterator. */
 export function* rest(iterator: Iterator<unknown>): Generator<unknown> {
   try {
     for (let next = iterator.next(); !next.done; next = iterator.next()) yield next.value;
   } catch {
-    // It failed before, which is what is told.
+    // The iterator failed before, and the first error is the one reported.
   }
 }
 
-/** Of what nobody waits for any more. */
+/** Prevents unhandled rejections of values that are no longer awaited. */
 export function ignoreRejections(values: Iterable<unknown>): void {
   for (const value of values) if (isPromiseLike(value)) value.then(ignore, ignore);
 }
 
 function ignore(): void {}
 
-/** Whether a value is there, and nothing but a value. */
+/** Whether a value is present and final: not a function, an error or a promise. */
 export function isSettled(value: unknown): boolean {
   return value != null && typeof value !== 'function' && !(value instanceof Error) && !isPromiseLike(value);
 }

@@ -1,18 +1,22 @@
 import { OperationTypeNode } from 'graphql';
 import { ClientError } from '../../errors.ts';
 
-/** JSON has at most so many bytes for each character counted: a control character is `\u0000`, a whole number has 11 digits. */
+/**
+ * The maximum number of JSON bytes per counted character: a control character is `\u0000`, a whole number has 11
+ * digits.
+ */
 const maxBytesPerCharacter = 12;
-/** Beside `data`: a cost or a cursor. */
+/** Allowance for `extensions`: a cost or a cursor. */
 const maxExtensionsLength = 1_000;
 
 /**
- * How long an answer becomes, counted while it is made: an execution stops when its answer is longer than allowed, so that
- * time and memory are bounded by the limit and not by what was asked for. It never counts more than the JSON has bytes.
+ * The length of an answer, counted during execution. An execution stops when its answer is longer than the limit, so
+ * that time and memory are bounded by the limit and not by the selection. The count never exceeds the number of bytes
+ * of the JSON.
  */
 export class AnswerSize {
   readonly limit: number;
-  /** Of strings, keys and punctuation so far; any other value is one. */
+  /** The characters of strings, keys and punctuation so far; any other value counts as one character. */
   characters = 0;
 
   constructor(limit: number) {
@@ -27,19 +31,21 @@ export class AnswerSize {
     this.characters += typeof value === 'string' ? value.length + '""'.length : 1;
   }
 
-  /** Whether an answer without errors is short enough by the count alone. */
+  /** Whether an answer without errors is certainly within the limit, so that its JSON need not be measured. */
   get isSurelyShort(): boolean {
     return this.characters * maxBytesPerCharacter + maxExtensionsLength <= this.limit;
   }
 }
 
-/** A mutation's changes are committed before its answer is made: its error must not read as if nothing had happened. */
+/**
+ * A mutation's changes are committed before its answer is created, so the error message must say that they were made.
+ */
 export function answerTooLong(limit: number, type: OperationTypeNode): ClientError {
   const outcome = type === OperationTypeNode.MUTATION ? ' The changes were made.' : '';
   return new ClientError('COST_LIMIT_EXCEEDED', `The answer is longer than ${limit} bytes.${outcome}`);
 }
 
-/** The mutation's field `name`, whose payload made the answer too long. */
+/** The payload of the mutation field `name` made the answer too long. */
 export function payloadTooLong(limit: number, name: string): ClientError {
   const outcome = `The change of "${name}" was made, as were those before it; the fields after it did not run.`;
   return new ClientError('COST_LIMIT_EXCEEDED', `The answer is longer than ${limit} bytes. ${outcome}`);

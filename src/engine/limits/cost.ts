@@ -25,13 +25,13 @@ import {
 } from 'graphql';
 import { requestError } from '../answer.ts';
 
-/** What an operation asks for, from its coerced variables. */
+/** Computes the cost of an operation from its coerced variables. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number;
 
-/** What an operation costs. @throws GraphQLError COST_LIMIT_EXCEEDED. */
+/** Returns the cost of an operation. @throws GraphQLError COST_LIMIT_EXCEEDED. */
 export type CostCheck = (args: ValidatedExecutionArgs) => number;
 
-/** Compiles the cost of each operation once, and refuses what costs more than `limit`. */
+/** Compiles the cost of each operation once, and refuses an operation that costs more than `limit`. */
 export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck {
   const compiled = new WeakMap<OperationDefinitionNode, Cost>();
   return ({ document, operation, variableValues }) => {
@@ -45,7 +45,7 @@ export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck
   };
 }
 
-/** The lists that a field with `@listSize(sizedFields:)` speaks of, and how long they are. */
+/** The lists that a field names in `@listSize(sizedFields:)`, with their sizes. */
 type Sizes = ReadonlyMap<string, Cost>;
 
 const unknownListSize = 10;
@@ -54,9 +54,9 @@ const mutationWeight = 10;
 const noSizes: Sizes = new Map();
 
 /**
- * The cost of an operation by IBM's cost directives, compiled once: an object weighs 1, a leaf 0, a mutation 10 more,
- * `@cost` overrides, and adds what an argument or input field weighs that is given; a list multiplies by its slicing
- * argument, clamped to 1 … 1,000, so that nothing is negative. Two directives of our own stand beside IBM's:
+ * Compiles the cost of an operation by IBM's cost directives. An object weighs 1, a leaf 0, and a mutation 10 more.
+ * `@cost` overrides the weight, and adds the weight of each given argument or input field. A list multiplies by its
+ * slicing argument, clamped to 1 … 1,000, so that no cost is negative. Two directives of Postroom are applied as well:
  * `@sharedCost` and `@offsetCost`, described in schema.graphql.
  */
 export function compileCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
@@ -99,7 +99,10 @@ class CostCompiler {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
-  /** Once, however often its fragment is spread: what is kept grows with the document, not with what it spreads out to. */
+  /**
+   * Compiles each field once, however often its fragment is spread, so that the memory grows with the document and not
+   * with its expanded size.
+   */
   #compileField(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
     const known = this.#compiled.get(node) ?? [];
     const same = known.find((one) => one.parent === parent && one.sizes === sizes);
@@ -111,7 +114,7 @@ class CostCompiler {
 
   #compileFieldAnew(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
     const field = parent.getFields()[node.name.value];
-    // Introspection is bounded by a rule of its own.
+    // A separate rule limits introspection.
     if (!field) return constant(1);
     const weight = weightOf(field) + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
     const size = sizeOf(field, node);
@@ -123,7 +126,7 @@ class CostCompiler {
     return sum([compileArguments(field, node), compileOffset(field, node), own]);
   }
 
-  /** What an abstract type costs is what its costliest member does. */
+  /** An abstract type costs as much as its most expensive member. */
   #compileChildren(node: FieldNode, field: GraphQLField<unknown, unknown>, size: Cost): Cost {
     const type = getNamedType(field.type);
     const selectionSet = node.selectionSet;
@@ -145,7 +148,7 @@ function listSizeOf(field: GraphQLField<unknown, unknown>): ListSize | undefined
   return directiveOf(field, 'listSize');
 }
 
-/** What fields of one object do once for all of them, where they do. */
+/** The name of the work that fields of one object share (`@sharedCost`), if any. */
 function sharedWorkOf(field: GraphQLField<unknown, unknown> | undefined): string | undefined {
   return field && directiveOf<{ work: string }>(field, 'sharedCost')?.work;
 }
@@ -156,7 +159,7 @@ interface OffsetCost {
   itemsPerUnit: number;
 }
 
-/** The items before a page are passed over one by one. */
+/** The database skips the items before a page one by one. */
 function compileOffset(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
   const offset = directiveOf<OffsetCost>(field, 'offsetCost');
   if (!offset) return constant(0);
@@ -178,7 +181,7 @@ function weightOf(field: GraphQLField<unknown, unknown>): number {
 
 type Input = GraphQLArgument | GraphQLInputField;
 
-/** What is given of an argument or input field; null is not given. */
+/** Weighs the given value of an argument or input field; null weighs nothing. */
 type Weigh = (value: unknown) => number;
 
 function compileArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
@@ -193,7 +196,7 @@ function compileArguments(field: GraphQLField<unknown, unknown>, node: FieldNode
   );
 }
 
-/** Undefined where nothing of it weighs. What stands within itself is not looked into again. */
+/** Undefined if neither the input nor its fields have a weight. A recursive input type is not entered again. */
 function compileWeight(input: Input, above: readonly Input[] = []): Weigh | undefined {
   const own = Number(directiveOf<{ weight: string }>(input, 'cost')?.weight ?? 0);
   const type = getNamedType(input.type);
@@ -233,7 +236,7 @@ function directiveOf<Arguments>({ astNode }: Annotated, name: string): Arguments
   return Object.fromEntries(given.map((node) => [node.name.value, valueFromASTUntyped(node.value)])) as Arguments;
 }
 
-/** The largest of the slicing arguments, literal, variable or default. */
+/** The largest slicing argument, from a literal, a variable or a default. */
 function sizeOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
   const { slicingArguments = [], assumedSize = unknownListSize } = listSizeOf(field) ?? {};
   const readers = slicingArguments.map((name) => readArgument(field, node, name));
@@ -302,7 +305,7 @@ function multiply(left: Cost, right: Cost): Cost {
   return fold([left, right], ([first = 0, second = 0]) => first * second);
 }
 
-/** Constant where all its parts are, so that a document without sizes in variables costs nothing to check. */
+/** Constant if all its parts are constant, so that only operations with sizes in variables are computed per request. */
 function fold(costs: readonly Cost[], combine: (values: number[]) => number): Cost {
   const [first] = costs;
   if (first && costs.length === 1) return first;

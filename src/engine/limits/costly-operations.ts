@@ -1,10 +1,11 @@
-/** An operation that costs more is not run beside many others, and its root fields run one after the other. */
+/** An operation that costs more counts as costly: few run at a time, and their root fields run one after the other. */
 export const costlyFrom = 1_000;
 const maxRunning = 4;
 
 /**
- * Few costly operations run at the same time, because each may hold as much memory as the longest answer. The others wait;
- * callers take turns, so that one with many of them does not keep another waiting for all.
+ * Limits the costly operations that run at the same time, because each may hold as much memory as the longest answer.
+ * The others wait in one queue per caller. The callers take turns, so that a caller with many operations does not delay
+ * the others.
  */
 export class CostlyOperations {
   #running = 0;
@@ -28,7 +29,7 @@ export class CostlyOperations {
     });
   }
 
-  /** The first of the caller whose turn it is, who then is last in turn. */
+  /** Starts the first operation of the next caller, and moves this caller to the end of the queue. */
   #startNext(): void {
     for (const [caller, queue] of this.#waiting) {
       const start = queue.shift();

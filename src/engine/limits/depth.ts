@@ -5,8 +5,9 @@ import { requestError } from '../answer.ts';
 import type { DocumentCheck } from '../documents.ts';
 
 /**
- * How deep an operation nests, as graphql-depth-limit counts. It runs only on documents whose expanded size is bounded:
- * its own walk is exponential in nested fragments, and throws on those that the standard rules refuse.
+ * The depth of an operation, counted as graphql-depth-limit does. It runs only on documents whose expanded size is
+ * bounded, because its own walk is exponential in nested fragments, and throws on documents that the standard rules
+ * refuse.
  */
 export function createDepthCheck({ depth }: Limits): DocumentCheck {
   const rule = depthLimit(depth);
@@ -16,7 +17,10 @@ export function createDepthCheck({ depth }: Limits): DocumentCheck {
       : [];
 }
 
-/** It reports while it is being made, once a branch, where graphql's own `validate` does not catch what stops it. */
+/**
+ * The rule reports errors while it is created, once per branch. There graphql's own `validate` does not catch the error
+ * that aborts the validation.
+ */
 function reports(rule: ValidationRule, schema: GraphQLSchema, document: DocumentNode): boolean {
   let hasReported = false;
   const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {
@@ -26,7 +30,7 @@ function reports(rule: ValidationRule, schema: GraphQLSchema, document: Document
   return hasReported;
 }
 
-/** It keeps operations by name in a plain object, where an operation named `__proto__` would be lost. */
+/** The rule stores operations by name in a plain object, where an operation named `__proto__` would be lost. */
 function nameOperations(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.map((node, index) =>
     node.kind === Kind.OPERATION_DEFINITION

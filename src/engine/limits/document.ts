@@ -5,17 +5,25 @@ import { requestError } from '../answer.ts';
 import type { DocumentCheck } from '../documents.ts';
 import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
-/** A document may select so many fields with all its fragments spread out; what walks it later is bounded by this. */
+/**
+ * The maximum number of selected fields once all fragments are spread. It bounds all later passes over the document.
+ */
 const maxExpandedSize = 10_000;
-/** Whatever goes down into it goes as deep into the stack. */
+/** A recursive walk uses the stack once per level. */
 const maxLevels = 1_000;
-/** graphql's own rule compares them two by two, for up to 0.1 s where nothing else bounds it. */
+/** graphql's own rule compares the fields pair by pair, which takes up to 0.1 s at this limit. */
 const maxFieldPairs = 5_000;
-/** Whatever the setting says: beyond this, graphql's own rules take seconds. */
+/** Applies whatever the setting is: beyond this number, graphql's own rules take seconds. */
 const maxTokens = 100_000;
-/** What walks fragments, graphql's own rules first of all, goes as deep into the stack as they may be chained. */
+/**
+ * Functions that walk fragments recursively, graphql's own rules among them, use the stack once per fragment of a
+ * chain.
+ */
 const maxFragments = 1_000;
-/** One token a line, and texts of many lines. Each error counts the lines before it, and an empty line is no token. */
+/**
+ * Allows one token per line, and strings of many lines. The limit exists because each error counts the lines before it,
+ * and empty lines are not tokens.
+ */
 const minLines = 10_000;
 const closing: Partial<Record<TokenKind, number>> = {
   [TokenKind.PAREN_R]: -1,
@@ -28,7 +36,10 @@ const opening: Partial<Record<TokenKind, number>> = {
   [TokenKind.BRACE_L]: 1,
 };
 
-/** Bytes, tokens, lines, comments, nested brackets, fragments, aliases and directives, in one pass before the parse. */
+/**
+ * Limits bytes, tokens, lines, comments, nested brackets, fragments, aliases and directives in one pass before the
+ * parse.
+ */
 export function createSourceCheck(limits: Limits): (source: string) => void {
   const tokenLimit = Math.min(limits.tokens, maxTokens);
   const lineLimit = Math.max(tokenLimit, minLines);
@@ -50,7 +61,7 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
       nesting += (opening[token.kind] ?? 0) + (closing[token.kind] ?? 0);
       if (token.kind === TokenKind.PAREN_L) parentheses += 1;
       if (token.kind === TokenKind.PAREN_R) parentheses -= 1;
-      // In parentheses a colon stands behind the name of an argument or a variable.
+      // In parentheses a colon follows the name of an argument or a variable, so it is not an alias.
       if (token.kind === TokenKind.COLON && parentheses === 0) aliases += 1;
       if (token.kind === TokenKind.AT) directives += 1;
       if (tokens > tokenLimit) throw exceeds(tokenLimit, 'tokens');
@@ -64,13 +75,16 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
   };
 }
 
-/** The size with all fragments spread out, and the fields that would have to be merged then; that it is valid is not known yet. */
+/**
+ * Limits the size with all fragments spread, and the pairs of fields that would have to be merged. It runs before the
+ * document is known to be valid.
+ */
 export const checkExpanded: DocumentCheck = (_schema, document) => {
   const fragments = fragmentsOf(document);
   const { size, levels, isCyclic } = measureExpanded(document, fragments);
   if (size > maxExpandedSize) return [refusal(maxExpandedSize, 'fields in its fragments')];
   if (levels > maxLevels) return [refusal(maxLevels, 'levels in its fragments')];
-  // A rule of graphql's own says so.
+  // graphql's own rule reports the cycle.
   if (isCyclic) return [];
   if (countFieldPairs(document, fragments) > maxFieldPairs) {
     return [refusal(maxFieldPairs, 'pairs of fields of one name to merge')];
@@ -96,13 +110,19 @@ interface Extent {
 }
 
 interface Expansion extends Extent {
-  /** A fragment contains itself; what stands below is not counted again, so that the rest is the least that it comes to. */
+  /**
+   * Whether a fragment contains itself. A repeated fragment in a cycle is not counted again, so `size` and `levels` are
+   * then lower bounds.
+   */
   isCyclic: boolean;
 }
 
 const empty: Extent = { size: 0, levels: 0 };
 
-/** In linear time: each fragment is measured once. Beyond `maxLevels` it goes no deeper, and neither may what comes after. */
+/**
+ * Runs in linear time, because each fragment is measured once. It stops at `maxLevels`; later checks run only on
+ * documents within that limit.
+ */
 function measureExpanded({ definitions }: DocumentNode, fragments: Fragments): Expansion {
   const known = new Map<string, Extent | undefined>();
   const all = { ...empty, isCyclic: false };

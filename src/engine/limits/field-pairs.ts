@@ -3,9 +3,9 @@ import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSet
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
- * How many pairs of fields with selections of their own share a response name once all fragments are spread out: so many
- * selections are to be held against each other before an answer can have one shape. It takes as long as the document is
- * large with its fragments spread out, which must be known to end.
+ * Counts the pairs of fields that have selections and share a response name once all fragments are spread. These
+ * selections must be compared before the answer can have one shape. The time is proportional to the size of the
+ * document with its fragments spread, so the document must not have cyclic fragments.
  */
 export function countFieldPairs(document: DocumentNode, fragments: Fragments): number {
   const countAmong = (selectionSets: readonly SelectionSetNode[]): number => {
@@ -18,7 +18,7 @@ export function countFieldPairs(document: DocumentNode, fragments: Fragments): n
   );
 }
 
-/** What is selected below each response name; a fragment counts once, however often it is spread. */
+/** Groups selection sets by response name. A fragment counts once, however often it is spread. */
 function groupByResponseName(
   selectionSets: readonly SelectionSetNode[],
   fragments: Fragments,

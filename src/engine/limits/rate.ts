@@ -3,19 +3,19 @@ import { FixedWindow } from '../../fixed-window.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
 export interface RateOptions {
-  /** Operations a window; 0 for no limit. */
+  /** Operations per window; 0 disables the limit. */
   limit: number;
   windowSeconds: number;
 }
 
-/** What is left of a caller's rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
+/** The caller's remaining rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface Rate extends RateOptions {
   remaining: number;
-  /** Until the window ends. */
+  /** The time until the window ends. */
   resetMs: number;
 }
 
-/** Over the rate. */
+/** The caller is over the rate. */
 export class RateLimited extends ClientError {
   readonly rate: Rate;
 
@@ -25,22 +25,22 @@ export class RateLimited extends ClientError {
   }
 }
 
-/** Whose rate it goes by. */
+/** The caller whose rate an operation is charged to. */
 export interface Caller {
   viewer: Viewer | null;
-  /** Where it came from, for those without credentials. */
+  /** The IP address, which is charged for callers without credentials. */
   address: string;
 }
 
 /**
- * Charges `points` operations to a caller, by default one; undefined where there is no limit.
- * @throws RateLimited; for 0 points where the caller is beyond the limit already.
+ * Charges `points` operations to a caller, by default one. Returns undefined if there is no limit.
+ * @throws RateLimited; for 0 points only if the caller is already over the limit.
  */
 export type ChargeRate = (caller: Caller, points?: number) => Rate | undefined;
 
 export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
   if (limit === 0) return () => undefined;
-  // Apart, so that neither is taken for the other, and no key is put together for each request.
+  // Two counters keep users and addresses apart without building a key string for each request.
   const users = new FixedWindow({ limit, windowSeconds });
   const addresses = new FixedWindow({ limit, windowSeconds });
   return ({ viewer, address }, points = 1) => {

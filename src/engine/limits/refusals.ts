@@ -1,10 +1,10 @@
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import type { Caller, RateOptions } from './rate.ts';
 
-/** Of a window: who is at work on a document mistakes it now and then. */
+/** Refusals per window without a pause: a developer who edits a document makes mistakes now and then. */
 const free = 10;
 const pauseMs = 500;
-/** What is wrong with a document itself. */
+/** The codes of errors in the document itself. */
 const counted: readonly ErrorCode[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -15,17 +15,17 @@ const counted: readonly ErrorCode[] = [
 
 interface Refused {
   times: number;
-  /** Of the last, by performance.now(). */
+  /** The time of the last refusal, by performance.now(). */
   at: number;
 }
 
 /**
- * A document that the server does not know takes a hundred times as long to look at as a known one to run. Whoever keeps
- * sending such as are refused has none of them looked at for a moment behind each, so that others do not wait for them.
+ * Checking a document that is not cached takes a hundred times as long as running a cached document. A caller that
+ * keeps sending documents that are refused must therefore pause after each refusal, so that other callers do not wait.
  */
 export class RefusalLimit {
   readonly #windowMs: number;
-  /** Of the window that began with the first of them. */
+  /** Each window begins with the caller's first refusal. */
   readonly #refused = new Map<string, Refused>();
 
   constructor({ windowSeconds }: RateOptions) {
@@ -40,7 +40,7 @@ export class RefusalLimit {
     if (left > 0) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: Math.ceil(left) });
   }
 
-  /** One was refused for `code`. */
+  /** Counts a document that was refused with `code`. */
   count(caller: Caller, code: ErrorCode | undefined): void {
     if (code === undefined || !counted.includes(code)) return;
     const key = keyOf(caller);
@@ -50,7 +50,7 @@ export class RefusalLimit {
   }
 }
 
-/** What a proxy says of an address may read like anything. */
+/** The prefixes keep users and addresses apart, because an address that a proxy reports may be any text. */
 function keyOf({ viewer, address }: Caller): string {
   return viewer ? `user ${viewer.user.id}` : `address ${address}`;
 }

@@ -1,6 +1,6 @@
 import { type Caller, type ChargeRate, RateLimited } from './rate.ts';
 
-/** An operation that only says that it resumes is charged to the rate once: when it opens a group, or when it is refused. */
+/** Charges an operation that claims to resume to the rate only once: when it opens a group, or when it is refused. */
 export class ResumedCharge {
   readonly #chargeRate: ChargeRate;
   readonly #caller: Caller;
@@ -17,7 +17,10 @@ export class ResumedCharge {
     this.#chargeRate(this.#caller);
   };
 
-  /** Charges an operation that is refused, unless it was charged before; returns what it is refused for instead, over the rate. */
+  /**
+   * Charges an operation that is refused, unless it was charged before. Returns the error RateLimited, which replaces
+   * the original error, if the caller is over the rate.
+   */
   chargeRefused(): RateLimited | undefined {
     if (this.#isCharged) return undefined;
     try {

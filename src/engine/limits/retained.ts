@@ -3,7 +3,10 @@ import type { DocumentNode, Token } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 
-/* What is kept for clients between their messages, estimated in bytes: test/soak/retained-memory.test.ts measures it. */
+/*
+ * Memory that the server holds for clients between their messages, estimated in bytes.
+ * test/soak/retained-memory.test.ts measures it.
+ */
 
 /** An open WebSocket. */
 export const socketBytes = 9_300;
@@ -11,9 +14,9 @@ export const socketBytes = 9_300;
 export const eventStreamBytes = 10_000;
 /** A live subscription, without its variables and its document. */
 const subscriptionBytes = 4_900;
-/** A coerced variable and its JSON take so much for each byte of the JSON. */
+/** Bytes that a coerced variable and its JSON take for each byte of the JSON. */
 const bytesPerVariableByte = 4;
-/** A document's syntax tree and plans. It lives as long as a subscription runs it. */
+/** For a document's syntax tree and plans. They are held while a subscription runs the document. */
 export const bytesPerToken = 400;
 const maxBytesOfSocket = 2 ** 20;
 const maxBytesOfAddress = 58 * 2 ** 20;
@@ -21,7 +24,10 @@ const minBytesPerSocket = 58 * 2 ** 10;
 
 const crowdedShare = 0.6;
 
-/** What is kept for one socket, one address or the whole process; everything counts for those above, too. */
+/**
+ * The bytes held for one socket, one address or the whole process. Bytes of a socket also count for its address, and
+ * those of an address for the process.
+ */
 export class RetainedAccount {
   used = 0;
   readonly #whose: string;
@@ -34,17 +40,20 @@ export class RetainedAccount {
     this.#above = above;
   }
 
-  /** Whether it holds more than it may: what was already there was added without asking. */
+  /** Whether more bytes are held than the limit allows. This can happen because `add` does not check the limit. */
   get isOver(): boolean {
     return this.used > this.#limit || (this.#above?.isOver ?? false);
   }
 
-  /** Whether what waits for readers must not grow: the rest is left to what clients ask for. */
+  /**
+   * Whether data that waits for slow readers must not grow. The remaining share is reserved for new requests of
+   * clients.
+   */
   get isCrowded(): boolean {
     return this.used > this.#limit * crowdedShare || (this.#above?.isCrowded ?? false);
   }
 
-  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the bound. */
+  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
   take(bytes: number): void {
     const full = this.#findFull(bytes);
     if (full) throw full.#refusal(bytes);
@@ -55,7 +64,7 @@ export class RetainedAccount {
     return this.#findFull(bytes) === undefined;
   }
 
-  /** Without a bound; negative to give back. */
+  /** Adds bytes without checking the limit; a negative number releases bytes. */
   add(bytes: number): void {
     this.used += bytes;
     this.#above?.add(bytes);
@@ -72,7 +81,7 @@ export class RetainedAccount {
   }
 }
 
-/** Documents that several subscriptions of an address run count once. */
+/** Counts a document once, however many subscriptions of the address run it. */
 class AddressAccount extends RetainedAccount {
   clients = 0;
   readonly #documents = new Map<DocumentNode, number>();
@@ -91,7 +100,7 @@ class AddressAccount extends RetainedAccount {
   }
 }
 
-/** What is kept for one WebSocket or one stream over HTTP. */
+/** The bytes held for one WebSocket or one stream over HTTP. */
 export class ClientAccount extends RetainedAccount {
   readonly #address: AddressAccount;
   readonly #onClose: () => void;
@@ -107,7 +116,10 @@ export class ClientAccount extends RetainedAccount {
     if (!this.#isClosed) super.add(bytes);
   }
 
-  /** Takes what a subscription keeps; to the function that gives it back. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  /**
+   * Reserves the bytes of a subscription, and returns the function that releases them. @throws ClientError
+   * SUBSCRIPTION_LIMIT_EXCEEDED.
+   */
   holdSubscription(document: DocumentNode, variables: Readonly<Record<string, unknown>>): () => void {
     const bytes = subscriptionBytes + bytesPerVariableByte * JSON.stringify(variables).length;
     this.take(bytes);
@@ -126,7 +138,7 @@ export class ClientAccount extends RetainedAccount {
     };
   }
 
-  /** The socket is gone, and everything that was kept for it. */
+  /** Releases all bytes of the socket, after it was closed. */
   close(): void {
     if (this.#isClosed) return;
     this.add(-this.used);
@@ -135,7 +147,7 @@ export class ClientAccount extends RetainedAccount {
   }
 }
 
-/** What the process keeps for its clients, by address. */
+/** The bytes that the process holds for its clients, by address. */
 export class Retained {
   readonly #process: RetainedAccount;
   readonly #maxOfAddress: number;
@@ -146,12 +158,12 @@ export class Retained {
     this.#maxOfAddress = Math.max(maxBytesOfAddress, sockets * minBytesPerSocket);
   }
 
-  /** Whether the address may open one more WebSocket. */
+  /** Whether the memory budget of the address allows one more WebSocket. */
   hasRoomForSocket(address: string): boolean {
     return (this.#addresses.get(address) ?? this.#process).hasRoomFor(socketBytes);
   }
 
-  /** For one client of the address; closed by the caller. */
+  /** Opens the account of one client of the address. The caller closes it. */
   open(address: string): ClientAccount {
     const account = this.#addresses.get(address) ?? new AddressAccount('address', this.#maxOfAddress, this.#process);
     this.#addresses.set(address, account);
