@@ -1,7 +1,7 @@
 /*
- * The answers of one turn of the event loop are sent together at its end. A write to a sleeping process must wake it, which
- * costs the system more than the rest of a small answer. After the first of several writes, the client or the proxy is
- * already awake, and the other writes are cheap.
+ * The answers of one turn of the event loop are sent together at its end. A write to a sleeping process must wake it,
+ * which costs the system more than the rest of a small answer. After the first of several writes, the client or the
+ * proxy is already awake, and the other writes are cheap.
  */
 
 export interface Outgoing {
@@ -35,7 +35,9 @@ function schedule(): void {
   setImmediate(endTurn);
 }
 
-/** Answers are sent before events: the client that caused an event receives its answer before the event is fanned out. */
+/**
+ * Answers are sent before events: the client that caused an event receives its answer before the event is fanned out.
+ */
 function endTurn(): void {
   isScheduled = false;
   sendHeldAnswers();

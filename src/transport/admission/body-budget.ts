@@ -8,8 +8,8 @@ const maxPieces = 64;
 const dripsAfterMs = 1_000;
 
 /**
- * Bounds the memory of request bodies that are still incomplete. Each body has `ownBytes` of its own, which is enough for
- * most. Larger bodies share one budget, so that many slow clients together cannot hold more than it.
+ * Bounds the memory of request bodies that are still incomplete. Each body has `ownBytes` of its own, which is enough
+ * for most. Larger bodies share one budget, so that many slow clients together cannot hold more than it.
  */
 export class BodyBudget {
   left: number;

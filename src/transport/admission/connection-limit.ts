@@ -11,7 +11,9 @@ interface Counted {
   [counted]?: string | undefined;
 }
 
-/** Limits the HTTP connections of each address, without WebSockets, and the rate of answers that refuse a connection. */
+/**
+ * Limits the HTTP connections of each address, without WebSockets, and the rate of answers that refuse a connection.
+ */
 export class ConnectionLimit {
   readonly #limit: number;
   readonly #held = new Map<string, number>();
@@ -49,8 +51,8 @@ export class ConnectionLimit {
   }
 
   /**
-   * Whether to send an answer that refuses the connection; a call that returns true is counted. False when its address has
-   * received the maximum in this second: a refusal costs the server more than the request costs the client.
+   * Whether to send an answer that refuses the connection; a call that returns true is counted. False when its address
+   * has received the maximum in this second: a refusal costs the server more than the request costs the client.
    */
   mayAnswer(socket: Socket): boolean {
     if (this.#told.size === 0) setTimeout(() => this.#told.clear(), tellingMs).unref();

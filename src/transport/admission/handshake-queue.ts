@@ -154,9 +154,9 @@ class AddressQueue<Visit> {
 }
 
 /**
- * Admission control for WebSocket handshakes. It limits the sockets of each address, and of those the admitted sockets that
- * have not sent a message yet. After a flood it admits no socket of the address for `pauseMs`. Other handshakes wait in
- * order; a pending handshake costs little memory. Addresses take turns.
+ * Admission control for WebSocket handshakes. It limits the sockets of each address, and of those the admitted sockets
+ * that have not sent a message yet. After a flood it admits no socket of the address for `pauseMs`. Other handshakes
+ * wait in order; a pending handshake costs little memory. Addresses take turns.
  */
 export class HandshakeQueue<Visit> {
   readonly #doors = new Map<string, AddressQueue<Visit>>();
@@ -171,7 +171,10 @@ export class HandshakeQueue<Visit> {
     this.#keeper = keeper;
   }
 
-  /** Queues a handshake, which is admitted if its socket is still open by then; false if its address has reached the limit. */
+  /**
+   * Queues a handshake, which is admitted if its socket is still open by then; false if its address has reached the
+   * limit.
+   */
   enter(address: string, socket: Socket, visit: Visit): boolean {
     if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) return false;
     this.#find(address).enter(socket, visit);

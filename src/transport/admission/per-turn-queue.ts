@@ -1,6 +1,6 @@
 /**
- * Handles at most `perTurn` pieces of work in one turn of the event loop. The rest wait, in order, so that other work can
- * run between the turns.
+ * Handles at most `perTurn` pieces of work in one turn of the event loop. The rest wait, in order, so that other work
+ * can run between the turns.
  */
 export class PerTurnQueue<Work> {
   readonly #perTurn: number;

@@ -7,8 +7,8 @@ const parts = 10;
 const maxOpen = 50;
 
 /**
- * Reads sockets with slow request bodies (slowloris) in turns. Between its turns a socket is paused, and its data waits in
- * the network. A turn reads only some of the sockets, whatever their number.
+ * Reads sockets with slow request bodies (slowloris) in turns. Between its turns a socket is paused, and its data waits
+ * in the network. A turn reads only some of the sockets, whatever their number.
  */
 export class SlowBodyReader {
   /** In the order in which they are read. */

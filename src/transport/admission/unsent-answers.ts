@@ -24,8 +24,8 @@ interface Unsent {
 }
 
 /**
- * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the process.
- * While a bound is exceeded, operations are refused before they run.
+ * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the
+ * process. While a bound is exceeded, operations are refused before they run.
  */
 export class UnsentAnswers {
   readonly #maxAnswerBytes: number;
@@ -42,8 +42,8 @@ export class UnsentAnswers {
   }
 
   /**
-   * Runs an operation if the budget has space for its answer. The budget is checked again when the answer is ready, because
-   * many operations may run at the same time; an answer that no longer fits is replaced by an error.
+   * Runs an operation if the budget has space for its answer. The budget is checked again when the answer is ready,
+   * because many operations may run at the same time; an answer that no longer fits is replaced by an error.
    * @throws ClientError SERVICE_UNAVAILABLE if the operation has not run.
    */
   execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {

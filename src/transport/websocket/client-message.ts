@@ -19,7 +19,9 @@ const clientMessages = new Set<MessageType>([
   MessageType.Complete,
 ]);
 
-/** In characters. Messages other than `subscribe` and `connection_init` are short; the payload of a `ping` is sent back. */
+/**
+ * In characters. Messages other than `subscribe` and `connection_init` are short; the payload of a `ping` is sent back.
+ */
 const maxPingLength = 16_384;
 
 /** Describes what is wrong with the length of a message; undefined if the length is allowed. */

@@ -21,7 +21,9 @@ const closeGraceMs = 5_000;
 /** The client is warned this long before its credentials expire. */
 const warningMs = 60_000;
 const maxReasonBytes = 123;
-/** The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured). */
+/**
+ * The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured).
+ */
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 /** The longest delay that a timer of Node accepts. */
@@ -88,8 +90,8 @@ export class Connection {
     });
     webSocket.once('close', (code, reason) => {
       this.#finish(code, String(reason));
-      // V8 allocates some of Node's functions for each socket in the old generation. They keep the closed socket alive until
-      // a major garbage collection; the objects that it references are released now.
+      // V8 allocates some of Node's functions for each socket in the old generation. They keep the closed socket alive
+      // until a major garbage collection; the objects that it references are released now.
       forgetFrames(webSocket);
       webSocket.removeAllListeners();
       // An `error` event without a listener would end the process.
@@ -155,8 +157,8 @@ export class Connection {
   }
 
   /**
-   * Counts the message of a new operation until the operation is over or is a stream. While the address exceeds its memory
-   * budget, no further messages are read until the operations of those already read are done.
+   * Counts the message of a new operation until the operation is over or is a stream. While the memory budget of
+   * its address is almost used up, no further messages are read until the operations already read are done.
    */
   keepMessage(id: string, length: number): void {
     if (this.#messages.has(id)) return;
@@ -191,8 +193,8 @@ export class Connection {
   }
 
   /**
-   * Sets the viewer of the connection. `watch` monitors the credentials and calls `end` when they become invalid. Resolves
-   * when the credentials have been checked.
+   * Sets the viewer of the connection. `watch` monitors the credentials and calls `end` when they become invalid.
+   * Resolves when the credentials have been checked.
    */
   async admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
     if (this.#hasEnded) return;
@@ -215,7 +217,9 @@ export class Connection {
     this.#review(stream);
   }
 
-  /** Runs a query or a mutation. Its answer counts as unsent until the operation is over, because graphql-ws keeps it. */
+  /**
+   * Runs a query or a mutation. Its answer counts as unsent until the operation is over, because graphql-ws keeps it.
+   */
   async execute(id: string, operation: PreparedOperation): Promise<Answer> {
     const { release, ...answer } = await this.#unsent.execute(operation, this.#socket, this.address);
     if (release) this.#answers.set(id, release);

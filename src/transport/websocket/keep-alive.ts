@@ -15,7 +15,9 @@ interface Watched {
 
 /** Pings every socket. A socket that has neither answered nor drained for `stallSeconds` is closed, then terminated. */
 export class KeepAlive {
-  /** Time is counted in checks, so that time in which this process itself was blocked does not count against a client. */
+  /**
+   * Time is counted in checks, so that time in which this process itself was blocked does not count against a client.
+   */
   readonly #maxSilentLooks: number;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;

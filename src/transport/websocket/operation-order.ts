@@ -1,6 +1,7 @@
 /**
- * A client may reuse an id as soon as it has completed the operation, but that operation may still be unwinding. graphql-ws
- * identifies an operation by its id alone and would confuse the two, so the next operation with the same id waits.
+ * A client may reuse an id as soon as it has completed the operation, but that operation may still be unwinding.
+ * graphql-ws identifies an operation by its id alone and would confuse the two, so the next operation with the same id
+ * waits.
  */
 export class OperationOrder {
   readonly #active = new Map<string, Promise<void>>();

@@ -1,14 +1,14 @@
 /** An operation from its arrival until it has started. */
 export interface Start {
-  /** Resolves when all operations that arrived earlier have started, which takes one database query at most. */
+  /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
   earlier: Promise<unknown>;
   /** Called when the operation runs, is refused, or its subscription has found its position in the log. */
   stand: () => void;
 }
 
 /**
- * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started, so
- * that the subscription receives its events.
+ * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started,
+ * so that the subscription receives its events.
  */
 export class Starting {
   /** Resolves when all operations that have arrived so far have started. */

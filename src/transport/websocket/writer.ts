@@ -3,7 +3,9 @@ import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
 import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
 
-/** The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live. */
+/**
+ * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
+ */
 export const maxBufferedBytes = 256 * 1024;
 
 /** A longer payload is not copied after each header, but written separately. */
@@ -16,11 +18,13 @@ interface Frame {
 }
 
 /**
- * Writes text frames without the WebSocket library: the bytes of an event are the same for all subscribers, except for the
- * operation's id before them. The frames of one turn of the event loop are sent in one write.
+ * Writes text frames without the WebSocket library: the bytes of an event are the same for all subscribers, except for
+ * the operation's id before them. The frames of one turn of the event loop are sent in one write.
  */
 export class SocketWriter implements Outgoing {
-  /** In milliseconds since 1970. No event is written after this time, even if the timer that ends the socket is late. */
+  /**
+   * In milliseconds since 1970. No event is written after this time, even if the timer that ends the socket is late.
+   */
   expiresAt = Number.POSITIVE_INFINITY;
   readonly #socket: Socket;
   readonly #webSocket: WebSocket;
@@ -48,11 +52,11 @@ export class SocketWriter implements Outgoing {
 
   isFull(): boolean {
     const waiting = this.#socket.writableLength;
-    // While the address exceeds its memory budget, a socket that has waiting bytes counts as full.
+    // While the memory budget is almost used up, a socket that has waiting bytes counts as full.
     return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
   }
 
-  /** False for an event above `maxBufferedBytes` while the address exceeds its memory budget. */
+  /** False for an event above `maxBufferedBytes` while the memory budget of the address is almost used up. */
   accepts(length: number): boolean {
     return length <= maxBufferedBytes || !this.#account.isCrowded;
   }
@@ -140,7 +144,9 @@ export class SocketWriter implements Outgoing {
 
 const nothing = Buffer.alloc(0);
 
-/** A buffer that all sockets share to assemble frames: it is free again as soon as the system has accepted the bytes. */
+/**
+ * A buffer that all sockets share to assemble frames: it is free again as soon as the system has accepted the bytes.
+ */
 let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
 let taken = scratch;
 
