@@ -31,7 +31,7 @@ const settings = {
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
   // Set on the first request instead, see onRequest: it costs a quarter of accepting a connection, and connections of a
-// flood may never send a request.
+  // flood may never send a request.
   noDelay: false,
   // Checked by readTarget, which answers with an error of its own.
   requireHostHeader: false,

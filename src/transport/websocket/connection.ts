@@ -109,9 +109,9 @@ export class Connection {
   }
 
   /**
- * Sends a text after the events written so far; resolves when more may be sent. While the client does not read, its
- * messages are not read either.
- */
+   * Sends a text after the events written so far; resolves when more may be sent. While the client does not read, its
+   * messages are not read either.
+   */
   send(text: string): Promise<void> {
     this.writer.flush();
     // A client that has disconnected receives nothing; the `close` event does the rest.
