@@ -34,7 +34,7 @@ export function boundConnections(server: Server, log: Pick<Log, 'warn'>): Droppe
   return dropped;
 }
 
-/** Undefined on a system without `/proc`. */
+/** Undefined if the system does not report the limit. */
 function countFreeDescriptors(): number | undefined {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
