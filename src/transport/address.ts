@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Who called, by address. Behind `hops` proxies of one's own each has added the address it saw to X-Forwarded-For; what
- * stands further left was sent by the caller and proves nothing.
+ * The address of the client. Each of the operator's `hops` proxies has appended the address of its peer to X-Forwarded-
+ * For. Entries further left were sent by the client and cannot be trusted.
  */
 export function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
   const direct = socket.remoteAddress ?? '';
@@ -11,7 +11,7 @@ export function addressOf({ headers, socket }: IncomingMessage, hops: number): s
   return networkOf(forwarded.at(-hops)?.trim() || direct);
 }
 
-/** One caller may hold all addresses of an IPv6 /64. */
+/** The /64 prefix of an IPv6 address, because one client may own all addresses of a /64; an IPv4 address as it is. */
 export function networkOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   if (!plain.includes(':')) return plain;

@@ -1,7 +1,7 @@
 /*
- * What the requests of one turn of the event loop come to leaves together, at its end. A write to a process that sleeps
- * must wake it, which costs the system more than all else of a small answer; to one that is awake already, as the client
- * or the proxy is behind the first write of several, it need not.
+ * The answers of one turn of the event loop are sent together at its end. A write to a sleeping process must wake it,
+ * which costs the system more than the rest of a small answer. After the first of several writes, the client or the
+ * proxy is already awake, and the other writes are cheap.
  */
 
 export interface Outgoing {
@@ -9,7 +9,7 @@ export interface Outgoing {
   flush(now: number): void;
 }
 
-/** So long an answer waits for other answers at most, but for the one that is worked on. */
+/** The maximum time that an answer waits for other answers, not counting the answer that is being produced. */
 const maxHeldMs = 1;
 
 let answers: Outgoing[] = [];
@@ -35,7 +35,9 @@ function schedule(): void {
   setImmediate(endTurn);
 }
 
-/** Whoever made an event is answered before it goes to many. */
+/**
+ * Answers are sent before events: the client that caused an event receives its answer before the event is fanned out.
+ */
 function endTurn(): void {
   isScheduled = false;
   sendHeldAnswers();
@@ -45,7 +47,7 @@ function endTurn(): void {
   for (const outgoing of all) outgoing.flush(now);
 }
 
-/** Before anything that takes long in the same turn, or that writes to their sockets by another way. */
+/** Call it before slow work in the same turn, and before writing to a socket directly. */
 export function sendHeldAnswers(): void {
   if (answers.length === 0) return;
   const all = answers;

@@ -11,21 +11,21 @@ export interface Metric {
 }
 
 export interface Metrics {
-  /** Answers with what this process counts, as it is now. */
+  /** Answers with the current metrics of this process. */
   write(response: ServerResponse): void;
   stop(): void;
 }
 
 const sampleMs = 20;
-/** The delays of the present window and of the one before it count. */
+/** The delay metric covers the current window and the one before it. */
 const windowMs = 30_000;
 
-/** `readCounts` tells what the parts count; what the process costs is added. */
+/** `readCounts` returns the metrics of the other parts; the metrics of the process are added. */
 export function createMetrics(readCounts: () => Metric[]): Metrics {
   const delay = monitorEventLoopDelay({ resolution: sampleMs });
   delay.enable();
   let previousP99 = 0;
-  // Reading changes nothing: several may read, each at its own pace.
+  // Reading does not reset the metric, so several collectors may read at different intervals.
   const rotation = setInterval(() => {
     previousP99 = delay.percentile(99);
     delay.reset();
@@ -70,6 +70,6 @@ export function counter(name: string, help: string, value: number): Metric {
 }
 
 function format({ name, help, type, value }: Metric): string {
-  // Not a number as long as nothing was measured.
+  // NaN until something has been measured.
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${Number.isNaN(value) ? 0 : value}\n`;
 }

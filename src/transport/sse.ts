@@ -12,7 +12,7 @@ import { maxBufferedBytes } from './websocket/writer.ts';
 const heartbeatMs = 12_000;
 const complete = 'event: complete\ndata:\n\n';
 
-/** An answer that is not a stream, for a client that takes nothing but streams. */
+/** Writes the answer of a query or a mutation as a stream, for a client that prefers text/event-stream. */
 export function writeAnswerAsStream(exchange: Exchange, { status, body, json = JSON.stringify(body) }: Answer): void {
   startStream(exchange.response, status);
   const content = `event: next\ndata: ${json}\n\n${complete}`;
@@ -20,10 +20,10 @@ export function writeAnswerAsStream(exchange: Exchange, { status, body, json = J
 }
 
 export interface EventStreamOptions {
-  /** Of the credentials, in milliseconds since 1970; absent for never. */
+  /** When the credentials expire, in milliseconds since 1970; undefined means never. */
   expiresAt: number | undefined;
   answerOptions: AnswerOptions;
-  /** Of the client; what it has not read counts for it. */
+  /** The client's account; it counts the bytes that the client has not read. */
   account: ClientAccount;
 }
 
@@ -35,7 +35,7 @@ export function runEventStream(
 ): void {
   startStream(response);
   const heartbeat = setInterval(() => {
-    // A client that does not read gets no more to read.
+    // No heartbeat is added while the client does not read.
     if (!response.writableNeedDrain) response.write(':\n\n');
   }, heartbeatMs);
   const stopHeartbeat = () => clearInterval(heartbeat);
@@ -61,16 +61,16 @@ interface SinkOptions {
   expiresAt: number;
   answerOptions: AnswerOptions;
   account: ClientAccount;
-  /** Behind the end nothing may be written, even where the client has yet to read it. */
+  /** Nothing may be written after the end, even if the client has not read the end yet. */
   stopHeartbeat: () => void;
-  /** Ends the stream, which cannot take an event. */
+  /** Ends the stream because the client is too slow to receive an event. */
   endSlow: () => void;
 }
 
 class EventStreamSink implements Sink {
   readonly #response: ServerResponse;
   readonly #options: SinkOptions;
-  /** Bytes that wait for the client, as they were last counted. */
+  /** The bytes that waited for the client when they were last counted. */
   #counted = 0;
   #waiting: (() => void)[] = [];
 
@@ -113,7 +113,7 @@ class EventStreamSink implements Sink {
     this.#response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
   }
 
-  /** Without a `complete`, so that its client connects again. */
+  /** Ends the response without a `complete`, so that the client reconnects. */
   cut(): void {
     this.#options.stopHeartbeat();
     this.#response.end();

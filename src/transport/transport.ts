@@ -8,26 +8,26 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log.ts';
 import type { UnsentAnswers } from './admission/unsent-answers.ts';
 
-/** What every transport is made of. */
+/** The parts that all transports use. */
 export interface TransportParts {
   engine: Engine;
   /** @throws ClientError UNAUTHENTICATED for bad credentials. */
   authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
-  /** Calls `end` when the viewer's credentials are no longer good. */
+  /** Calls `end` when the viewer's credentials become invalid. */
   watch: (viewer: Viewer | null, end: () => void) => Watch;
   unsent: UnsentAnswers;
   config: Pick<
     Config,
     'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'
   >;
-  /** What is kept for clients. */
+  /** Counts the memory that the server keeps for each client. */
   retained: Retained;
   log: Log;
 }
 
 /**
- * Takes over the socket of a WebSocket handshake; calls `refuse` where it finds later that it cannot. False where there is no
- * room for one more.
+ * Takes over the socket of a WebSocket handshake; calls `refuse` if the handshake is refused later. False if a limit of
+ * sockets or of memory is reached.
  */
 export type Upgrade = (
   request: IncomingMessage,

@@ -3,13 +3,13 @@ import { SlowBodyReader } from './slow-body-reader.ts';
 
 const bytesInAll = 16_000_000;
 const ownBytes = 16_384;
-/** A body that has not come whole within so many pieces, or so long, comes in drips. */
+/** An incomplete body is slow after this number of chunks, or after `dripsAfterMs`. */
 const maxPieces = 64;
 const dripsAfterMs = 1_000;
 
 /**
- * What is kept of bodies that have not come whole. Each has a little room to itself, which is all that most need; beyond
- * that all share one, so that many that are held back hold no more than it.
+ * Bounds the memory of request bodies that are still incomplete. Each body has `ownBytes` of its own, which is enough
+ * for most. Larger bodies share one budget, so that many slow clients together cannot hold more than it.
  */
 export class BodyBudget {
   left: number;
@@ -19,13 +19,13 @@ export class BodyBudget {
     this.left = Math.max(bytesInAll, 4 * maxBodyBytes);
   }
 
-  /** For what comes over `socket`. */
+  /** Creates the reservation of a body that is received over `socket`. */
   open(socket: Socket): BodyReservation {
     return new BodyReservation(this, socket);
   }
 }
 
-/** Of one body. */
+/** The memory that one body has reserved. */
 export class BodyReservation {
   readonly #shared: BodyBudget;
   readonly #socket: Socket;
@@ -40,19 +40,19 @@ export class BodyReservation {
     this.#socket = socket;
   }
 
-  /** Whether so much would find room at the moment; nothing is taken. */
+  /** Whether a body of `length` bytes would fit in the budget now. Reserves nothing. */
   mayHold(length: number): boolean {
     return this.#missing(length) <= this.#shared.left;
   }
 
-  /** Takes room for so much of it; false where there is none. */
+  /** Reserves memory for the first `length` bytes of the body; false if the budget is used up. */
   hasRoomFor(length: number): boolean {
     if (this.#isClosed || !this.mayHold(length)) return false;
     this.#take(this.#missing(length));
     return true;
   }
 
-  /** A piece of it came, and more is to come. */
+  /** Called for each chunk that does not complete the body. */
   wait(): void {
     if (this.#isClosed) return;
     this.#pieces += 1;
@@ -64,7 +64,7 @@ export class BodyReservation {
     this.#isClosed = true;
     if (this.#taken > 0) this.#take(-this.#taken);
     clearTimeout(this.#patience);
-    // By then another body may be on its way over the same socket.
+    // Another body may follow on the same socket.
     if (this.#isDripping) this.#shared.slowBodies.delete(this.#socket);
     this.#isDripping = false;
   }

@@ -4,18 +4,20 @@ import { networkOf } from '../address.ts';
 const maxAnswersPerSecond = 25;
 const tellingMs = 1_000;
 
-/** The address that a socket counts for. */
+/** The address for which a socket is counted. */
 const counted = Symbol('counted for');
 
 interface Counted {
   [counted]?: string | undefined;
 }
 
-/** How many connections each address may hold that are no WebSockets, and how often it is told that it holds too many. */
+/**
+ * Limits the HTTP connections of each address, without WebSockets, and the rate of answers that refuse a connection.
+ */
 export class ConnectionLimit {
   readonly #limit: number;
   readonly #held = new Map<string, number>();
-  /** Within the second that goes on. */
+  /** The number of refusals sent to each address in the current second. */
   readonly #told = new Map<string, number>();
   readonly #release: (this: Socket) => void;
 
@@ -27,7 +29,7 @@ export class ConnectionLimit {
     };
   }
 
-  /** Takes a place for it until it closes; false where its address has none left. */
+  /** Counts the socket until it closes; false if its address has reached the limit. */
   take(socket: Socket & Counted): boolean {
     const address = addressOf(socket);
     const held = this.#held.get(address) ?? 0;
@@ -38,7 +40,7 @@ export class ConnectionLimit {
     return true;
   }
 
-  /** Gives the place back; a WebSocket counts elsewhere from then on. */
+  /** Stops counting the socket, for example when it becomes a WebSocket, which has a limit of its own. */
   release(socket: Socket & Counted): void {
     const address = socket[counted];
     if (address === undefined) return;
@@ -49,8 +51,8 @@ export class ConnectionLimit {
   }
 
   /**
-   * Whether it is to be told that there is no room, which counts; false where its address was told so often within a second
-   * that more of it only costs: to say no takes more than to ask.
+   * Whether to send an answer that refuses the connection; a call that returns true is counted. False when its address
+   * has received the maximum in this second: a refusal costs the server more than the request costs the client.
    */
   mayAnswer(socket: Socket): boolean {
     if (this.#told.size === 0) setTimeout(() => this.#told.clear(), tellingMs).unref();

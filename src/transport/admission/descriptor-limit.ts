@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Log } from '../../log.ts';
 
-/** For what opens a file or a connection of its own later: a request to an issuer, a signal, a log that is reopened. */
+/**
+ * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened.
+ */
 const reservedDescriptors = 16;
 const logIntervalMs = 10_000;
 
@@ -11,8 +13,9 @@ export interface DroppedConnections {
 }
 
 /**
- * Bounds the connections of a listening server by the file descriptors that the process may still open: where none is left,
- * connections would be dropped unseen and files could not be read. What is dropped is counted and logged.
+ * Bounds the connections of a listening server by the file descriptors that the process may still open. Without a
+ * bound, a process with no descriptor left would drop connections silently and could not read files. Drops are counted
+ * and logged.
  */
 export function boundConnections(server: Server, log: Pick<Log, 'warn'>): DroppedConnections {
   const dropped = { count: 0 };
@@ -31,7 +34,7 @@ export function boundConnections(server: Server, log: Pick<Log, 'warn'>): Droppe
   return dropped;
 }
 
-/** Undefined where the system does not tell. */
+/** Undefined if the system does not report the limit. */
 function countFreeDescriptors(): number | undefined {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -1,21 +1,24 @@
 import type { Socket } from 'node:net';
 import { PerTurnQueue } from './per-turn-queue.ts';
 
-/** A client speaks as soon as it is let in: more than these come only of those who do not mean to. */
+/** Per address: admitted sockets that have not sent a message. A normal client sends one as soon as it is admitted. */
 const maxSilent = 100;
 const pauseMs = 1_000;
 const patienceMs = 10_000;
-/** As node takes on one connection a turn: of a crowd that comes back at once nobody else waits for more than one. */
+/**
+ * Node also accepts one connection per turn of the event loop. When many clients reconnect at the same time, other work
+ * waits for one handshake at most.
+ */
 const admittedPerTurn = 1;
 
-/** Decides nothing: does what comes of it. */
+/** Carries out the decisions of the queue. */
 export interface HandshakeHandler<Visit> {
   admit(visit: Visit): void;
-  /** It has waited too long. */
+  /** Called when the handshake has waited too long, or when the queue is closed. */
   refuse(visit: Visit): void;
 }
 
-/** On the socket itself, where it costs a collector the least. */
+/** A property of the socket rather than an entry of a map: this costs the garbage collector the least. */
 const seat = Symbol('who came over it');
 
 interface PendingHandshake<Visit> {
@@ -23,7 +26,7 @@ interface PendingHandshake<Visit> {
   readonly door: AddressQueue<Visit>;
   readonly since: number;
   isSilent: boolean;
-  /** Until it is let in, or refused. */
+  /** Undefined after the handshake is admitted or refused. */
   visit: Visit | undefined;
 }
 
@@ -33,14 +36,14 @@ interface WithHandshake<Visit> {
 
 interface AddressQueueParts<Visit> {
   keeper: HandshakeHandler<Visit>;
-  /** The doors that may let in the first of those in front of them. */
+  /** The addresses that may admit their first pending handshake. */
   turns: PerTurnQueue<AddressQueue<Visit>>;
   onEmpty: () => void;
 }
 
-/** Of one address. */
+/** The pending handshakes and the sockets of one address. */
 class AddressQueue<Visit> {
-  /** In front of it and behind it. */
+  /** The number of open sockets: pending and admitted. */
   size = 0;
   readonly #keeper: HandshakeHandler<Visit>;
   readonly #turns: PerTurnQueue<AddressQueue<Visit>>;
@@ -82,14 +85,14 @@ class AddressQueue<Visit> {
   }
 
   pause(): void {
-    // One that is on is not drawn out: who floods over and over does not shut out whoever else comes from there.
+    // A pause is never extended: a client that floods repeatedly must not lock out other clients of its address.
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;
       this.#lineUp();
     }, pauseMs).unref();
   }
 
-  /** Its turn has come. */
+  /** Called by the queue of turns. */
   admitFirst(): void {
     this.#isInLine = false;
     const [visitor] = this.#waiting;
@@ -117,7 +120,7 @@ class AddressQueue<Visit> {
     if (this.size === 0 && !this.#pause) this.#onEmpty();
   }
 
-  /** Those whose patience is over: the first have waited longest. */
+  /** Refuses the handshakes that have waited for `patienceMs`. The set is ordered: the first has waited longest. */
   #refuseImpatient(): void {
     this.#patience = undefined;
     const now = performance.now();
@@ -136,7 +139,7 @@ class AddressQueue<Visit> {
     if (visit) this.#keeper.refuse(visit);
   }
 
-  /** It waits no longer. What it came with is not kept for as long as its socket. */
+  /** Removes a handshake from the queue, and its request from the socket, which may stay open much longer. */
   #take(visitor: PendingHandshake<Visit>): Visit | undefined {
     const { visit } = visitor;
     this.#waiting.delete(visitor);
@@ -151,9 +154,9 @@ class AddressQueue<Visit> {
 }
 
 /**
- * Where the sockets of each address come in: so many and no more. Few at a time stand behind it that have not spoken, and
- * nobody is let in for a moment after one of them flooded: the others wait in front, in order, where a socket costs little.
- * Addresses take turns.
+ * Admission control for WebSocket handshakes. It limits the sockets of each address, and of those the admitted sockets
+ * that have not sent a message yet. After a flood it admits no socket of the address for `pauseMs`. Other handshakes
+ * wait in order; a pending handshake costs little memory. Addresses take turns.
  */
 export class HandshakeQueue<Visit> {
   readonly #doors = new Map<string, AddressQueue<Visit>>();
@@ -162,31 +165,34 @@ export class HandshakeQueue<Visit> {
   readonly #turns = new PerTurnQueue<AddressQueue<Visit>>(admittedPerTurn, (door) => door.admitFirst());
   #isClosed = false;
 
-  /** `limit`: sockets of an address. */
+  /** `limit`: the maximum number of sockets per address. */
   constructor(limit: number, keeper: HandshakeHandler<Visit>) {
     this.#limit = limit;
     this.#keeper = keeper;
   }
 
-  /** Admits, now or later, whoever is still there by then; false where there is no room for one more. */
+  /**
+   * Queues a handshake, which is admitted if its socket is still open by then; false if its address has reached the
+   * limit.
+   */
   enter(address: string, socket: Socket, visit: Visit): boolean {
     if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) return false;
     this.#find(address).enter(socket, visit);
     return true;
   }
 
-  /** It was let in, and has said something, or has been told to go. */
+  /** Called when an admitted socket has sent its first message, or is being closed. */
   hear(socket: Socket & WithHandshake<Visit>): void {
     const visitor = socket[seat];
     visitor?.door.hear(visitor);
   }
 
-  /** Nobody comes in from there for a moment. */
+  /** Admits no socket of this address for `pauseMs`. */
   pause(address: string): void {
     this.#find(address).pause();
   }
 
-  /** Nobody is let in any more. */
+  /** Refuses all pending and all later handshakes. */
   close(): void {
     this.#isClosed = true;
     for (const door of this.#doors.values()) door.refuseAll();
@@ -205,7 +211,7 @@ export class HandshakeQueue<Visit> {
   }
 }
 
-/* One of each for all sockets: thousands may wait. */
+/* These listeners are shared by all sockets, because thousands of handshakes may be pending. */
 
 function leave(this: Socket & WithHandshake<unknown>): void {
   const visitor = this[seat];
@@ -213,7 +219,7 @@ function leave(this: Socket & WithHandshake<unknown>): void {
   visitor?.door.leave(visitor);
 }
 
-/** Of those that wait nobody else sees that the client has gone. */
+/** No other listener notices that the client of a pending handshake has closed its side. */
 function destroy(this: Socket): void {
   this.destroy();
 }

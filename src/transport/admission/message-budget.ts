@@ -1,4 +1,7 @@
-/** A token bucket: `perSecond` messages each second, and twice as many in a burst, because a client that reconnects subscribes to everything at once. */
+/**
+ * A token bucket: `perSecond` messages each second, and twice as many in a burst, because a client that reconnects
+ * subscribes to everything at once.
+ */
 export class MessageBudget {
   readonly #perMs: number;
   readonly #most: number;
@@ -11,7 +14,7 @@ export class MessageBudget {
     this.#left = this.#most;
   }
 
-  /** False where there was one too many. */
+  /** False if the message exceeds the budget. */
   take(): boolean {
     const now = performance.now();
     this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs);

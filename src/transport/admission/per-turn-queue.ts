@@ -1,6 +1,6 @@
 /**
- * Does so many pieces of work in one turn of the event loop: the rest of a heap waits, in order, and others have theirs
- * between.
+ * Handles at most `perTurn` pieces of work in one turn of the event loop. The rest wait, in order, so that other work
+ * can run between the turns.
  */
 export class PerTurnQueue<Work> {
   readonly #perTurn: number;
@@ -15,7 +15,6 @@ export class PerTurnQueue<Work> {
     this.#left = perTurn;
   }
 
-  /** Whether nothing waits. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 
 const turnMs = 10;
-/** A tenth of them at a time, so that each is read ten times a second. */
+/** Each turn reads one tenth of the sockets, so that each socket is read ten times a second. */
 const parts = 10;
-/** But no more than these, however many there are: a turn costs the same whether anything has come or not. */
+/** The maximum number of sockets per turn: a turn costs the same whether data has arrived or not. */
 const maxOpen = 50;
 
 /**
- * Reads what sends in drips by turns: what comes in between waits in the network, and however many send at once, a turn reads
- * but some of them.
+ * Reads sockets with slow request bodies (slowloris) in turns. Between its turns a socket is paused, and its data waits
+ * in the network. A turn reads only some of the sockets, whatever their number.
  */
 export class SlowBodyReader {
-  /** In the order of their turns. */
+  /** In the order in which they are read. */
   readonly #sockets = new Set<Socket>();
   #open: Socket[] = [];
   #clock: NodeJS.Timeout | undefined;
@@ -23,7 +23,7 @@ export class SlowBodyReader {
     this.#clock ??= setInterval(() => this.#turn(), turnMs).unref();
   }
 
-  /** It is read as others are from then on. */
+  /** The socket is then read normally again. */
   delete(socket: Socket): void {
     if (!this.#sockets.delete(socket)) return;
     if (!this.#open.includes(socket)) socket.resume();

@@ -3,29 +3,29 @@ import type { Answer } from '../../engine/answer.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 
-/** In answers of the greatest length. */
+/** Both limits are numbers of answers of the maximum length. */
 const perAddress = 3;
 const perProcess = 25;
-/** A shorter answer may always be sent: it is counted only while it waits. */
+/** An answer up to this length may always be sent; it is counted only while it waits on its socket. */
 export const maxShortAnswer = 16_384;
 
-/** An answer takes so much while it is a result and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
+/** The memory of an answer while its result is held and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
 const bytesPerCharacter = 3;
 
-/** An answer that is counted, where it is long, until it is released. */
+/** An answer; a long one is counted until `release` is called. */
 export interface HeldAnswer extends Answer {
   release?: () => void;
 }
 
-/** An answer that waits on a socket. */
+/** An answer that waits on a socket; `bytes` is its estimated memory. */
 interface Unsent {
   address: string;
   bytes: number;
 }
 
 /**
- * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the process.
- * While there are more, operations are refused before they run.
+ * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the
+ * process. While a bound is exceeded, operations are refused before they run.
  */
 export class UnsentAnswers {
   readonly #maxAnswerBytes: number;
@@ -42,9 +42,9 @@ export class UnsentAnswers {
   }
 
   /**
-   * Runs an operation while its answer may wait as well. That is checked again when the answer is there, because many
-   * operations may run at the same time; an answer that may not wait is replaced by an error.
-   * @throws ClientError SERVICE_UNAVAILABLE where nothing was done.
+   * Runs an operation if the budget has space for its answer. The budget is checked again when the answer is ready,
+   * because many operations may run at the same time; an answer that no longer fits is replaced by an error.
+   * @throws ClientError SERVICE_UNAVAILABLE if the operation has not run.
    */
   execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
     if (this.#inAll > 0 && !this.#mayRun(address)) throw notNow();
@@ -53,7 +53,7 @@ export class UnsentAnswers {
       const { length = 0 } = done;
       if (length <= maxShortAnswer) return done;
       const bytes = bytesPerCharacter * length;
-      // At once: many answers may be ready in one turn of the event loop.
+      // Counted immediately: many answers may be ready in one turn of the event loop.
       if (this.#hasRoomFor(bytes, address)) return { ...done, release: this.hold(socket, address, bytes) };
       return operation.refuse(operation.type === 'mutation' ? ranWithoutAnswer() : notNow());
     };
@@ -72,21 +72,21 @@ export class UnsentAnswers {
     };
   }
 
-  /** Whether there is space for the longest answer: one that is dropped has been worked on for nothing. */
+  /** Whether there is space for the longest answer: an answer that is dropped later would be wasted work. */
   #mayRun(address: string): boolean {
     return !this.#byAddress.has(address) || this.#hasRoomFor(this.#maxAnswerBytes, address);
   }
 
-  /** Whether an answer of so many bytes may wait as well. */
+  /** Whether an answer of this number of bytes fits in the budgets of its address and of the process. */
   #hasRoomFor(bytes: number, address: string): boolean {
     const ofAddress = this.#byAddress.get(address) ?? 0;
-    // What others have not read keeps nobody from a short answer.
+    // Unread answers of other addresses never prevent a short answer.
     if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
     const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
     return fitsAddress && this.#inAll + bytes < this.#maxInAll;
   }
 
-  /** Pipelined answers behind one that is not read do not notice that their socket is closed. */
+  /** The responses that wait after an unread one (pipelining) do not notice that their socket is closed. */
   #watch(socket: Socket): Set<Unsent> {
     const ofSocket = new Set<Unsent>();
     this.#bySocket.set(socket, ofSocket);

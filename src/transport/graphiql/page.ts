@@ -10,7 +10,7 @@ export interface Page {
 
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
 
-/** GraphiQL with everything it needs inside: its editors' workers, fonts, and a stock graphql-ws client. */
+/** GraphiQL as one page that includes the workers of its editors, its fonts, and an unmodified graphql-ws client. */
 export async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
   const start = await readFile(new URL('./start.js', import.meta.url), 'utf8');
@@ -23,12 +23,12 @@ export async function createPage(): Promise<Page> {
     defaultEditorToolsVisibility: 'variables',
   };
   const parts = `const workers = ${toScript(workers)}, options = ${toScript(options)};`;
-  // `start` makes the workers known, which GraphiQL looks up when it first needs one.
+  // `start` registers the workers; GraphiQL looks a worker up when it first needs it.
   const scripts = [js, client, `{${parts}\n${start}}`].map((script) => script.replaceAll(/\r\n?/g, '\n'));
   return { html: toHtml(scripts), contentSecurityPolicy: allowOnly(scripts) };
 }
 
-/** A value as an expression that no script element ends in. */
+/** A value as a JavaScript expression that cannot close its script element. */
 function toScript(value: object): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
@@ -52,7 +52,7 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 `;
 }
 
-/** Nothing but these scripts, what stands in the page, and operations to the server itself. */
+/** Allows only these scripts, the styles, fonts and images in the page, its workers, and requests to this server. */
 function allowOnly(scripts: readonly string[]): string {
   const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
   return [

@@ -5,9 +5,9 @@ import { createPage } from './page.ts';
 
 export interface RenderedPage {
   gzip: Uint8Array;
-  /** Of the page when unpacked, in bytes. */
+  /** The length of the uncompressed page, in bytes. */
   length: number;
-  /** Weak: it stands for the page in either coding. */
+  /** Weak, because it is the same for the compressed and the uncompressed page. */
   etag: string;
   contentSecurityPolicy: string;
 }

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { namesEntityTag } from '../http/entity-tag.ts';
 import type { RenderedPage } from './render.ts';
 
-/** The explorer, as one page that asks for nothing but itself and its operations. */
+/** Writes GraphiQL as one page, which loads nothing else and sends only operations. */
 export async function writeGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const page = await findPage();
   const shared = headersOf(page);
@@ -35,7 +35,9 @@ function findPage(): Promise<RenderedPage> {
   return rendered;
 }
 
-/** In a thread of its own: the module that holds the page takes 0.4 s and 60 MB, and no stream should wait for it. */
+/**
+ * Renders in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it.
+ */
 async function render(): Promise<RenderedPage> {
   const worker = new Worker(new URL('./render.ts', import.meta.url));
   worker.unref();
@@ -56,7 +58,7 @@ function headersOf({ etag, contentSecurityPolicy }: RenderedPage): Record<string
   };
 }
 
-/** Whether `If-None-Match` names it; the comparison is weak (RFC 9110, 13.1.2). */
+/** Whether `Accept-Encoding` allows gzip; a missing header does not. */
 function takesGzip(acceptEncoding = ''): boolean {
   const codings = acceptEncoding.split(',').map((coding) => coding.replaceAll(/\s/g, '').toLowerCase());
   const coding = codings.find((one) => /^gzip(;|$)/.test(one)) ?? codings.find((one) => /^\*(;|$)/.test(one));

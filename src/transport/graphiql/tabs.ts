@@ -1,4 +1,4 @@
-/** What the Headers editor starts with; a token is to follow. */
+/** The initial text of the Headers editor; the user adds a token. */
 export const headers = JSON.stringify({ Authorization: 'Bearer ' }, null, 2);
 
 interface Tab {
@@ -7,7 +7,7 @@ interface Tab {
   headers: string;
 }
 
-// The editor shows 48 columns of a small screen.
+// On a small screen the editor shows 48 columns, so lines are at most this long.
 
 const lookAround = `# Welcome to Postroom: users, posts, live rooms.
 #
@@ -118,7 +118,7 @@ subscription WatchRoom($room: ID!) {
 
 const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 
-/** What a first visit finds; a tab is named after its first operation. */
+/** The tabs of a user without saved tabs; a tab is named after its first operation. */
 export const tabs: readonly Tab[] = [
   { query: lookAround, headers },
   {

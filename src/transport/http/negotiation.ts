@@ -5,13 +5,13 @@ const html = 'text/html';
 
 type MediaType = typeof graphqlResponse | typeof json | typeof eventStream;
 
-/** What a client accepts, as far as it is ours to give. */
+/** The media types that a client accepts, among those that the server can produce. */
 export interface Accepted {
-  /** What a result leaves as; undefined where nothing that can be produced is accepted. */
+  /** The media type of a result; undefined if the client accepts none that the server can produce. */
   result: MediaType | undefined;
-  /** Whether it takes a stream of results. */
+  /** Whether the client accepts a stream of results. */
   stream: boolean;
-  /** Whether it would rather have a page to look at. */
+  /** Whether the client prefers an HTML page. */
   prefersPage: boolean;
 }
 
@@ -20,7 +20,9 @@ const maxRemembered = 200;
 const maxRememberedLength = 500;
 const remembered = new Map<string, Accepted>();
 
-/** Reads an `Accept` (RFC 9110, 12.5.1). Clients send the same few again and again: those are read once. */
+/**
+ * Parses an `Accept` header (RFC 9110, 12.5.1). Results are cached, because clients send only a few different values.
+ */
 export function parseAccept(accept = ''): Accepted {
   const known = remembered.get(accept);
   if (known) return known;
@@ -42,7 +44,7 @@ function negotiate(ranges: Ranges): Accepted {
   return { result, stream: stream > 0, prefersPage: (ranges.get(html) ?? 0) > Math.max(plain, stream) };
 }
 
-/** Who does not name application/graphql-response+json, or ranks it lower, may not know it. */
+/** A client that does not name application/graphql-response+json, or ranks it lower, may not support it. */
 function choosePlain(ranges: Ranges): MediaType {
   const own = weigh(ranges, graphqlResponse);
   const common = weigh(ranges, json);
@@ -50,7 +52,7 @@ function choosePlain(ranges: Ranges): MediaType {
   return common === 0 || prefersOwn ? graphqlResponse : json;
 }
 
-/** The most specific range counts. */
+/** The weight of the most specific matching range. */
 function weigh(ranges: Ranges, type: MediaType): number {
   return ranges.get(type) ?? ranges.get(`${type.slice(0, type.indexOf('/'))}/*`) ?? ranges.get('*/*') ?? 0;
 }

@@ -8,7 +8,7 @@ const wildcardHosts = ['0.0.0.0', '::', ''];
 const exposedHeaders = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
 const preflightSeconds = 600;
 
-/** Which pages may call: the server's own and those of the origins listed, compared exactly. */
+/** The origins whose pages may call: the server's own and the configured ones, compared exactly. */
 export class Origins {
   readonly #config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>;
   readonly #allowed: Set<string>;
@@ -19,7 +19,7 @@ export class Origins {
     if (config.publicUrl !== undefined) this.#allowed.add(new URL(config.publicUrl).origin);
   }
 
-  /** Without a public URL the server's own origins are those of this machine, on the port that it got. */
+  /** Without a public URL the server's own origins are those of this machine, with the port on which it listens. */
   listenOn(port: number): void {
     if (this.#config.publicUrl !== undefined) return;
     const { host } = this.#config;
@@ -29,7 +29,9 @@ export class Origins {
     }
   }
 
-  /** @throws ClientError FORBIDDEN for any other origin. Who sends none is no page. */
+  /**
+   * A request without an Origin is allowed: it is not from a page. @throws ClientError FORBIDDEN for any other origin.
+   */
   assertAllowed({ headers: { origin } }: IncomingMessage): void {
     if (origin !== undefined && !this.#allowed.has(origin)) {
       throw new ClientError('FORBIDDEN', 'Pages of this origin may not call: see ALLOWED_ORIGINS and PUBLIC_URL.');
@@ -38,8 +40,8 @@ export class Origins {
 }
 
 /**
- * A page elsewhere can have a browser fetch any address, which then sends no Origin. A header of one's own needs a
- * preflight, and that is given to allowed origins alone.
+ * A page of another site can make a browser fetch any URL without an Origin. A custom header requires a preflight,
+ * which succeeds for allowed origins only.
  * @throws ClientError FORBIDDEN.
  */
 export function assertNotCrossSite({ headers }: IncomingMessage): void {
@@ -49,7 +51,7 @@ export function assertNotCrossSite({ headers }: IncomingMessage): void {
   throw new ClientError('FORBIDDEN', 'A cross-site GET needs the header GraphQL-Require-Preflight.');
 }
 
-/** What an allowed origin is told; never that it may send cookies, of which there are none. */
+/** The CORS headers for an allowed origin. They never allow credentials: the server uses no cookies. */
 export function corsHeaders(origin: string): Record<string, string> {
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders, vary: 'origin' };
 }

@@ -5,27 +5,30 @@ const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
 const localhost = /^([\w-]+\.)*localhost$/;
 
 /**
- * Which names a server that listens on this machine alone is called by. A page elsewhere can point a name of its own at
- * 127.0.0.1 (DNS rebinding): to the browser it is then of one origin with the server, and reads every answer. Its requests
- * carry the page's own name in `Host`. Behind a `PUBLIC_URL` or on an address that others reach nothing is checked: there
- * a proxy, or whoever resolves names, decides by which the server is called.
+ * The host names that are valid for a server that listens on a loopback address. A page of another site can point its
+ * own name at 127.0.0.1 (DNS rebinding). For the browser the page and the server then have the same origin, and the
+ * page can read every answer; but its requests have the name of the page in `Host`. With a `PUBLIC_URL`, or on an
+ * address that other machines can reach, nothing is checked: a proxy or the DNS then decides which names lead to the
+ * server.
  */
 export class OwnHosts {
   readonly #config: Pick<Config, 'host' | 'publicUrl'>;
   #isChecked = false;
-  /** The latest that was found to be one: most requests name the same. */
+  /** The latest valid authority, cached because most requests have the same one. */
   #latest: string | undefined;
 
   constructor(config: Pick<Config, 'host' | 'publicUrl'>) {
     this.#config = config;
   }
 
-  /** `address`: the one that the server got. */
+  /** `address`: the address on which the server listens. */
   listenOn(address: string): void {
     this.#isChecked = this.#config.publicUrl === undefined && loopbackAddress.test(address);
   }
 
-  /** `authority`: a host and perhaps a port; without one the client is no browser. @throws ClientError MISDIRECTED_REQUEST. */
+  /**
+   * `authority`: a host with an optional port; undefined means not a browser. @throws ClientError MISDIRECTED_REQUEST.
+   */
   assertOwn(authority: string | undefined): void {
     if (!this.#isChecked || authority === undefined || authority === this.#latest) return;
     if (!this.#isOwn(hostOf(authority))) {
@@ -42,7 +45,7 @@ export class OwnHosts {
   }
 }
 
-/** In lower case, without its port, the brackets of an IPv6 address, and the dot that may end a name. */
+/** The host in lower case, without the port, the brackets of an IPv6 address and a final dot. */
 function hostOf(authority: string): string {
   return authority
     .toLowerCase()

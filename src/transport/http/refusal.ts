@@ -1,6 +1,6 @@
 import { ClientError, type ErrorCode } from '../../errors.ts';
 
-/** An error that HTTP has a header field for. */
+/** An error that is answered with additional header fields. */
 export class HttpRefusal extends ClientError {
   readonly headers: Record<string, string>;
 
@@ -15,7 +15,7 @@ export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
   return new HttpRefusal('METHOD_NOT_ALLOWED', `Use ${allow}.`, { allow });
 }
 
-/** Too many at once; one that leaves makes room. */
+/** A limit of simultaneous connections is reached; the client may try again when another has been closed. */
 export function noRoom(): HttpRefusal {
   return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
 }

@@ -6,27 +6,29 @@ import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
 
 const maxJsonDepth = 64;
-/** Pieces of a body are joined by so many: each takes some 300 bytes beside its own. */
+/** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 interface BodyLimits {
   maxBytes: number;
-  /** Closed by the caller where the body never comes whole. */
+  /** The caller closes it if the body is never complete. */
   room: BodyReservation;
 }
 
 export interface PostOptions extends BodyLimits {
-  /** Called once all is well but the body, which a client may be waiting to send. */
+  /**
+   * Called when the headers are valid: a client with `Expect: 100-continue` waits for this before it sends the body.
+   */
   proceed: () => void;
 }
 
-/** What a body comes to. @throws ClientError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST. */
+/** Parses the body. @throws ClientError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST. */
 export type ReadBody = () => GraphQLRequest;
 
 /**
- * Calls `take` once the body of a POST is there, or cannot be had; it is limited while it is read.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE before that.
+ * Calls `take` when the body of a POST is complete or has failed. The limits are checked while the body is read.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE before the body is read.
  */
 export function readPostRequest(
   request: IncomingMessage,
@@ -43,7 +45,10 @@ export function readPostRequest(
   readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
 }
 
-/** The GraphQL request of a GET; an empty parameter is an absent one. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
+/**
+ * The GraphQL request of a GET; an empty parameter counts as absent. @throws ClientError BAD_REQUEST or
+ * INVALID_REQUEST.
+ */
 export function readGetRequest(query = ''): GraphQLRequest {
   assertEncoded(query);
   const parameters = new URLSearchParams(query);
@@ -58,13 +63,15 @@ export function readGetRequest(query = ''): GraphQLRequest {
   });
 }
 
-/** Whether the query of a URL says what to run. */
+/** Whether the query of a URL names a document to execute. */
 export function namesDocument(query = ''): boolean {
   const parameters = new URLSearchParams(query);
   return ['query', 'documentId', 'extensions'].some((name) => parameters.has(name));
 }
 
-/** @throws ClientError INVALID_REQUEST where it is not a request object; other keys are ignored, null is absent. */
+/**
+ * Unknown keys are ignored; null counts as absent. @throws ClientError INVALID_REQUEST if it is not a request object.
+ */
 export function toGraphQLRequest(value: unknown): GraphQLRequest {
   if (!isObject(value)) throw new ClientError('INVALID_REQUEST', 'A GraphQL request is a JSON object.');
   const extensions = readObject(value, 'extensions');
@@ -74,7 +81,7 @@ export function toGraphQLRequest(value: unknown): GraphQLRequest {
   const isNamed = documentId !== undefined || documentHash !== undefined;
   if (query === undefined && !isNamed) throw new ClientError('INVALID_REQUEST', '"query" must be a string.');
   return {
-    // Clients that must send a text send an empty one beside a name.
+    // Some clients must send a `query`; they send an empty one together with the id or the hash.
     query: isNamed ? query || undefined : query,
     documentId,
     documentHash,
@@ -98,7 +105,7 @@ function readObject(request: Record<string, unknown>, key: string): Record<strin
   return value;
 }
 
-/** The SHA-256 of a document, in hex, as Apollo's clients name it. */
+/** The SHA-256 of a document, in hex, in the format of Apollo's clients (persisted queries). */
 function readDocumentHash(persistedQuery: unknown): string | undefined {
   if (persistedQuery == null) return undefined;
   const { version, sha256Hash } = isObject(persistedQuery) ? persistedQuery : {};
@@ -123,7 +130,7 @@ function assertPlain(contentEncoding: string | undefined): void {
   });
 }
 
-/** Bytes behind the bound are read no more than is needed to answer, and kept not at all. */
+/** Bytes after the limit are never kept, and are read only as far as the answer requires. */
 function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
   const { 'content-length': announced } = request.headers;
   const expected = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
@@ -157,7 +164,7 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
   });
   request.on('end', () => {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-    // A connection that is kept holds its latest request.
+    // A keep-alive connection keeps a reference to its latest request.
     chunks.length = 0;
     end(() => body);
   });
@@ -172,7 +179,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString();
-  // It stands for what is malformed, where it was not sent.
+  // U+FFFD replaces malformed bytes, unless the client itself has sent it.
   if (!text.includes('\ufffd')) return text;
   try {
     return utf8.decode(bytes);
@@ -181,7 +188,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** What URLSearchParams would put right in silence. */
+/** Rejects malformed encoding, which URLSearchParams would silently replace. */
 function assertEncoded(query: string): void {
   if (!query.includes('%')) return;
   try {
@@ -207,7 +214,7 @@ function parseOrThrow(text: string): unknown {
   }
 }
 
-/** JSON.parse itself goes as deep as it is led. */
+/** JSON.parse itself has no limit of depth. */
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;

@@ -9,13 +9,13 @@ import type { Exchange } from './responses.ts';
 type AddressConfig = Pick<Config, 'oauth' | 'publicUrl'>;
 
 const wellKnown = '/.well-known/oauth-protected-resource';
-/** The resources by the paths of their descriptions: the server as a whole, and where GraphQL is. */
+/** The paths of resources by the paths of their metadata: the server as a whole, and the GraphQL endpoint. */
 export const resourcePaths: ReadonlyMap<string, string> = new Map([
   [wellKnown, ''],
   [`${wellKnown}/graphql`, '/graphql'],
 ]);
 
-/** Where a challenge sends those who want to know whose tokens count; undefined without an issuer. */
+/** The URL that a challenge names, whose metadata lists the issuers of valid tokens; undefined without an issuer. */
 export function metadataUrlOf({ oauth, publicUrl }: AddressConfig, request: IncomingMessage): string | undefined {
   return oauth && `${baseOf(publicUrl, request)}${wellKnown}/graphql`;
 }
@@ -43,7 +43,7 @@ export function writeResourceMetadata(
   response.end(content);
 }
 
-/** Without a public address it is the one that the client used. */
+/** The public URL, or, if none is configured, the host that the client used. */
 function baseOf(publicUrl: string | undefined, { headers: { host = 'localhost' } }: IncomingMessage): string {
   return publicUrl?.replace(/\/$/, '') ?? `http://${host}`;
 }

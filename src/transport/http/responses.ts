@@ -12,20 +12,20 @@ export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
-  /** Of the client. */
+  /** The address of the client. */
   address: string;
   unsent: UnsentAnswers;
-  /** The query of the address, still encoded. */
+  /** The query of the URL, still percent-encoded. */
   query: string | undefined;
-  /** Where it is said whose tokens count, where an issuer is configured. */
+  /** The URL of the OAuth resource metadata; undefined if no issuer is configured. */
   resourceMetadata: string | undefined;
 }
 
 export interface AnswerTraits {
   accepted?: Accepted;
-  /** Absent where the answer is nobody else's. */
+  /** Absent if the answer must not be cached. */
   cachePolicy?: CachePolicy | undefined;
-  /** What HTTP says about the error. */
+  /** Additional header fields of an error. */
   headers?: Record<string, string> | undefined;
 }
 
@@ -34,16 +34,19 @@ const contentTypes = {
   [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
 };
 const retrySeconds = '1';
-/** So much of a body that nobody waits for is read, to keep the connection. */
+/** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
-/** And so much where the server has no room. */
+/** The same maximum for an answer with status 503. */
 const maxUnwantedBytes = 16_384;
 const lingerMs = 1_000;
 
-/** Names and values in turn, which node writes as they are. */
+/** Alternating names and values, which Node writes as they are. */
 type Headers = string[];
 
-/** In one write, with the others of the turn. A success is `application/json` for a client that does not ask for more. */
+/**
+ * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
+ * prefers it; an error is always `application/graphql-response+json`.
+ */
 export function writeAnswer(
   exchange: Exchange,
   answer: Answer,
@@ -81,7 +84,9 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
   sendAnswerAtTurnEnd(new Content(exchange, payload));
 }
 
-/** What an answer ends with. It counts as unsent while its client does not read it, and a long one until that is known. */
+/**
+ * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
+ */
 export class Content implements Outgoing {
   readonly #exchange: Exchange;
   readonly #payload: Payload;
@@ -110,8 +115,8 @@ export class Content implements Outgoing {
 }
 
 /**
- * A client that is still sending may see its connection reset, and the answer with it, where that is closed at once. The
- * answer leaves whole; what else comes is thrown away for a moment.
+ * If the connection of a client that is still sending were closed immediately, the client could see a reset and lose
+ * the answer. The answer is therefore sent in full, and the server discards what it receives for `lingerMs`.
  */
 function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
   const { request, response, unsent, address } = exchange;
@@ -126,13 +131,13 @@ function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { 
   else request.resume();
 }
 
-/** What there is no room for is left to the network; a request asks its socket for more whenever it has handed something on. */
+/** Leaves unread bytes in the network. `_read` is replaced because it would resume the socket after each chunk. */
 function stopReading(request: IncomingMessage): void {
   request._read = () => {};
   request.socket.pause();
 }
 
-/** Nothing much is read where there is no room for it. */
+/** Whether the body may be longer than the maximum that is read for this status. */
 function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
   const most = status === 503 ? maxUnwantedBytes : maxDrainedBytes;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
@@ -144,7 +149,7 @@ function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }:
 
 function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: string): void {
   headers.push('cache-control', `public, max-age=${maxAge}`, 'etag', entityTag);
-  // With or without an Origin: a copy kept for one page must not answer another's.
+  // Also for requests without an Origin: a cached answer for one page must not be used for a page of another origin.
   headers.push('vary', 'accept, authorization, origin');
 }
 
@@ -167,7 +172,7 @@ function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }:
     };
   }
   if (status === 503) return { 'retry-after': retrySeconds };
-  // Of whichever limit it was.
+  // Any limit may set it.
   const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
   if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
   return {};

@@ -35,7 +35,7 @@ export interface HttpParts extends TransportParts {
   metrics: Metrics;
 }
 
-/** Starts to answer; while the server stops, by saying so. */
+/** Starts to answer a request. While the server stops, the answer is an error. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse, isStopping: boolean) => Exchange;
 
 interface Route {
@@ -74,7 +74,7 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
   };
 }
 
-/** Serves, at once or later; what fails on the way is what is answered. */
+/** Runs `serve`; an error that it throws, synchronously or not, becomes the answer. */
 function attempt(parts: HttpParts, exchange: Exchange, serve: () => void | Promise<void>): void {
   const fail = (error: unknown) => refuse(parts, exchange, error);
   try {
@@ -95,7 +95,7 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   return found.serve(parts, exchange);
 }
 
-/** Another process may serve by now; over this connection it never would. */
+/** The connection is closed so that the client reconnects, perhaps to another process. */
 function stopping(): HttpRefusal {
   return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' });
 }
@@ -104,14 +104,14 @@ function nothingHere(): ClientError {
   return new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
 }
 
-/** Only where tokens of an issuer count. */
+/** Exists only if an OAuth issuer is configured. */
 function describeResource({ config }: HttpParts, exchange: Exchange): void {
   const resource = resourcePaths.get(readTarget(exchange.request).path);
   if (!config.oauth || resource === undefined) throw nothingHere();
   writeResourceMetadata(config, config.oauth, exchange, resource);
 }
 
-/** Nothing of it has run, or it failed on our side. */
+/** Answers with an error; if the headers are already sent, it closes the connection. */
 export function refuse({ engine }: Pick<HttpParts, 'engine'>, exchange: Exchange, error: unknown): void {
   if (exchange.response.headersSent) return void exchange.response.destroy();
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
@@ -142,12 +142,12 @@ function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void
   };
   const options = { maxBytes: parts.config.limits.bodyBytes, room, proceed };
   readPostRequest(request, options, (read) => {
-    // The parser may have given it up meanwhile, and the client been told.
+    // The parser may have rejected the request meanwhile, and an error may have been sent.
     if (!response.headersSent) attempt(parts, exchange, () => serve(read()));
   });
 }
 
-/** Pages of other origins get nothing, not even a header; those of allowed ones may read what they asked for. */
+/** Pages of other origins receive no CORS header; pages of allowed origins may read the answer. */
 function admitPage(origins: Origins, { request, response }: Exchange): void {
   origins.assertAllowed(request);
   const { origin } = request.headers;
@@ -163,15 +163,15 @@ function assertExpectation({ headers }: IncomingMessage): void {
   }
 }
 
-/** What is asked for, and as which kind of answer. */
+/** The operation of a request, and the accepted kinds of answers. */
 interface Wanted {
   accepted: Accepted;
-  /** What runs for a client ends when it leaves. */
+  /** Cancels the operation when the client disconnects. */
   cancellation: Cancellation;
   operation: GraphQLRequest;
 }
 
-/** For whoever the credentials say. */
+/** Authenticates the viewer, then prepares and runs the operation. */
 function serveOperation(parts: HttpParts, exchange: Exchange, wanted: Wanted): Promise<void> {
   const { address, request } = exchange;
   const { headers } = request;
@@ -186,7 +186,7 @@ function serveOperation(parts: HttpParts, exchange: Exchange, wanted: Wanted): P
   return authorization === undefined ? serve(null) : parts.authenticate(authorization, address).then(serve);
 }
 
-/** For whom it runs, too. */
+/** A request whose credentials have been checked. */
 interface Admitted extends Wanted {
   viewer: Viewer | null;
 }
@@ -208,7 +208,7 @@ function run(
     if (done.status === 294) exchange.response.statusMessage = 'Partial Success';
     if (accepted.result === eventStream && done.status < 400) writeAnswerAsStream(exchange, done);
     else writeAnswer(exchange, done, { accepted, cachePolicy: isPost ? undefined : prepared.cachePolicy });
-    // From here on its bytes count.
+    // From here on the bytes of the written answer are counted instead.
     done.release?.();
   };
   return answer instanceof Promise ? answer.then(write) : write(answer);

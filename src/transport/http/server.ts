@@ -16,7 +16,7 @@ import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './rou
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
-/** The latest exchange over a socket; on the socket itself, where it costs a collector the least. */
+/** The latest exchange of a socket, as a property of the socket: this costs the garbage collector the least. */
 const latest = Symbol('latest exchange');
 
 interface Carrier {
@@ -27,18 +27,19 @@ const settings = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
-  /** Longer than that of a load balancer in front, which otherwise sends into a socket that is just closing. */
+  /** Longer than that of usual load balancers, which would otherwise send requests to a socket that is being closed. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // To set it takes a quarter of what it takes to accept a connection, and those of a flood may ask for nothing; see onRequest.
+  // Set on the first request instead, see onRequest: it costs a quarter of accepting a connection, and connections of a
+  // flood may never send a request.
   noDelay: false,
-  // Told in our own words instead.
+  // Checked by readTarget, which answers with an error of its own.
   requireHostHeader: false,
-  /** Whoever offers another protocol, as HTTP/2, is answered in this one. */
+  /** A request that offers another protocol, such as HTTP/2, is answered in HTTP/1.1. */
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 };
 
-/** All that answers on the port: operations, pages, and what is refused before it is either. */
+/** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
   const hosts = new OwnHosts(parts.config);
@@ -58,9 +59,9 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
     refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
   });
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
-  // Behind a proxy all connections are the proxy's, which limits those of its clients.
+  // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  // To reset a connection wakes its client, which takes as long as all else of it: of a crowd, one a turn.
+  // A reset wakes the client, which costs as much as the rest of the connection; so one connection is reset per turn.
   const resets = new PerTurnQueue<Socket>(1, (socket) => socket.resetAndDestroy());
   const turnAway = (socket: Socket, isQuiet = false) => {
     if (limit && !limit.mayAnswer(socket)) resets.push(socket);
@@ -69,7 +70,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   if (limit) limitConnections(server, limit, turnAway);
   server.on('upgrade', (request, socket: Socket, head) => {
     sendHeldAnswers();
-    // It may fail before anyone else listens.
+    // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
       const { path, authority } = readTarget(request);
@@ -93,13 +94,13 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
 
 function ignore(): void {}
 
-/** A connection that is kept between requests keeps nothing of the last. */
+/** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
 function forget(this: ServerResponse): void {
   const carrier = this.req.socket as Socket & Carrier;
   if (carrier[latest]?.response === this) carrier[latest] = undefined;
 }
 
-/** What is refused never gets as far as the parser. */
+/** Refused connections never reach the HTTP parser. */
 function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (socket: Socket) => void): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -118,7 +119,9 @@ function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: 
   });
 }
 
-/** Who takes no byte of what waits for it is let go, and who asks for nothing more; who only waits for us is not. */
+/**
+ * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
+ */
 function endStalled(socket: Socket & Carrier): void {
   const last = socket[latest];
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
@@ -127,13 +130,13 @@ function endStalled(socket: Socket & Carrier): void {
 
 const refused = new WeakSet<Duplex>();
 
-/** What the parser says no to. An answer that is on its way comes first. */
+/** Answers bytes that the parser rejects. A pending answer is sent first. */
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
   socket: Duplex & Carrier,
 ): void {
-  // The parser complains again of each packet that follows.
+  // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
   sendHeldAnswers();
@@ -152,7 +155,7 @@ const codes: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
-/** Undefined where the socket itself failed. */
+/** The error for the client; undefined if the socket itself has failed. */
 function explain({ code = '', rawPacket }: { code?: string; rawPacket?: Buffer }): ClientError | undefined {
   const line = rawPacket?.toString('latin1', 0, 10_000) ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S{8192}/.test(line)) return new ClientError('URI_TOO_LONG');

@@ -5,7 +5,10 @@ import { graphqlResponse } from './negotiation.ts';
 
 const lingerMs = 1_000;
 
-/** Answers on a socket on which no request came to be, and ends it; `isQuiet`: its client sends nothing before it has read that. */
+/**
+ * Writes an error to a socket that has no `ServerResponse`, and ends it. `isQuiet`: the client sends nothing
+ * before it has read the answer.
+ */
 export function writeRefusal(
   socket: Duplex,
   { status, body }: Answer,
@@ -23,13 +26,13 @@ export function writeRefusal(
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.on('error', () => {});
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}\r\n${content}`;
-  // Closed at once, the answer could be lost to a client that is still sending.
+  // If the socket were closed immediately, a client that is still sending could lose the answer.
   socket.end(text, isQuiet ? () => socket.destroy() : undefined);
   linger(socket);
   if (!isQuiet) socket.resume();
 }
 
-/** A socket that was told all it is told has a moment left: its client may never read what stands before that. */
+/** Destroys a socket after `lingerMs`: its client may never read what has been written. */
 export function linger(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientError } from '../../errors.ts';
 
-/** What a request line asks for. */
+/** The target of a request line. */
 export interface Target {
   path: string;
-  /** The host that it is for, perhaps with a port: of the URI, else the `Host`. Undefined in HTTP/1.0 alone. */
+  /** The host with an optional port, from the URI or else from `Host`. Undefined only in HTTP/1.0. */
   authority: string | undefined;
   /** Still encoded; undefined without a question mark. */
   query: string | undefined;
@@ -14,7 +14,7 @@ const maxLength = 8_192;
 const authority = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i;
 const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
 
-/** The target of a request whose line and `Host` are in order (RFC 9112, 3.2). @throws ClientError BAD_REQUEST or URI_TOO_LONG. */
+/** Reads and validates the request line and `Host` (RFC 9112, 3.2). @throws ClientError BAD_REQUEST or URI_TOO_LONG. */
 export function readTarget(request: IncomingMessage): Target {
   const url = request.url ?? '';
   if (request.httpVersionMajor !== 1) throw new ClientError('BAD_REQUEST', 'The version of HTTP is not known.');
@@ -35,7 +35,7 @@ function split(url: string, authority: string | undefined): Target {
   return { path: url.slice(0, mark), authority, query: url.slice(mark + 1) };
 }
 
-/** Exactly one in HTTP/1.1: of several, a proxy in front may have believed another. */
+/** HTTP/1.1 requires exactly one `Host`: with several, a proxy may have used another one than this server. */
 function assertHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): void {
   if (host === undefined && httpVersion === '1.0') return;
   if (host === undefined || !authority.test(host)) throw new ClientError('BAD_REQUEST', 'The Host is malformed.');

@@ -19,20 +19,22 @@ const clientMessages = new Set<MessageType>([
   MessageType.Complete,
 ]);
 
-/** A message of any other type than `subscribe` and `connection_init` says little; the payload of a `ping` is sent back. */
+/**
+ * In characters. Messages other than `subscribe` and `connection_init` are short; the payload of a `ping` is sent back.
+ */
 const maxPingLength = 16_384;
 
-/** What is wrong with the length of a message, or undefined. */
+/** Describes what is wrong with the length of a message; undefined if the length is allowed. */
 export function findLengthFault({ type }: ClientMessage, length: number): string | undefined {
   const isBounded = type === MessageType.Ping || type === MessageType.Pong;
   return isBounded && length > maxPingLength ? `A ${type} has at most ${maxPingLength} characters` : undefined;
 }
 
-/** Undefined for what no client may send. */
+/** Parses a message; undefined if it is malformed, or of a type that clients may not send. */
 export function readClientMessage(data: string): ClientMessage | undefined {
   try {
     const message = parseMessage(data);
-    // A payload that nests deeper than the stack could be parsed, but not sent back.
+    // A deeply nested payload can be parsed, but stringifying it to send it back could overflow the stack.
     if (message.type === MessageType.Ping) stringifyMessage(message);
     if (message.type === MessageType.Subscribe) return toSubscribeMessage(message as SubscribeMessage);
     return clientMessages.has(message.type) ? (message as ClientMessage) : undefined;
@@ -41,7 +43,7 @@ export function readClientMessage(data: string): ClientMessage | undefined {
   }
 }
 
-/** What a `subscribe` message asks for. graphql-ws holds on to it for as long as the operation lasts. */
+/** The payload of a `subscribe` message. graphql-ws keeps a reference to it until the operation is over. */
 export interface SubscribePayload {
   query: unknown;
   documentId: unknown;
@@ -50,14 +52,14 @@ export interface SubscribePayload {
   extensions: unknown;
 }
 
-/** Only with the fields that are read: any other would be kept as long as the operation. */
+/** Copies only the fields that are read: all other fields would be kept until the operation is over. */
 function toSubscribeMessage({ id, type, payload }: SubscribeMessage): SubscribeMessage {
   const { query, documentId, operationName, variables, extensions } = payload as Partial<SubscribePayload>;
   const request: SubscribePayload = { query, documentId, operationName, variables, extensions };
   return { id, type, payload: request as SubscribeMessage['payload'] };
 }
 
-/** The request has been read: what it said is no longer kept. */
+/** Frees the memory of a payload after its request has been read. */
 export function clearPayload(payload: object): void {
   const cleared: Partial<SubscribePayload> = payload;
   cleared.query = undefined;

@@ -15,22 +15,24 @@ import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { Starting } from './starting.ts';
 import { SocketWriter } from './writer.ts';
 
-/** Closes what asks for too much at once, or what cannot be served now. */
+/** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
 const closeGraceMs = 5_000;
-/** So long before the credentials end their owner is told. */
+/** The client is warned this long before its credentials expire. */
 const warningMs = 60_000;
 const maxReasonBytes = 123;
-/** What an operation that has not ended keeps beside its message, and what that takes parsed and as text, measured together. */
+/**
+ * The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured).
+ */
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
-/** A timer of Node's goes no further. */
+/** The longest delay that a timer of Node accepts. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /** One live subscription of a socket. */
 interface Stream {
   subscriber: Subscriber;
-  /** Whose credentials it began by. */
+  /** The viewer for whom the subscription was started. */
   begunBy: Viewer | null;
 }
 
@@ -39,31 +41,31 @@ export interface ConnectionParts extends Pick<Connection, 'address' | 'authoriza
   unsent: UnsentAnswers;
 }
 
-/** What belongs to one socket. It ends once, from whichever side, and what ran over it ends at once. */
+/** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */
 export class Connection {
   readonly address: string;
-  /** That the handshake came with; undefined once it has been read. */
+  /** The `Authorization` header of the handshake; undefined after it has been read. */
   authorization: string | undefined;
   readonly webSocket: WebSocket;
   readonly writer: SocketWriter;
   readonly #socket: Socket;
   readonly #unsent: UnsentAnswers;
   viewer: Viewer | null = null;
-  /** What is kept for it. */
+  /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
   readonly starting = new Starting();
-  /** By id, what gives back the bytes of an answer. */
+  /** By operation id: the function that releases the bytes of the answer. */
   readonly #answers = new Map<string, () => void>();
-  /** Queries and mutations by id; cancelled when the client leaves, or wants no more of them. */
+  /** The cancellations of operations by id; an operation is cancelled when the client completes it or disconnects. */
   readonly running = new Map<string, Cancellation>();
-  /** The positions that operations had reached before the client reconnected; each is used once. */
+  /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
   #seen: SeenPositions = new Map();
-  /** What is kept of the messages whose operations run, by id, in bytes. */
+  /** The bytes that are counted for the messages of running operations, by id. */
   readonly #messages = new Map<string, number>();
   #isHeldBack = false;
-  /** Bytes of messages that have not come whole. */
+  /** Bytes of incomplete messages. */
   #unfinished = 0;
-  /** How many reasons there are not to read. */
+  /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
   /** Subscriptions by id. */
   readonly #streams = new Map<string, Stream>();
@@ -81,18 +83,18 @@ export class Connection {
     this.account = account;
     account.add(socketBytes);
     this.writer = new SocketWriter(socket, webSocket, account);
-    // A frame fault: ws closes the socket by itself, with the code that fits.
+    // An invalid frame: ws itself closes the socket, with the appropriate code.
     webSocket.on('error', () => {
       forgetFrames(webSocket);
       this.#finish(1006, '');
     });
     webSocket.once('close', (code, reason) => {
       this.#finish(code, String(reason));
-      // Node makes functions of each socket that V8 allocates among the old objects, where the closed socket stays until
-      // those are collected. What hangs on it is to go before.
+      // V8 allocates some of Node's functions for each socket in the old generation. They keep the closed socket alive
+      // until a major garbage collection; the objects that it references are released now.
       forgetFrames(webSocket);
       webSocket.removeAllListeners();
-      // One that nobody hears would end the process.
+      // An `error` event without a listener would end the process.
       webSocket.on('error', ignore);
     });
   }
@@ -106,10 +108,13 @@ export class Connection {
     this.#onEnd = listener;
   }
 
-  /** Sends behind the events written so far; resolves once it may send more. A client that does not read is not read either. */
+  /**
+   * Sends a text after the events written so far; resolves when more may be sent. While the client does not read, its
+   * messages are not read either.
+   */
   send(text: string): Promise<void> {
     this.writer.flush();
-    // One that left hears nothing; its close says the rest.
+    // A client that has disconnected receives nothing; the `close` event does the rest.
     if (!this.isOpen) return Promise.resolve();
     this.webSocket.send(text, () => {});
     this.writer.recount();
@@ -152,8 +157,8 @@ export class Connection {
   }
 
   /**
-   * The message of an operation that begins is kept until that has ended, or is a stream. While too much is kept for its
-   * address, the next messages stay in the network until those that were read are done.
+   * Counts the message of a new operation until the operation is over or is a stream. While the memory budget of
+   * its address is almost used up, no further messages are read until the operations already read are done.
    */
   keepMessage(id: string, length: number): void {
     if (this.#messages.has(id)) return;
@@ -165,7 +170,7 @@ export class Connection {
     this.pauseReading();
   }
 
-  /** Something came from the network: what of it is no whole message is kept. */
+  /** Called when data has arrived: counts the bytes of the incomplete message that ws keeps. */
   countUnfinished(): void {
     const bytes = unfinishedBytes(this.webSocket);
     if (bytes === this.#unfinished) return;
@@ -174,22 +179,22 @@ export class Connection {
     if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much is kept for this address');
   }
 
-  /** Closes with what was written so far, and then nothing more; one that does not answer is cut off. */
+  /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */
   end(code: number, reason: string): void {
     if (!this.isOpen) return;
     this.writer.flush();
     this.webSocket.close(code, Buffer.byteLength(reason) > maxReasonBytes ? '' : reason);
-    // Its answer is to be read even where it was not read before.
+    // The client's close frame must be read even while reading is paused.
     this.webSocket.resume();
     const timer = setTimeout(() => this.webSocket.terminate(), closeGraceMs).unref();
-    // One that comes and goes by the thousand is not held on to.
+    // Otherwise the timer would keep the closed socket in memory.
     this.webSocket.once('close', () => clearTimeout(timer));
     this.#finish(code, reason);
   }
 
   /**
-   * Whose socket it is from now on; `watch` looks after the credentials, and tells when they are no longer good. Resolves
-   * once they are known to be.
+   * Sets the viewer of the connection. `watch` monitors the credentials and calls `end` when they become invalid.
+   * Resolves when the credentials have been checked.
    */
   async admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
     if (this.#hasEnded) return;
@@ -208,18 +213,20 @@ export class Connection {
   addStream(id: string, stream: Stream): void {
     this.#streams.set(id, stream);
     this.#dropMessage(id);
-    // The credentials may be others by now.
+    // The credentials may have been renewed since the operation was started.
     this.#review(stream);
   }
 
-  /** Runs a query or a mutation. Its answer counts as unsent until the operation is over: graphql-ws keeps it that long. */
+  /**
+   * Runs a query or a mutation. Its answer counts as unsent until the operation is over, because graphql-ws keeps it.
+   */
   async execute(id: string, operation: PreparedOperation): Promise<Answer> {
     const { release, ...answer } = await this.#unsent.execute(operation, this.#socket, this.address);
     if (release) this.#answers.set(id, release);
     return answer;
   }
 
-  /** The operation of this id is over. */
+  /** Called when the operation with this id is over. */
   forget(id: string): void {
     this.running.delete(id);
     this.#answers.get(id)?.();
@@ -236,13 +243,13 @@ export class Connection {
     this.resumeReading();
   }
 
-  /** What goes on by fresh credentials is what they allow. */
+  /** Ends a subscription that the current credentials do not allow. */
   #review({ subscriber, begunBy }: Stream): void {
     const lost = findLostScope(this.viewer, begunBy);
     if (lost) subscriber.end(lackOf(lost));
   }
 
-  /** In time to renew them. */
+  /** Tells the client when its credentials expire, so that it can renew them in time. */
   #warn(): void {
     const expiresAt = new Date(this.viewer?.expiresAt ?? 0).toISOString();
     void this.send(JSON.stringify({ type: 'ping', payload: { expiresAt } }));
@@ -272,7 +279,7 @@ interface Receiving {
   };
 }
 
-/** A piece takes so much beside its bytes. */
+/** The memory of a chunk in addition to its bytes. */
 const pieceBytes = 400;
 
 function unfinishedBytes({ _receiver: receiver }: WebSocket & Receiving): number {
@@ -281,7 +288,7 @@ function unfinishedBytes({ _receiver: receiver }: WebSocket & Receiving): number
   return receiver._bufferedBytes + receiver._messageLength + pieces * pieceBytes;
 }
 
-/** Of a message that will never be whole: ws keeps what it has of it, up to 256 KiB. */
+/** Drops the fragments of a message that will never be complete: ws would keep up to 256 KiB of it. */
 function forgetFrames({ _receiver: receiver }: WebSocket & Receiving): void {
   if (receiver?._errored || receiver?.writableFinished) {
     Object.assign(receiver, { _fragments: [], _buffers: [], _mask: undefined });
@@ -290,7 +297,7 @@ function forgetFrames({ _receiver: receiver }: WebSocket & Receiving): void {
 
 function ignore(): void {}
 
-/** Why the work of an operation stops; nobody reads it. */
+/** The reason of a cancelled operation; it is never sent. */
 export function clientLeft(): ClientError {
   return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
 }

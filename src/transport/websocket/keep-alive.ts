@@ -6,16 +6,18 @@ const pingMs = 15_000;
 interface Watched {
   connection: Connection;
   socket: Socket;
-  /** How often it was looked at since it last answered, or took bytes from us. */
+  /** The number of checks since the client last sent a pong or read some bytes. */
   silentLooks: number;
-  /** Bytes the network took from us, and bytes that waited for it, when it was last looked at. */
+  /** At the last check: the bytes that the network had accepted, and the bytes that waited to be sent. */
   taken: number;
   waiting: number;
 }
 
-/** Pings every socket; one that has neither answered nor drained for too long is closed, then terminated. */
+/** Pings every socket. A socket that has neither answered nor drained for `stallSeconds` is closed, then terminated. */
 export class KeepAlive {
-  /** Time is counted in looks: of the time when this process itself stood still, nobody is accused. */
+  /**
+   * Time is counted in checks, so that time in which this process itself was blocked does not count against a client.
+   */
   readonly #maxSilentLooks: number;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
@@ -34,7 +36,7 @@ export class KeepAlive {
       watched.silentLooks = 0;
     });
     webSocket.on('message', () => {
-      // One may go on asking without ever reading an answer.
+      // A client may keep sending requests without reading any answer, so a message alone proves nothing.
       if (socket.writableLength === 0) watched.silentLooks = 0;
     });
     webSocket.once('close', () => this.#watched.delete(watched));
@@ -50,7 +52,7 @@ export class KeepAlive {
       const { connection, socket } = watched;
       const waiting = socket.writableLength;
       const taken = socket.bytesWritten - waiting;
-      // Where nothing waited, our own ping went no further than the kernel.
+      // If nothing was waiting, our own ping may only have reached the kernel's buffer.
       const hasDrained = taken > watched.taken && waiting + watched.waiting > 0;
       Object.assign(watched, { taken, waiting, silentLooks: hasDrained ? 0 : watched.silentLooks + 1 });
       if (watched.silentLooks > this.#maxSilentLooks) connection.end(tryAgainLater, 'Stalled');

@@ -10,7 +10,7 @@ export interface LiveIteratorParts {
   id: string;
   subscriber: Subscriber;
   writer: SocketWriter;
-  /** Tells the client from which position the subscription is live. */
+  /** Sends the client the cursor after which the subscription starts. */
   announce: (cursor: string) => void;
   refuse: (error: ClientError) => Answer;
 }
@@ -21,7 +21,7 @@ export interface LiveIteratorParts {
  */
 export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
   readonly #parts: LiveIteratorParts;
-  /** Beside the rest, since each event looks for it: what is one step nearer is one cache miss less. */
+  /** A field of its own although `parts` has it: each event reads it, and one indirection less saves a cache miss. */
   readonly #writer: SocketWriter;
   readonly #prefix: Buffer;
   readonly #ended = Promise.withResolvers<IteratorReturnResult<void>>();
@@ -31,7 +31,7 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
     this.#parts = parts;
     this.#writer = parts.writer;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(parts.id)}`);
-    // Whoever leaves before the first `next()` does not wait for the end.
+    // If `next()` is never called, no one handles the rejection.
     this.#ended.promise.catch(() => {});
   }
 

@@ -1,12 +1,13 @@
 /**
- * An id may be used again as soon as the client has completed its operation, but that operation may still be unwinding:
- * graphql-ws, which knows an operation by its id alone, would take one for the other. The next of the same id waits.
+ * A client may reuse an id as soon as it has completed the operation, but that operation may still be unwinding.
+ * graphql-ws identifies an operation by its id alone and would confuse the two, so the next operation with the same id
+ * waits.
  */
 export class OperationOrder {
   readonly #active = new Map<string, Promise<void>>();
   readonly #unwinding = new Map<string, Promise<void>>();
 
-  /** `begin` starts the operation, and resolves when it is over. */
+  /** `begin` starts the operation; its promise resolves when the operation is over. */
   async subscribe(id: string, begin: () => Promise<void>): Promise<void> {
     const operation = this.#unwinding.get(id)?.then(begin) ?? begin();
     this.#active.set(id, operation);
@@ -17,7 +18,7 @@ export class OperationOrder {
     }
   }
 
-  /** `end` ends the operation, once it has begun. */
+  /** `end` ends the operation; it is called after an earlier operation with this id has unwound. */
   async complete(id: string, end: () => Promise<void>): Promise<void> {
     const previous = this.#unwinding.get(id);
     const operation = this.#active.get(id);
@@ -28,7 +29,7 @@ export class OperationOrder {
       });
       this.#unwinding.set(id, unwound);
     }
-    // At once where it can be: what comes behind it counts on the room it makes.
+    // Without delay where possible: the next message may need the subscription slot that this one frees.
     await (previous?.then(end) ?? end());
   }
 }

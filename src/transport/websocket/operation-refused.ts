@@ -11,7 +11,7 @@ export class OperationRefused extends TracelessError {
   }
 }
 
-/** The answer in an error or behind it. */
+/** The answer that the error or one of its causes carries. */
 export function findRefusal(error: unknown): Answer | undefined {
   if (error instanceof OperationRefused) return error.answer;
   return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined;

@@ -25,12 +25,12 @@ import type { Start } from './starting.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
-/** Stands for what an operation is refused with. */
+/** A placeholder for the errors of a refused operation; `onError` replaces it with the real ones. */
 const carrier = new GraphQLError('refused');
 
 type ConnectionContext = Context<Record<string, unknown> | undefined, Connection>;
 
-/** What graphql-ws asks of us: whose socket it is, what its operations are, and how they run. */
+/** The callbacks of graphql-ws: authentication, preparing operations, and running them. */
 export function createProtocol(parts: TransportParts): Server<Connection> {
   const { engine } = parts;
   const refusals = new WeakMap<readonly GraphQLError[], readonly GraphQLFormattedError[]>();
@@ -63,22 +63,22 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
     execute: (args) => execute(operationOf(args), engine),
     subscribe(args) {
       const operation = operationOf(args);
-      // graphql-ws keeps the arguments as long as the stream.
+      // graphql-ws keeps the arguments until the stream ends.
       Object.assign(args, { contextValue: undefined });
       return subscribe(operation, engine);
     },
-    // What the engine answered leaves as it is.
+    // The engine has already formatted the result.
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => refusals.get(errors) ?? findRefusal(errors[0])?.body.errors,
   });
 }
 
-/** Whose socket it is, and from where its subscriptions go on; false closes it with 4403. */
+/** Finds the viewer, and the cursors after which subscriptions resume; false closes the socket with 4403. */
 async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
   const { extra, connectionParams } = context;
   const given = connectionParams?.['authorization'] ?? extra.authorization;
   const seen = readSeen(connectionParams?.['live']);
-  // Neither is needed again, and either may be long.
+  // Neither is needed again, and both may be long.
   delete (context as { connectionParams?: unknown }).connectionParams;
   extra.authorization = undefined;
   const fault = findSeenFault(seen, parts.config.limits.subscriptions);
@@ -91,7 +91,7 @@ async function connect(context: ConnectionContext, parts: TransportParts): Promi
   return true;
 }
 
-/** Fresh credentials on a living socket, or its first; bad ones, or another user's, close it with 4403. */
+/** Renews the credentials of an open socket, or sets its first. Invalid credentials, or those of another user: 4403. */
 async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
   const viewer = await authenticate(extra, authorization, parts);
   const isSame = viewer != null && (extra.viewer === null || viewer.user.id === extra.viewer.user.id);
@@ -99,7 +99,7 @@ async function renew({ extra }: ConnectionContext, authorization: unknown, parts
   else extra.end(CloseCode.Forbidden, 'Forbidden');
 }
 
-/** Undefined where they are bad; where they cannot be checked, the socket is closed for later. */
+/** Undefined if the credentials are invalid. If they cannot be checked, the socket is also closed with 1013. */
 async function authenticate(
   connection: Connection,
   authorization: unknown,
@@ -141,7 +141,7 @@ interface SocketOperation {
   connection: Connection;
 }
 
-/** graphql-ws looks at the document, and passes the rest back. */
+/** graphql-ws reads the document, and passes `contextValue` back unchanged. */
 function toExecutionArgs(operation: SocketOperation): ExecutionArgs {
   const { document, operationName } = operation.prepared;
   return { document, operationName, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
@@ -184,13 +184,13 @@ async function subscribe(
   });
 }
 
-/** A stream that ends as soon as it is looked at becomes the operation's `error` message. */
+/** A stream that throws on its first `next()` becomes the operation's `error` message. */
 // biome-ignore lint/correctness/useYield: it has nothing to yield.
 async function* refusedIterator(answer: Answer): AsyncGenerator<never> {
   throw new OperationRefused(answer);
 }
 
-/** The same text in one piece: a UUID is put together from fourteen, which take 450 bytes more. */
+/** Copies a text into one flat string: a UUID is a concatenation of fourteen strings, which take 450 bytes more. */
 function flatten(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -1,7 +1,7 @@
-/** A string of a client that the server keeps, as the id of an operation, may have so many characters. */
+/** In characters: the maximum length of a client's string that the server keeps, such as the id of an operation. */
 export const maxKeptLength = 200;
 
-/** The position that each operation had reached before its client reconnected, by the operation's id. */
+/** The cursor that each operation had reached before its client reconnected, by the operation's id. */
 export type SeenPositions = Map<string, string>;
 
 /** The entries of `connectionParams.live.seen`; nothing else in `live` is read. */
@@ -11,7 +11,7 @@ export function readSeen(live: unknown): SeenPositions {
   return new Map(Object.entries(seen).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-/** What is wrong with them, as the reason of a close frame. An entry that was merely ignored would be a silent hole. */
+/** Describes an invalid entry, as the reason of a close frame. To ignore the entry would lose events silently. */
 export function findSeenFault(seen: SeenPositions, maxEntries: number): string | undefined {
   if (seen.size > maxEntries) return `live.seen has ${seen.size} entries: at most ${maxEntries} are allowed`;
   for (const [id, cursor] of seen) {
@@ -21,7 +21,7 @@ export function findSeenFault(seen: SeenPositions, maxEntries: number): string |
   return undefined;
 }
 
-/** Undefined for the id of an operation that may be kept. */
+/** Describes what is wrong with the id of an operation; undefined if it is valid. */
 export function findIdFault(id: string): string | undefined {
   return id.length > maxKeptLength ? tooLong('The operation has an id', id) : undefined;
 }
@@ -30,7 +30,7 @@ function tooLong(subject: string, { length }: string): string {
   return `${subject} of ${length} characters: at most ${maxKeptLength} are allowed`;
 }
 
-/** What an entry takes as long as it is kept, in bytes: its texts, and its place in the map. */
+/** The memory of an entry in bytes: its strings, and its place in the map. */
 export function bytesOfSeen(id: string, cursor: string): number {
   return 150 + 2 * (id.length + cursor.length);
 }

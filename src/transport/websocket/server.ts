@@ -19,37 +19,37 @@ import { findIdFault } from './seen.ts';
 
 const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
-/** A frame that comes in more is held in pieces of a few bytes each, which take a hundred times as much. */
+/** The maximum number of chunks of a frame: chunks of a few bytes take a hundred times their length in memory. */
 const maxPieces = 1_024;
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
-/** The first message is `connection_init`: it holds credentials, and the position of each subscription. */
+/** In characters. The first message is `connection_init`: it has credentials, and the cursor of each subscription. */
 const minInitLength = 65_536;
 const lengthPerSeen = 500;
 const closeTimeoutMs = 5_000;
 const serviceRestart = 1012;
-/** What ws says of a frame or a message in too many pieces. */
+/** The error code of ws for a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
-/** Not a literal in the call: its types do not know `closeTimeout` yet. */
+/** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
 const serverOptions = {
   noServer: true,
   maxPayload: maxFrameBytes,
   maxFragments,
   maxBufferedChunks: maxPieces,
   perMessageDeflate: false,
-  // A client that has sent its close frame and keeps the connection is cut off after so long.
+  // A client that keeps its connection open after its close frame is disconnected after this time.
   closeTimeout: closeTimeoutMs,
   handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
 };
 
 export interface WebSocketEndpoint {
-  /** How many sockets are open. */
+  /** The number of open sockets. */
   readonly size: number;
   upgrade: Upgrade;
   close(): Promise<void>;
 }
 
-/** What is kept of a request until its socket is let in. */
+/** The part of a request that is kept until its socket is admitted. */
 interface Handshake {
   request: Pick<IncomingMessage, 'method' | 'headers'>;
   address: string;
@@ -58,7 +58,7 @@ interface Handshake {
   refuse: (socket: Socket, error: unknown) => void;
 }
 
-/** Of those who wait to be asked before they speak. */
+/** Shared by all handshakes whose client has sent no data after the request. */
 const nothing = Buffer.alloc(0);
 
 export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
@@ -66,7 +66,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
-  // Its functions live as long as the socket: they close over nothing of the request.
+  // Its functions live as long as the socket, so they must not close over the request.
   const welcome = (connection: Connection, socket: Socket) => {
     const { webSocket } = connection;
     connections.add(connection);
@@ -75,13 +75,13 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     webSocket.once('message', hear);
     limitMessages(connection, parts.config.limits.messages, entrance);
     keepAlive.watch(connection, socket);
-    // After ws, which has read what came.
+    // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
     open(protocol, connection, parts, hear);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
     let isWelcome = false;
-    // Of the request, ws reads no more than method and header fields.
+    // ws reads only the method and the headers of the request.
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
       isWelcome = true;
       const { authorization } = request.headers;
@@ -89,7 +89,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const { unsent } = parts;
       welcome(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
     });
-    // ws has said what is wrong with it.
+    // ws has already answered with an error.
     if (!isWelcome) linger(socket);
   };
   const entrance = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
@@ -120,7 +120,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   };
 }
 
-/** A flood ends the socket; its client comes back later. */
+/** Closes a socket that sends too many messages, with a code that tells its client to try again later. */
 function limitMessages(connection: Connection, perSecond: number, entrance: HandshakeQueue<Handshake>): void {
   const budget = new MessageBudget(perSecond);
   const count = () => {
@@ -130,13 +130,13 @@ function limitMessages(connection: Connection, perSecond: number, entrance: Hand
   };
   connection.webSocket.on('message', count);
   connection.webSocket.on('ping', count);
-  // Before others hear of it, and let in the next.
+  // Runs before the other listeners, which admit the next socket.
   connection.webSocket.prependListener('error', (fault: Error & { code?: string }) => {
     if (fault.code === tooManyPieces) entrance.pause(connection.address);
   });
 }
 
-/** Between ws, which knows frames, and graphql-ws, which knows the protocol. */
+/** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
 function open(
   protocol: Server<Connection>,
   connection: Connection,
@@ -177,7 +177,7 @@ function open(
             connection.resumeReading();
           }
           if (!connection.isOpen) return;
-          // An operation may take long, and many come in a turn.
+          // An operation may take long, and one turn may handle many.
           sendHeldAnswers();
           handle(data, listener as unknown as Listener)?.catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
@@ -192,7 +192,7 @@ function open(
           }
           isFirst = false;
           turns.push(text);
-          // The network keeps what comes next until these are done.
+          // Later messages wait in the network until the queued ones are handled.
           if (turns.isEmpty || isPaused) return;
           isPaused = true;
           connection.pauseReading();
@@ -201,7 +201,7 @@ function open(
     },
     connection,
   );
-  // Not a function literal behind the `=`: V8 allocates those among the old objects, where all that they close over stays.
+  // Not a function literal after the `=`: V8 allocates those in the old generation, together with all they close over.
   const end = (code: number, reason: string) => {
     onEnd();
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
@@ -209,10 +209,10 @@ function open(
   connection.onEnd = end;
 }
 
-/** graphql-ws parses texts, and takes what is parsed as it is. */
+/** The listener of graphql-ws, which accepts a parsed message as well as a text. */
 type Listener = (message: ClientMessage) => Promise<void>;
 
-/** What it closes over is kept as long as the operation lasts: no more than the id of its message. */
+/** The callback lives until the operation is over, so it closes over the id only and not over the message. */
 function begin(connection: Connection, listener: Listener, message: SubscribeMessage): Promise<void> {
   const { id } = message;
   return listener(message).finally(() => connection.forget(id));

@@ -1,20 +1,23 @@
-/** An operation between its arrival and the moment when it stands. */
+/** An operation from its arrival until it has started. */
 export interface Start {
-  /** Resolves once everything that arrived before stands; that waits for the database at most. */
+  /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
   earlier: Promise<unknown>;
-  /** It runs, it is refused, or its subscription has found its place. */
+  /** Called when the operation runs, is refused, or its subscription has found its position in the log. */
   stand: () => void;
 }
 
-/** What a client sends behind a subscription on the same socket happens behind it: it may expect to see it there. */
+/**
+ * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started,
+ * so that the subscription receives its events.
+ */
 export class Starting {
-  /** Resolves once everything that has arrived so far stands. */
+  /** Resolves when all operations that have arrived so far have started. */
   #all: Promise<unknown> = Promise.resolve();
 
   begin(): Start {
     const earlier = this.#all;
     const { promise, resolve } = Promise.withResolvers<void>();
-    // Resolves to nothing: of each array in the next, a socket that lives long would keep all.
+    // Without the result: each array would contain the one before, and a long-lived socket would keep them all.
     this.#all = Promise.all([earlier, promise]).then(ignore);
     return { earlier, stand: resolve };
   }

@@ -3,10 +3,12 @@ import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
 import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
 
-/** So many bytes may wait on a live reader's socket; above, it leaves the live path. */
+/**
+ * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
+ */
 export const maxBufferedBytes = 256 * 1024;
 
-/** A payload longer than this is not copied behind each header, but handed over as it is. */
+/** A longer payload is not copied after each header, but written separately. */
 const maxCopiedBytes = 16 * 1024;
 const finalText = 0x81;
 
@@ -16,11 +18,13 @@ interface Frame {
 }
 
 /**
- * Writes text frames past the WebSocket library: the bytes of an event are the same for all, only the operation's id
- * stands before them. What comes in one turn of the event loop leaves in one write.
+ * Writes text frames without the WebSocket library: the bytes of an event are the same for all subscribers, except for
+ * the operation's id before them. The frames of one turn of the event loop are sent in one write.
  */
 export class SocketWriter implements Outgoing {
-  /** From then on nothing more is written, in milliseconds since 1970: a timer may be late. */
+  /**
+   * In milliseconds since 1970. No event is written after this time, even if the timer that ends the socket is late.
+   */
   expiresAt = Number.POSITIVE_INFINITY;
   readonly #socket: Socket;
   readonly #webSocket: WebSocket;
@@ -28,7 +32,7 @@ export class SocketWriter implements Outgoing {
   #pendingBytes = 0;
   #waiting: (() => void)[] | undefined;
   readonly #account: ClientAccount;
-  /** Bytes that wait on the socket, as they were last counted. */
+  /** The bytes that waited on the socket when they were last counted. */
   #counted = 0;
 
   constructor(socket: Socket, webSocket: WebSocket, account: ClientAccount) {
@@ -38,7 +42,7 @@ export class SocketWriter implements Outgoing {
     socket.on('drain', () => this.#resume());
   }
 
-  /** One frame: `prefix`, then `shared`. */
+  /** Writes one frame with the payload `prefix`, then `shared`. */
   write(prefix: Buffer, shared: Buffer): void {
     this.#pendingBytes += frameLength(prefix, shared);
     if (this.#pending) return void this.#pending.push({ prefix, shared });
@@ -48,11 +52,11 @@ export class SocketWriter implements Outgoing {
 
   isFull(): boolean {
     const waiting = this.#socket.writableLength;
-    // Where too much is kept for the address already, nothing is added to what waits.
+    // While the memory budget is almost used up, a socket that has waiting bytes counts as full.
     return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
   }
 
-  /** While too much is kept for its address, a reader may not have an event that is longer than what may wait for it. */
+  /** False for an event above `maxBufferedBytes` while the memory budget of the address is almost used up. */
   accepts(length: number): boolean {
     return length <= maxBufferedBytes || !this.#account.isCrowded;
   }
@@ -68,7 +72,7 @@ export class SocketWriter implements Outgoing {
     const length = this.#pendingBytes;
     this.#pending = undefined;
     this.#pendingBytes = 0;
-    // Behind a close frame no other may follow.
+    // No frame may follow a close frame.
     if (this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
     else this.#writeEach(pending);
@@ -76,7 +80,7 @@ export class SocketWriter implements Outgoing {
     if (!this.#socket.writableNeedDrain) this.#resume();
   }
 
-  /** Something was written to the socket. What the system did not take is kept until it does. */
+  /** Called after each write to the socket. Bytes that the system has not accepted are counted until it does. */
   recount(): void {
     if (this.#socket.writableLength === this.#counted) return;
     this.#count();
@@ -86,7 +90,7 @@ export class SocketWriter implements Outgoing {
   #taken(): void {
     this.#count();
     if (this.#counted === 0) this.#resume();
-    // A ping or a pong of ws itself came after what was counted.
+    // ws itself has written a ping or a pong after the last count.
     else this.#socket.write(nothing, () => this.#taken());
   }
 
@@ -96,7 +100,7 @@ export class SocketWriter implements Outgoing {
     this.#counted = waiting;
   }
 
-  /** The socket is gone: whoever waits for it waits no longer. */
+  /** Called when the socket is closed: drops the pending frames, and resumes all callers that wait for it to drain. */
   close(): void {
     this.#pending = undefined;
     this.#pendingBytes = 0;
@@ -112,7 +116,7 @@ export class SocketWriter implements Outgoing {
       offset += shared.length;
     }
     this.#socket.write(bytes);
-    // What the system did not take waits where it stands.
+    // The socket still refers to the bytes that the system has not accepted, so they must not be overwritten.
     if (this.#socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
   }
 
@@ -140,7 +144,9 @@ export class SocketWriter implements Outgoing {
 
 const nothing = Buffer.alloc(0);
 
-/** Frames are put together in one place for all sockets: it is free again as soon as the system has taken them. */
+/**
+ * A buffer that all sockets share to assemble frames: it is free again as soon as the system has accepted the bytes.
+ */
 let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
 let taken = scratch;
 
@@ -158,7 +164,7 @@ function headerLength(length: number): number {
   return length < 126 ? 2 : length < 65_536 ? 4 : 10;
 }
 
-/** The header of an unmasked text frame (RFC 6455, 5.2) and the prefix; returns where `shared` goes on. */
+/** Writes the header of an unmasked text frame (RFC 6455, 5.2) and the prefix; returns the offset for `shared`. */
 function putHead(bytes: Buffer, start: number, prefix: Buffer, shared: Buffer): number {
   const length = prefix.length + shared.length;
   const offset = start + headerLength(length);
