@@ -3,9 +3,9 @@ import { SlowBodyReader } from './slow-body-reader.ts';
 
 const bytesInAll = 16_000_000;
 const ownBytes = 16_384;
-/** An incomplete body is slow after this number of chunks, or after `dripsAfterMs`. */
+/** An incomplete body is slow after this number of chunks, or after `slowAfterMs`. */
 const maxPieces = 64;
-const dripsAfterMs = 1_000;
+const slowAfterMs = 1_000;
 
 /**
  * Bounds the memory of request bodies that are still incomplete. Each body has `ownBytes` of its own, which is enough
@@ -31,9 +31,9 @@ export class BodyReservation {
   readonly #socket: Socket;
   #taken = 0;
   #pieces = 0;
-  #isDripping = false;
+  #isSlow = false;
   #isClosed = false;
-  #patience: NodeJS.Timeout | undefined;
+  #slowTimer: NodeJS.Timeout | undefined;
 
   constructor(shared: BodyBudget, socket: Socket) {
     this.#shared = shared;
@@ -56,21 +56,21 @@ export class BodyReservation {
   wait(): void {
     if (this.#isClosed) return;
     this.#pieces += 1;
-    this.#patience ??= setTimeout(() => this.#readInDrips(), dripsAfterMs);
-    if (this.#pieces === maxPieces) this.#readInDrips();
+    this.#slowTimer ??= setTimeout(() => this.#readSlowly(), slowAfterMs);
+    if (this.#pieces === maxPieces) this.#readSlowly();
   }
 
   close(): void {
     this.#isClosed = true;
     if (this.#taken > 0) this.#take(-this.#taken);
-    clearTimeout(this.#patience);
+    clearTimeout(this.#slowTimer);
     // Another body may follow on the same socket.
-    if (this.#isDripping) this.#shared.slowBodies.delete(this.#socket);
-    this.#isDripping = false;
+    if (this.#isSlow) this.#shared.slowBodies.delete(this.#socket);
+    this.#isSlow = false;
   }
 
-  #readInDrips(): void {
-    this.#isDripping = true;
+  #readSlowly(): void {
+    this.#isSlow = true;
     this.#shared.slowBodies.add(this.#socket);
   }
 

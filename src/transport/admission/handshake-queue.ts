@@ -4,7 +4,7 @@ import { PerTurnQueue } from './per-turn-queue.ts';
 /** Per address: admitted sockets that have not sent a message. A normal client sends one as soon as it is admitted. */
 const maxSilent = 100;
 const pauseMs = 1_000;
-const patienceMs = 10_000;
+const queueTimeoutMs = 10_000;
 /**
  * Node also accepts one connection per turn of the event loop. When many clients reconnect at the same time, other work
  * waits for one handshake at most.
@@ -12,144 +12,144 @@ const patienceMs = 10_000;
 const admittedPerTurn = 1;
 
 /** Carries out the decisions of the queue. */
-export interface HandshakeHandler<Visit> {
-  admit(visit: Visit): void;
+export interface HandshakeHandler<Handshake> {
+  admit(handshake: Handshake): void;
   /** Called when the handshake has waited too long, or when the queue is closed. */
-  refuse(visit: Visit): void;
+  refuse(handshake: Handshake): void;
 }
 
 /** A property of the socket rather than an entry of a map: this costs the garbage collector the least. */
-const seat = Symbol('who came over it');
+const pendingHandshake = Symbol('who came over it');
 
-interface PendingHandshake<Visit> {
-  readonly socket: Socket & WithHandshake<Visit>;
-  readonly door: AddressQueue<Visit>;
+interface PendingHandshake<Handshake> {
+  readonly socket: Socket & WithHandshake<Handshake>;
+  readonly queue: AddressQueue<Handshake>;
   readonly since: number;
   isSilent: boolean;
   /** Undefined after the handshake is admitted or refused. */
-  visit: Visit | undefined;
+  handshake: Handshake | undefined;
 }
 
-interface WithHandshake<Visit> {
-  [seat]?: PendingHandshake<Visit> | undefined;
+interface WithHandshake<Handshake> {
+  [pendingHandshake]?: PendingHandshake<Handshake> | undefined;
 }
 
-interface AddressQueueParts<Visit> {
-  keeper: HandshakeHandler<Visit>;
+interface AddressQueueParts<Handshake> {
+  handler: HandshakeHandler<Handshake>;
   /** The addresses that may admit their first pending handshake. */
-  turns: PerTurnQueue<AddressQueue<Visit>>;
+  turns: PerTurnQueue<AddressQueue<Handshake>>;
   onEmpty: () => void;
 }
 
 /** The pending handshakes and the sockets of one address. */
-class AddressQueue<Visit> {
+class AddressQueue<Handshake> {
   /** The number of open sockets: pending and admitted. */
   size = 0;
-  readonly #keeper: HandshakeHandler<Visit>;
-  readonly #turns: PerTurnQueue<AddressQueue<Visit>>;
+  readonly #handler: HandshakeHandler<Handshake>;
+  readonly #turns: PerTurnQueue<AddressQueue<Handshake>>;
   readonly #onEmpty: () => void;
-  readonly #waiting = new Set<PendingHandshake<Visit>>();
-  #silent = 0;
-  #isInLine = false;
+  readonly #waiting = new Set<PendingHandshake<Handshake>>();
+  #silentCount = 0;
+  #isQueued = false;
   #pause: NodeJS.Timeout | undefined;
-  #patience: NodeJS.Timeout | undefined;
+  #timeout: NodeJS.Timeout | undefined;
 
-  constructor({ keeper, turns, onEmpty }: AddressQueueParts<Visit>) {
-    this.#keeper = keeper;
+  constructor({ handler, turns, onEmpty }: AddressQueueParts<Handshake>) {
+    this.#handler = handler;
     this.#turns = turns;
     this.#onEmpty = onEmpty;
   }
 
-  enter(socket: Socket & WithHandshake<Visit>, visit: Visit): void {
-    const visitor = { socket, door: this, since: performance.now(), isSilent: false, visit };
-    socket[seat] = visitor;
+  enter(socket: Socket & WithHandshake<Handshake>, handshake: Handshake): void {
+    const pending = { socket, queue: this, since: performance.now(), isSilent: false, handshake };
+    socket[pendingHandshake] = pending;
     this.size += 1;
     socket.on('close', leave);
-    this.#waiting.add(visitor);
-    this.#lineUp();
-    if (!visitor.visit) return;
+    this.#waiting.add(pending);
+    this.#queueTurn();
+    if (!pending.handshake) return;
     socket.on('end', destroy);
-    this.#patience ??= setTimeout(() => this.#refuseImpatient(), patienceMs);
+    this.#timeout ??= setTimeout(() => this.#refuseTimedOut(), queueTimeoutMs);
   }
 
-  hear(visitor: PendingHandshake<Visit>): void {
-    if (visitor.isSilent) this.#silent -= 1;
-    visitor.isSilent = false;
-    this.#lineUp();
+  markActive(pending: PendingHandshake<Handshake>): void {
+    if (pending.isSilent) this.#silentCount -= 1;
+    pending.isSilent = false;
+    this.#queueTurn();
   }
 
-  leave(visitor: PendingHandshake<Visit>): void {
+  leave(pending: PendingHandshake<Handshake>): void {
     this.size -= 1;
-    this.#take(visitor);
-    this.hear(visitor);
+    this.#take(pending);
+    this.markActive(pending);
   }
 
   pause(): void {
     // A pause is never extended: a client that floods repeatedly must not lock out other clients of its address.
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;
-      this.#lineUp();
+      this.#queueTurn();
     }, pauseMs).unref();
   }
 
   /** Called by the queue of turns. */
-  admitFirst(): void {
-    this.#isInLine = false;
-    const [visitor] = this.#waiting;
-    if (!visitor || !this.#isOpen()) return;
-    this.#silent += 1;
-    visitor.isSilent = true;
-    const visit = this.#take(visitor);
-    if (visit) this.#keeper.admit(visit);
-    this.#lineUp();
+  admitNext(): void {
+    this.#isQueued = false;
+    const [pending] = this.#waiting;
+    if (!pending || !this.#isOpen()) return;
+    this.#silentCount += 1;
+    pending.isSilent = true;
+    const handshake = this.#take(pending);
+    if (handshake) this.#handler.admit(handshake);
+    this.#queueTurn();
   }
 
   refuseAll(): void {
-    for (const visitor of this.#waiting) this.#refuse(visitor);
+    for (const pending of this.#waiting) this.#refuse(pending);
   }
 
   #isOpen(): boolean {
-    return !this.#pause && this.#silent < maxSilent;
+    return !this.#pause && this.#silentCount < maxSilent;
   }
 
-  #lineUp(): void {
-    if (this.#waiting.size > 0 && this.#isOpen() && !this.#isInLine) {
-      this.#isInLine = true;
+  #queueTurn(): void {
+    if (this.#waiting.size > 0 && this.#isOpen() && !this.#isQueued) {
+      this.#isQueued = true;
       this.#turns.push(this);
     }
     if (this.size === 0 && !this.#pause) this.#onEmpty();
   }
 
-  /** Refuses the handshakes that have waited for `patienceMs`. The set is ordered: the first has waited longest. */
-  #refuseImpatient(): void {
-    this.#patience = undefined;
+  /** Refuses the handshakes that have waited for `queueTimeoutMs`. The set is ordered: the first has waited longest. */
+  #refuseTimedOut(): void {
+    this.#timeout = undefined;
     const now = performance.now();
-    for (const visitor of this.#waiting) {
-      const left = visitor.since + patienceMs - now;
+    for (const pending of this.#waiting) {
+      const left = pending.since + queueTimeoutMs - now;
       if (left > 0) {
-        this.#patience = setTimeout(() => this.#refuseImpatient(), left);
+        this.#timeout = setTimeout(() => this.#refuseTimedOut(), left);
         return;
       }
-      this.#refuse(visitor);
+      this.#refuse(pending);
     }
   }
 
-  #refuse(visitor: PendingHandshake<Visit>): void {
-    const visit = this.#take(visitor);
-    if (visit) this.#keeper.refuse(visit);
+  #refuse(pending: PendingHandshake<Handshake>): void {
+    const handshake = this.#take(pending);
+    if (handshake) this.#handler.refuse(handshake);
   }
 
   /** Removes a handshake from the queue, and its request from the socket, which may stay open much longer. */
-  #take(visitor: PendingHandshake<Visit>): Visit | undefined {
-    const { visit } = visitor;
-    this.#waiting.delete(visitor);
+  #take(pending: PendingHandshake<Handshake>): Handshake | undefined {
+    const { handshake } = pending;
+    this.#waiting.delete(pending);
     if (this.#waiting.size === 0) {
-      clearTimeout(this.#patience);
-      this.#patience = undefined;
+      clearTimeout(this.#timeout);
+      this.#timeout = undefined;
     }
-    visitor.socket.off('end', destroy);
-    visitor.visit = undefined;
-    return visit;
+    pending.socket.off('end', destroy);
+    pending.handshake = undefined;
+    return handshake;
   }
 }
 
@@ -158,33 +158,33 @@ class AddressQueue<Visit> {
  * that have not sent a message yet. After a flood it admits no socket of the address for `pauseMs`. Other handshakes
  * wait in order; a pending handshake costs little memory. Addresses take turns.
  */
-export class HandshakeQueue<Visit> {
-  readonly #doors = new Map<string, AddressQueue<Visit>>();
+export class HandshakeQueue<Handshake> {
+  readonly #queues = new Map<string, AddressQueue<Handshake>>();
   readonly #limit: number;
-  readonly #keeper: HandshakeHandler<Visit>;
-  readonly #turns = new PerTurnQueue<AddressQueue<Visit>>(admittedPerTurn, (door) => door.admitFirst());
+  readonly #handler: HandshakeHandler<Handshake>;
+  readonly #turns = new PerTurnQueue<AddressQueue<Handshake>>(admittedPerTurn, (queue) => queue.admitNext());
   #isClosed = false;
 
   /** `limit`: the maximum number of sockets per address. */
-  constructor(limit: number, keeper: HandshakeHandler<Visit>) {
+  constructor(limit: number, handler: HandshakeHandler<Handshake>) {
     this.#limit = limit;
-    this.#keeper = keeper;
+    this.#handler = handler;
   }
 
   /**
    * Queues a handshake, which is admitted if its socket is still open by then; false if its address has reached the
    * limit.
    */
-  enter(address: string, socket: Socket, visit: Visit): boolean {
-    if (this.#isClosed || (this.#doors.get(address)?.size ?? 0) >= this.#limit) return false;
-    this.#find(address).enter(socket, visit);
+  enter(address: string, socket: Socket, handshake: Handshake): boolean {
+    if (this.#isClosed || (this.#queues.get(address)?.size ?? 0) >= this.#limit) return false;
+    this.#find(address).enter(socket, handshake);
     return true;
   }
 
   /** Called when an admitted socket has sent its first message, or is being closed. */
-  hear(socket: Socket & WithHandshake<Visit>): void {
-    const visitor = socket[seat];
-    visitor?.door.hear(visitor);
+  markActive(socket: Socket & WithHandshake<Handshake>): void {
+    const pending = socket[pendingHandshake];
+    pending?.queue.markActive(pending);
   }
 
   /** Admits no socket of this address for `pauseMs`. */
@@ -195,28 +195,28 @@ export class HandshakeQueue<Visit> {
   /** Refuses all pending and all later handshakes. */
   close(): void {
     this.#isClosed = true;
-    for (const door of this.#doors.values()) door.refuseAll();
+    for (const queue of this.#queues.values()) queue.refuseAll();
   }
 
-  #find(address: string): AddressQueue<Visit> {
-    const known = this.#doors.get(address);
+  #find(address: string): AddressQueue<Handshake> {
+    const known = this.#queues.get(address);
     if (known) return known;
-    const door = new AddressQueue({
-      keeper: this.#keeper,
+    const queue = new AddressQueue({
+      handler: this.#handler,
       turns: this.#turns,
-      onEmpty: () => this.#doors.delete(address),
+      onEmpty: () => this.#queues.delete(address),
     });
-    this.#doors.set(address, door);
-    return door;
+    this.#queues.set(address, queue);
+    return queue;
   }
 }
 
 /* These listeners are shared by all sockets, because thousands of handshakes may be pending. */
 
 function leave(this: Socket & WithHandshake<unknown>): void {
-  const visitor = this[seat];
-  this[seat] = undefined;
-  visitor?.door.leave(visitor);
+  const pending = this[pendingHandshake];
+  this[pendingHandshake] = undefined;
+  pending?.queue.leave(pending);
 }
 
 /** No other listener notices that the client of a pending handshake has closed its side. */

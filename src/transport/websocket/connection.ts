@@ -13,6 +13,7 @@ import type { Subscriber } from '../../live/subscriber.ts';
 import type { UnsentAnswers } from '../admission/unsent-answers.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { Starting } from './starting.ts';
+import { forgetFrames, unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
 
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
@@ -264,34 +265,6 @@ export class Connection {
     this.#onEnd(code, reason);
     this.writer.close();
     this.account.close();
-  }
-}
-
-interface Receiving {
-  _receiver?: {
-    _bufferedBytes: number;
-    _messageLength: number;
-    _errored: boolean;
-    writableFinished: boolean;
-    _fragments: Buffer[];
-    _buffers: Buffer[];
-    _mask?: Buffer;
-  };
-}
-
-/** The memory of a chunk in addition to its bytes. */
-const pieceBytes = 400;
-
-function unfinishedBytes({ _receiver: receiver }: WebSocket & Receiving): number {
-  if (!receiver) return 0;
-  const pieces = receiver._buffers.length + receiver._fragments.length;
-  return receiver._bufferedBytes + receiver._messageLength + pieces * pieceBytes;
-}
-
-/** Drops the fragments of a message that will never be complete: ws would keep up to 256 KiB of it. */
-function forgetFrames({ _receiver: receiver }: WebSocket & Receiving): void {
-  if (receiver?._errored || receiver?.writableFinished) {
-    Object.assign(receiver, { _fragments: [], _buffers: [], _mask: undefined });
   }
 }
 

@@ -67,32 +67,32 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
   // Its functions live as long as the socket, so they must not close over the request.
-  const welcome = (connection: Connection, socket: Socket) => {
+  const openConnection = (connection: Connection, socket: Socket) => {
     const { webSocket } = connection;
     connections.add(connection);
     webSocket.once('close', () => connections.delete(connection));
-    const hear = () => entrance.hear(socket);
+    const hear = () => handshakes.markActive(socket);
     webSocket.once('message', hear);
-    limitMessages(connection, parts.config.limits.messages, entrance);
+    limitMessages(connection, parts.config.limits.messages, handshakes);
     keepAlive.watch(connection, socket);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
     open(protocol, connection, parts, hear);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
-    let isWelcome = false;
+    let isUpgraded = false;
     // ws reads only the method and the headers of the request.
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
-      isWelcome = true;
+      isUpgraded = true;
       const { authorization } = request.headers;
       const account = parts.retained.open(address);
       const { unsent } = parts;
-      welcome(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
+      openConnection(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
     });
     // ws has already answered with an error.
-    if (!isWelcome) linger(socket);
+    if (!isUpgraded) linger(socket);
   };
-  const entrance = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
+  const handshakes = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
     admit,
     refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
   });
@@ -105,10 +105,10 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.retained.hasRoomForSocket(address)) return false;
       const said = head.length > 0 ? head : nothing;
-      return entrance.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
+      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
     },
     async close() {
-      entrance.close();
+      handshakes.close();
       keepAlive.stop();
       const closed = [...connections].map((connection) => {
         connection.end(serviceRestart, 'Shutting down');
@@ -121,18 +121,18 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
 }
 
 /** Closes a socket that sends too many messages, with a code that tells its client to try again later. */
-function limitMessages(connection: Connection, perSecond: number, entrance: HandshakeQueue<Handshake>): void {
+function limitMessages(connection: Connection, perSecond: number, handshakes: HandshakeQueue<Handshake>): void {
   const budget = new MessageBudget(perSecond);
   const count = () => {
     if (!connection.isOpen || budget.take()) return;
-    entrance.pause(connection.address);
+    handshakes.pause(connection.address);
     connection.end(tryAgainLater, 'Too many messages');
   };
   connection.webSocket.on('message', count);
   connection.webSocket.on('ping', count);
   // Runs before the other listeners, which admit the next socket.
   connection.webSocket.prependListener('error', (fault: Error & { code?: string }) => {
-    if (fault.code === tooManyPieces) entrance.pause(connection.address);
+    if (fault.code === tooManyPieces) handshakes.pause(connection.address);
   });
 }
 
