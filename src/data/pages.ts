@@ -155,7 +155,7 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
     pageInfo: {
       startCursor: async () => (await edges())[0]?.cursor ?? null,
       endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
-      // An empty page has no rows between `after` and `before`: all rows before `before` are up to `after`.
+      // An empty page has no edge of its own; then its bounds `before` and `after` are used instead.
       async hasPreviousPage() {
         const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
         return isAny({ before: start });
