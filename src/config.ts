@@ -1,4 +1,4 @@
-/** Of an address, by which one signs in to it. */
+/** The password in a URL; it is hidden in messages. */
 const password = /(?<=:\/\/[^/:@]*:)[^/]*@/;
 
 /** A setting with a bad value; the message is one line that names the setting, the value and what is allowed. */
@@ -24,7 +24,7 @@ export interface OAuthSettings {
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
 
-/** Every setting, from the environment. @throws BadSetting, or an AggregateError of every one that is not allowed. */
+/** Reads all settings from the environment. @throws BadSetting, or an AggregateError if several settings are bad. */
 export function readConfig(environment: Environment = process.env) {
   const bad: BadSetting[] = [];
   const config = readSettings(environment, bad);
@@ -33,10 +33,10 @@ export function readConfig(environment: Environment = process.env) {
   return config;
 }
 
-/** Only whole where `bad` stays empty. */
+/** The result is valid only if `bad` stays empty. */
 function readSettings(environment: Environment, bad: BadSetting[]) {
   const text = (name: string, fallback: string) => environment[name] || fallback;
-  /** What it gives for one that is bad is never used. */
+  /** The value returned for a bad setting is never used. */
   const checked = <T>(read: () => T): T => {
     try {
       return read();
@@ -52,17 +52,19 @@ function readSettings(environment: Environment, bad: BadSetting[]) {
   return {
     host: text('HOST', '127.0.0.1'),
     port: whole('PORT', 4000, 0, 65_535),
-    /** Where it is reached from outside; absent: this machine. */
+    /** The URL at which clients reach the server; undefined: this machine only. */
     publicUrl: checked(() => readPublicUrl(environment['PUBLIC_URL'] || undefined)),
-    /** Whose pages may call beside the server's own. */
+    /** The origins whose pages may send requests, in addition to the server's own origin. */
     allowedOrigins: checked(() => readOrigins(text('ALLOWED_ORIGINS', ''))),
-    /** A JSON file, id → document: only those run; absent: any. */
+    /**
+     * A JSON file that maps ids to documents; only these documents are executed. Undefined: any document is executed.
+     */
     trustedDocuments: environment['TRUSTED_DOCUMENTS'] || undefined,
     databaseUrl: checked(() => readDatabaseUrl(text('DATABASE_URL', 'sqlite:data/postroom.db'))),
-    /** An Ed25519 private key in PEM; absent: made once and kept beside the database. */
+    /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
     sessionKey: environment['SESSION_KEY'] || undefined,
     sessionHours: 24,
-    /** Closes what is open to those without credentials. */
+    /** Whether every operation except sign-up and sign-in needs credentials. */
     authRequired: flag('AUTH_REQUIRED', false),
     signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),
     oauth: checked(() => readOAuth((name) => text(name, ''))),
@@ -72,7 +74,7 @@ function readSettings(environment: Environment, bad: BadSetting[]) {
     stallSeconds: whole('STALL_SECONDS', 60, 1),
     eventRetentionHours: whole('EVENT_RETENTION_HOURS', 168, 1),
     eventRetentionCount: whole('EVENT_RETENTION_COUNT', 100_000, 1),
-    /** Proxies of one's own in front, each of which adds to X-Forwarded-For. */
+    /** The number of the operator's own proxies before the server, each of which adds to X-Forwarded-For. */
     trustProxy: whole('TRUST_PROXY', 0, 0, 10),
     rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
     logLevel: checked(() => readLogLevel(text('LOG_LEVEL', 'info'))),
@@ -107,7 +109,7 @@ function readFlag(name: string, value: string): boolean {
   return value === 'true';
 }
 
-/** A setting of an issuer without those that it is nothing without would only seem to be in force. */
+/** Settings that each setting of OAuth requires; without them it would have no effect. */
 const oauthNeeds = {
   OAUTH_ISSUER: ['OAUTH_AUDIENCE'],
   OAUTH_AUDIENCE: ['OAUTH_ISSUER'],

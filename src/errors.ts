@@ -1,6 +1,6 @@
 /**
- * Every error a client can see: its code, the HTTP status that tells the outcome, and what it means.
- * Whatever is not thrown as a `ClientError` is masked as INTERNAL_SERVER_ERROR and logged once.
+ * Every error that a client can receive: its code, its HTTP status and its meaning.
+ * Any error that is not a `ClientError` is masked as INTERNAL_SERVER_ERROR and logged once.
  */
 export const clientErrors = {
   BAD_REQUEST: { status: 400, meaning: 'The HTTP request or its JSON is malformed.' },
@@ -42,13 +42,13 @@ export const clientErrors = {
 
 export type ErrorCode = keyof typeof clientErrors;
 
-/** What is wrong with one field of an input: `field` is its path in the input, `issue` a word of a closed list. */
+/** A problem with one field of an input: `field` is its path in the input. */
 export interface InputProblem {
   field: string;
   issue: 'required' | 'too_short' | 'too_long' | 'invalid' | 'out_of_range';
 }
 
-/** What an error says beside its code and message; becomes the error's GraphQL `extensions`. */
+/** Details of an error in addition to its code and message; they are sent in its GraphQL `extensions`. */
 export interface ErrorExtras {
   details?: readonly InputProblem[];
   live?: { cursor: string };
@@ -57,7 +57,7 @@ export interface ErrorExtras {
   scope?: string;
 }
 
-/** Nobody sees where it comes from, and to find out costs more than the rest of a refusal. */
+/** An error without a stack trace: nobody reads the trace, and it costs more than the rest of a refusal. */
 export class TracelessError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const { stackTraceLimit } = Error;
@@ -67,7 +67,7 @@ export class TracelessError extends Error {
   }
 }
 
-/** Errors that `work` makes have no trace: 20 to 50 µs each. */
+/** Runs `work` without stack traces for the errors it creates; a trace takes 20 to 50 µs. */
 export function withoutTraces<Result>(work: () => Result): Result {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -96,7 +96,7 @@ export class ClientError extends TracelessError {
   }
 }
 
-/** The input breaks rules: every problem at once. */
+/** Creates one error for all problems of an input. */
 export function invalidInput(details: readonly InputProblem[]): ClientError {
   const words = details.map(({ field, issue }) => `${field} ${issue.replaceAll('_', ' ')}`);
   return new ClientError('VALIDATION_ERROR', `The input breaks a rule: ${words.join(', ')}.`, { details });

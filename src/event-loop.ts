@@ -1,4 +1,4 @@
-/** How long work may hold the event loop before everything else gets a turn. */
+/** The longest time that work may block the event loop before sockets and timers are served. */
 const maxTurnMs = 5;
 
 let turnEndsAt = 0;
@@ -6,8 +6,8 @@ let isTurnOpen = false;
 const waiting: (() => void)[] = [];
 
 /**
- * Call it between two pieces of work, as `await yieldWhenDue()`. Undefined as long as this turn of the event loop has time
- * left; then a promise that resolves in a later turn, in the order of the calls.
+ * Call it between two pieces of work, as `await yieldWhenDue()`. Returns undefined while this turn of the event loop
+ * has time left; after that, a promise that resolves in a later turn, in the order of the calls.
  */
 export function yieldWhenDue(): Promise<void> | undefined {
   const now = performance.now();
@@ -29,14 +29,17 @@ function endTurn(): void {
   resumeNext();
 }
 
-/** One after the other until the turn is over: sockets and timers are served before the rest. */
+/**
+ * Resumes one caller after the other until the turn is over; sockets and timers are served before the remaining
+ * callers.
+ */
 function resumeNext(): void {
   if (performance.now() >= turnEndsAt) return;
   waiting.shift()?.();
   if (waiting.length > 0) queueMicrotask(resumeLater);
 }
 
-/** Once nothing more happens without input: the work that was resumed has done its part by then. */
+/** Runs after all pending microtasks, when the resumed work has finished or waits for input. */
 function resumeLater(): void {
   process.nextTick(resumeNext);
 }

@@ -1,5 +1,5 @@
 export interface WindowOptions {
-  /** Charges per key and window. */
+  /** The maximum number of charges per key and window. */
   limit: number;
   windowSeconds: number;
 }
@@ -8,7 +8,7 @@ export interface WindowOptions {
 export interface Charged {
   isOver: boolean;
   remaining: number;
-  /** Until the window ends. */
+  /** The time until the window ends. */
   resetMs: number;
 }
 
@@ -18,17 +18,17 @@ interface Window {
   endsAt: number;
 }
 
-/** About 10 MB. Beyond it the windows of the previous generation end early. */
+/** The maximum per generation, about 10 MB. Above it, the windows of the previous generation end early. */
 const maxWindows = 100_000;
 
 /**
- * Counts charges per key in fixed windows, each of which begins with the first charge of its key. Time is monotonic: a step
- * of the wall clock neither ends a window nor draws it out.
+ * Counts charges per key in fixed windows. A window begins with the first charge of its key. The clock is monotonic, so
+ * that a change of the system time neither shortens nor extends a window.
  */
 export class FixedWindow {
   readonly #limit: number;
   readonly #windowMs: number;
-  /** Windows that began in this generation, which lasts as long as a window, and in the one before: those still run. */
+  /** The windows that began in this generation. A generation lasts as long as a window. */
   #current = new Map<string, Window>();
   #previous = new Map<string, Window>();
   #generationEndsAt = 0;
@@ -62,7 +62,7 @@ export class FixedWindow {
 
   #begin(key: string, now: number): Window {
     if (now >= this.#generationEndsAt || this.#current.size >= maxWindows) {
-      // Two generations on, a window has ended.
+      // After two generations every window has ended.
       this.#previous = now < this.#generationEndsAt + this.#windowMs ? this.#current : new Map();
       this.#current = new Map();
       this.#generationEndsAt = now + this.#windowMs;

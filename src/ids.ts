@@ -8,7 +8,10 @@ export type NodeType = keyof typeof prefixes;
 let lastTime = 0;
 let lastRandom = 0n;
 
-/** Opaque, unique over all types, ascending in the order of making within a process and by the millisecond across them. */
+/**
+ * An opaque id, unique over all types. Ids ascend by time of creation: strictly in one process, by milliseconds across
+ * processes.
+ */
 export function createId(type: NodeType, now = Date.now()): string {
   if (now > lastTime) {
     lastTime = now;
@@ -19,7 +22,7 @@ export function createId(type: NodeType, now = Date.now()): string {
   return prefixes[type] + encode(BigInt(lastTime), 10) + encode(lastRandom, 16);
 }
 
-/** The type that an id was made for, or undefined where it is none of ours. */
+/** The type of an id, or undefined if the text is not an id of Postroom. */
 export function findNodeType(id: string): NodeType | undefined {
   if (!/^[uprk][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
   return (Object.keys(prefixes) as NodeType[]).find((type) => id.startsWith(prefixes[type]));

@@ -1,18 +1,20 @@
 #!/usr/bin/env -S node --max-semi-space-size=16
-// As `npm start`: V8 lets its space for young objects grow to 64 MB, and copies what of it survives while everyone waits.
+// The same flag as in `npm start`. By default V8's space for young objects grows to 64 MB, and the event loop is
+// blocked while V8 copies the surviving objects.
 
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { tuneCollector } from './commands/collector.ts';
 
-// Saves half of a cold start. Beside the packages: whoever may write there could change the program itself.
+// Halves the time of a cold start. The cache is stored with the packages, because a user who can write there could
+// change the program itself anyway.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/postroom', import.meta.url)));
 
 tuneCollector();
 
 type Command = (args: string[]) => Promise<number>;
 
-/** A command loads no more than it needs. */
+/** Imported on demand, so that a command loads only the modules that it needs. */
 const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   import: async () => (await import('./commands/import.ts')).importFile,

@@ -3,27 +3,28 @@ import { writeSync } from 'node:fs';
 const maxWaitingBytes = 1_000_000;
 const firstRetryMs = 1;
 const maxRetryMs = 100;
-/** What waits at the end of the process is written within this time, or lost. */
+/** When the process exits, waiting lines are written within this time, or lost. */
 const exitMs = 200;
 
 export interface OutputOptions {
-  /** The line that is written when others had to be dropped, once there is space again. */
+  /** Creates the line that reports dropped lines, once the destination accepts lines again. */
   describeDropped?: (count: number) => string;
 }
 
 /**
- * Writes lines to standard output (1) or standard error (2), and never waits for the reader. While the destination takes
- * nothing (a pipe that nobody reads, a full disk), lines wait in memory up to a bound; further ones are dropped and counted.
- * No error of the destination ends the process. Only a terminal that was stopped (Ctrl-S) still stops the writer.
+ * Writes lines to standard output (1) or standard error (2), and never waits for the reader. While the destination
+ * accepts nothing (a pipe that nobody reads, a full disk), lines wait in memory up to a limit; further lines are
+ * dropped and counted. No error of the destination ends the process. Only a stopped terminal (Ctrl-S) still blocks the
+ * writer.
  */
 export class Output {
-  /** Lines that were lost since the start. */
+  /** The number of lines dropped since the start. */
   dropped = 0;
   readonly #fd: 1 | 2;
   readonly #describeDropped: OutputOptions['describeDropped'];
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Of those dropped, how many the destination has been told of. */
+  /** The number of dropped lines that have been reported to the destination. */
   #reported = 0;
   #retryMs = firstRetryMs;
   #retry: NodeJS.Timeout | undefined;
@@ -31,13 +32,14 @@ export class Output {
   constructor(fd: 1 | 2, { describeDropped }: OutputOptions = {}) {
     this.#fd = fd;
     this.#describeDropped = describeDropped;
-    // Node opens the stream at its first use, which puts a pipe or a socket into non-blocking mode: writeSync then fails
-    // with EAGAIN where it would wait. Others may write to the stream, too; their failures must not end the process either.
+    // Node opens the stream at its first use, which puts a pipe or a socket into non-blocking mode: writeSync then
+    // fails with EAGAIN instead of blocking. Other code may also write to the stream; its failures must not end the
+    // process.
     (fd === 1 ? process.stdout : process.stderr).on('error', ignore);
     process.once('exit', () => this.#flushAtExit());
   }
 
-  /** Lines, each with its line break. */
+  /** Writes text that consists of whole lines, each with its line break. */
   write(text: string): void {
     const bytes = Buffer.from(text);
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes.length > maxWaitingBytes) {
@@ -49,7 +51,7 @@ export class Output {
     if (!this.#retry) this.#flush();
   }
 
-  /** Writes what the destination takes, and tries again later where it does not take all. */
+  /** Writes as much as the destination accepts, and tries again later if lines remain. */
   #flush(): void {
     this.#retry = undefined;
     if (this.#writeWaiting() && this.#reportDropped()) {
@@ -60,7 +62,7 @@ export class Output {
     this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);
   }
 
-  /** False where some of it still waits. */
+  /** Returns false if some lines still wait. */
   #writeWaiting(): boolean {
     let written = 0;
     for (const bytes of this.#waiting) {
@@ -86,7 +88,9 @@ export class Output {
     return this.#writeWaiting();
   }
 
-  /** How many bytes were taken. Which error it was makes no difference: a full disk, too, may have space again. */
+  /**
+   * Returns the number of bytes written. Every error is treated as temporary: even a full disk may have space again.
+   */
   #tryWrite(bytes: Buffer): number {
     try {
       return writeSync(this.#fd, bytes);

@@ -37,24 +37,27 @@ import { counter, createMetrics, gauge, type Metric } from './transport/metrics.
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/websocket/server.ts';
 
-/** So long a request that is under way may take when the server shuts down. */
+/** The maximum time for running requests to finish when the server shuts down. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
-/** The different subscriptions of an address, or a user, cost an event no more than so many of the largest operations. */
+/** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
-  /** Ends every stream, finishes what runs, and closes the database. */
+  /** Ends every stream, waits for running requests, and closes the database. */
   close(): Promise<void>;
 }
 
-/** Parts that one may bring along. */
+/** Parts that the caller can replace. */
 export interface OwnParts {
   bus?: Bus;
 }
 
-/** Puts the parts together and listens. @throws BadSetting, DatabaseUnusable, or an Error with the code EADDRINUSE. */
+/**
+ * Creates all parts of the server and listens. @throws BadSetting, DatabaseUnusable, or an Error with the code
+ * EADDRINUSE.
+ */
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
@@ -65,7 +68,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     onRecovery: () => log.warn('the database can be written again'),
   });
   try {
-    // Behind the database: one that cannot be used leaves no key beside it.
+    // The key is created after the database is opened, so that a failed start leaves no key file.
     const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
@@ -97,7 +100,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
-        // Who comes back is not who they were.
+        // The viewer may have other rights when the client reconnects.
         verified.forget();
         end();
       });
@@ -124,7 +127,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       async close() {
         const closed = new Promise((done) => http.close(done));
         await Promise.all([door.close(), fanOut.close()]);
-        // A connection whose stream has just ended is kept by who may ask for more.
+        // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
         const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         clearInterval(sweeping);
@@ -145,7 +148,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   }
 }
 
-/** Refusals are charged to the address and, as far as its rate goes, noted: who tries keys and tokens is worth knowing. */
+/** Charges refused credentials to the client's address and audits them, within the rate of the address. */
 function createAuthentication(
   parts: CredentialParts,
   { verified, engine, audit }: { verified: ViewerCache; engine: Engine; audit: Audit },

@@ -14,7 +14,7 @@ export interface NewApiKey {
   expiresAt: number | null;
 }
 
-/** The key, and the user of its own that the application acts as: an admin, where the key is one's. */
+/** Creates a key, and the user that the application acts as. This user is an admin if the key has the scope ADMIN. */
 export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promise<ApiKeyRow> {
   const role = scopes.includes('ADMIN') ? 'ADMIN' : 'MEMBER';
   const { id: userId } = await insertUser(db, { name: key.name, role });
@@ -41,7 +41,7 @@ export async function findApiKeyByHash(db: Db, hash: string): Promise<ApiKeyRow 
   return db.selectFrom('apiKeys').selectAll().where('hash', '=', hash).executeTakeFirst();
 }
 
-/** The keys someone made that are not revoked, oldest first. */
+/** The keys of an owner that are not revoked, oldest first. */
 export async function findApiKeysOf(db: Db, ownerId: string, limit: number): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('apiKeys')
@@ -63,12 +63,12 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Those of an account that is gone, and the one it acted by; to their ids. */
+/** Revokes the keys of a deleted account, including the key of the application that acts as it. Returns their ids. */
 export function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
   return revokeWhere(db, (eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]));
 }
 
-/** Those with ADMIN that someone made; to their ids. */
+/** Revokes the keys with the scope ADMIN of an owner. Returns their ids. */
 export function revokeAdminKeysOf(db: Db, ownerId: string): Promise<string[]> {
   return revokeWhere(db, (eb) => eb.and([eb('ownerId', '=', ownerId), eb('scopes', 'like', '%ADMIN%')]));
 }

@@ -8,11 +8,11 @@ interface Rows {
   rooms: RoomRow;
 }
 
-/** As many as are kept; a page has no more. */
+/** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
 const maxKeptIds = 100;
 const kept = new Map<string, CompiledQuery>();
 
-/** The rows with these ids, in any order. The statement, the same but for how many they are, is compiled once. */
+/** The rows with these ids, in any order. The statement is compiled once for each number of ids. */
 export async function findByIds<Table extends keyof Rows>(
   db: Db,
   table: Table,

@@ -6,60 +6,60 @@ import type { PostRow, RoomEventRow, RoomEventType, RoomRow, Tables, UserRow } f
 const maxMark = 2 ** 31;
 
 /**
- * A position in a room's log: after event number `seq`, whose mark is `mark`. It belongs to the history that the database
- * holds if and only if the log has that number with that mark.
+ * A position in a room's log: after event number `seq`, whose mark is `mark`. It belongs to the database's present
+ * history if and only if the log has this number with this mark.
  */
 export type LogPosition = Pick<RoomEventRow, 'seq' | 'mark'>;
 
-/** Before the first event. */
+/** The position before the first event. */
 export const logStart: LogPosition = { seq: 0, mark: 0 };
 
-/** Where a room's log ends. */
+/** The position of a room's latest event. */
 export function headOf({ head, headMark }: Pick<RoomRow, 'head' | 'headMark'>): LogPosition {
   return { seq: head, mark: headMark };
 }
 
-/** What an event says beyond its entry in the log: as it was when it was written, so that a live event need not be read. */
+/** The rows of an event's subject, as they were when the event was written, so that a live event needs no read. */
 export interface EventContent {
   post: PostRow;
   author: UserRow;
 }
 
 export interface RoomEvent extends RoomEventRow {
-  /** Absent in a replay, which reads everything as it is now. */
+  /** Undefined in a replay, which reads the content as it is now. */
   content?: EventContent | undefined;
 }
 
-/** What happened, before it has a number. */
+/** An event before it has a number. */
 export interface NewRoomEvent {
   roomId: string;
   type: RoomEventType;
   subjectId: string;
   version: number;
   actorId: string | null;
-  /** The room's next time, where the change has asked for it (`findNextTime`) and stored it in a row of its own. */
+  /** The time of the event, if the change has already read it (`findNextTime`) and stored it in another row. */
   at?: number;
   content?: EventContent;
 }
 
 /**
- * The time of a room's next event, in milliseconds since 1970: now, but always later than that of the latest one. A clock
- * that was set back, or two changes in one millisecond, must not put what is new before a position that a client already
- * holds. What an import brought in makes no events: a post of the far future does not count.
+ * The time of a room's next event, in milliseconds since 1970: now, but always later than the latest event. If the
+ * clock was set back, or two changes fall in one millisecond, new content must not be placed before a position that a
+ * client already has. An import writes no events, so an imported post with a time in the far future does not count.
  */
 export async function findNextTime(db: Db, roomId: string): Promise<number> {
   const { latest } = await db.selectFrom('rooms').select(latestTime).where('id', '=', roomId).executeTakeFirstOrThrow();
   return Math.max(Date.now(), latest + 1);
 }
 
-/** Of a room's latest event, or of its creation. */
+/** The time of a room's latest event, or of its creation. */
 const latestTime = sql<number>`coalesce(
   (select "at" from "roomEvents" where "roomId" = "rooms"."id" order by "seq" desc limit 1), "rooms"."createdAt"
 )`.as('latest');
 
 /**
- * Writes an event into the log, in the transaction of the change. The number comes from the room's own row, which stays
- * locked until the commit: the order of numbers is the order of commits.
+ * Writes an event into the log, in the transaction of the change. The number comes from the room's row, which stays
+ * locked until the commit, so that the order of numbers is the order of commits.
  */
 export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
   const mark = randomInt(1, maxMark);
@@ -75,7 +75,7 @@ export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): 
   return { ...row, ...(content && { content }) };
 }
 
-/** Up to `limit` events behind number `after`, in order. */
+/** Up to `limit` events after number `after`, in order. */
 export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {
   return db
     .selectFrom('roomEvents')
@@ -87,38 +87,41 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .execute();
 }
 
-/** Where the log of a room ends, or undefined where the room is gone. */
+/** The head of a room, or undefined if the room is deleted. */
 export async function findHead(db: Db, roomId: string): Promise<LogPosition | undefined> {
   const row = await db.selectFrom('rooms').select(['head', 'headMark']).where('id', '=', roomId).executeTakeFirst();
   return row && headOf(row);
 }
 
-/** Where the log of each of these rooms ends; a deleted room is absent. */
+/** The heads of these rooms; a deleted room is absent. */
 export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, LogPosition>> {
   const rows = await db.selectFrom('rooms').select(['id', 'head', 'headMark']).where('id', 'in', roomIds).execute();
   return new Map(rows.map((row) => [row.id, headOf(row)]));
 }
 
-/** The user's events keep no actor once the account is gone. */
+/** Removes a deleted user as the actor of events. */
 export async function forgetActor(db: Db, userId: string): Promise<void> {
   await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
 }
 
 export interface TrimOptions {
-  /** Events older than this, in milliseconds since 1970. */
+  /** Events before this time, in milliseconds since 1970, are deleted. */
   before: number;
-  /** Events behind the latest `count` of their room. */
+  /** Events before the latest `count` events of their room are deleted. */
   count: number;
-  /** At most so many at once. */
+  /** The maximum number of events deleted by one call. */
   limit: number;
 }
 
-/** Deletes the oldest events that are no longer kept, and tells how many. Both ways to them are seeks: it runs beside the living. */
+/**
+ * Deletes the oldest events past the retention, and returns their number. Both statements seek in an index, so it runs
+ * fast.
+ */
 export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
   const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
   const surplus = db
     .selectFrom('rooms')
-    // SQLite keeps the order of a cross join; of its own it would go through all events.
+    // SQLite keeps the order of a cross join. With another join it would scan all events.
     .crossJoin('roomEvents')
     .select(['roomId', 'seq'])
     .whereRef('roomId', '=', 'rooms.id')

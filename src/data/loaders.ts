@@ -5,10 +5,10 @@ import { findLastPosts, type PostReading } from './posts.ts';
 import { findMemberships } from './rooms.ts';
 import type { PostRow, RoomRow, UserRow } from './tables.ts';
 
-/** A statement reads no more of them, as no page has more. */
+/** The maximum number of bodies that one statement reads; a page has no more posts. */
 const maxBodies = 100;
 
-/** Reads by id, batched and remembered for one operation. */
+/** Reads by id, batched and cached for one operation. */
 export interface Loaders {
   user: DataLoader<string, UserRow | undefined>;
   post: DataLoader<string, PostRow | undefined>;
@@ -19,7 +19,7 @@ export interface Loaders {
   lastPosts: (authorId: string, last: number) => Promise<PostRow[]>;
 }
 
-/** `reading` is asked for only where a read depends on it. */
+/** `reading` is called only if a read depends on it. */
 export function createLoaders(db: Db, reading: () => PostReading): Loaders {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
   const memberships = new Map<string, DataLoader<string, boolean>>();

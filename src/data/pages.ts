@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../errors.ts';
 import type { PostRow, RoomRow, Tables, UserRow } from './tables.ts';
 
-/** A page whose rows are read, and counted, only when asked for. */
+/** A page whose rows are read and counted only if they are selected. */
 export interface Page<Row> {
   data: () => Promise<Row[]>;
   pagination: Pagination;
@@ -27,7 +27,7 @@ export interface Edge<Node> {
 export type PostEdge = Edge<PostRow>;
 export type RoomMemberEdge = Edge<UserRow> & { joinedAt: number };
 
-/** A page by keyset (Relay), read only when asked for. */
+/** A page of a keyset (a Relay connection), read only if it is selected. */
 export interface Connection<AnyEdge extends Edge<unknown>> {
   edges: () => Promise<AnyEdge[]>;
   nodes: () => Promise<AnyEdge['node'][]>;
@@ -44,7 +44,7 @@ export interface PageInfo {
 export type PostConnection = Connection<PostEdge>;
 export type RoomMemberConnection = Connection<RoomMemberEdge>;
 
-/** Which of them answer a field of the schema as they are. */
+/** The properties that are fields of the schema without a resolver. */
 export const pageFields = {
   Pagination: ['page', 'limit', 'total', 'pages'] satisfies (keyof Pagination)[],
   UserPage: ['data', 'pagination'] satisfies (keyof UserPage)[],
@@ -74,7 +74,10 @@ export interface ConnectionArguments {
 export const maxPageLength = 100;
 const defaultPageLength = 20;
 
-/** A page of an ordered query, or of nothing for null. @throws ClientError VALIDATION_ERROR where page or limit are out of range. */
+/**
+ * Creates a page of an ordered query; for null, an empty page.
+ * @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range.
+ */
 export function createPage<Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row> | null,
   { page, limit }: PageArguments,
@@ -109,23 +112,23 @@ async function count<Table extends keyof Tables, Row>(query: SelectQueryBuilder<
   return Number(rows);
 }
 
-/** The place of a row in an order by (time, id). */
+/** The position of a row in an order by (time, id). */
 export type Key = readonly [time: number, id: string];
 
 export interface KeyRange {
   after?: Key | undefined;
   before?: Key | undefined;
-  /** Read from the end; the rows come in ascending order all the same. */
+  /** Whether to read from the end; the rows are in ascending order in either case. */
   fromEnd: boolean;
   limit: number;
 }
 
-/** What a connection runs over. */
+/** The source of a connection's edges. */
 export interface KeysetSource<AnyEdge extends Edge<unknown>> {
   read: (range: KeyRange) => Promise<AnyEdge[]>;
 }
 
-/** A connection. @throws ClientError VALIDATION_ERROR where the arguments are out of range or are no cursors. */
+/** Creates a connection. @throws ClientError VALIDATION_ERROR if an argument is out of range or not a cursor. */
 export function createConnection<AnyEdge extends Edge<unknown>>(
   source: KeysetSource<AnyEdge>,
   { first, after, last, before }: ConnectionArguments,
@@ -141,7 +144,7 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
   const fromEnd = first == null && last != null;
   const edges = once(async () => {
     const read = await source.read({ ...range, fromEnd, limit: first ?? last ?? defaultPageLength });
-    // Where both are given, `last` counts within the first (Relay, 4.4).
+    // If both are given, `last` applies to the result of `first` (Relay, 4.4).
     return last == null ? read : read.slice(-last);
   });
   const isAny = async (bounds: Partial<KeyRange>) =>
@@ -152,7 +155,7 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
     pageInfo: {
       startCursor: async () => (await edges())[0]?.cursor ?? null,
       endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
-      // On an empty page nothing stands between the bounds: what is before the one stands behind the other.
+      // An empty page has no edge of its own; then its bounds `before` and `after` are used instead.
       async hasPreviousPage() {
         const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
         return isAny({ before: start });

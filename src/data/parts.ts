@@ -3,15 +3,15 @@ import type { Db } from './database.ts';
 
 const lengths = [100, 10, 1];
 
-/** A statement over a list of values: how it reads for a part of them, and what each value gives to its parameters. */
+/** A statement over a list of values: builds it for a part of the list, and gives the parameters of each value. */
 interface ListStatement<Value, Row> {
   build: (part: readonly Value[]) => Compilable<Row>;
   parametersOf: (value: Value) => readonly unknown[];
 }
 
 /**
- * Runs a statement over a long list, in parts of few lengths: it is compiled and prepared once for each length, and
- * stays within the parameters that a statement may have. Tells what all of them returned.
+ * Runs a statement over a long list, in parts with few different lengths. It is compiled and prepared once for each
+ * length, and does not exceed the maximum number of parameters. Returns the rows of all parts.
  */
 export async function executeInParts<Value, Row>(
   db: Db,

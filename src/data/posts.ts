@@ -31,11 +31,11 @@ export interface NewPost {
   title: string;
   body: string | null;
   publishedAt: number | null;
-  /** Now, unless it came with imported history. */
+  /** The default is now; an import gives the original time. */
   createdAt?: number;
 }
 
-/** What is undefined stays. */
+/** An undefined property stays unchanged. */
 export interface PostChanges {
   title?: string | undefined;
   body?: string | null | undefined;
@@ -61,10 +61,12 @@ export async function findPost(db: Db, id: string): Promise<PostRow | undefined>
   return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** What a list of posts is read for. */
+/** The conditions under which a list of posts is read. */
 export interface PostReading {
   visibleRooms: VisibleRooms;
-  /** Else the rows have null for it; a long body takes a hundred times as long to read as all else of its post. */
+  /**
+   * If false, `body` is null in the rows. A long body takes a hundred times as long to read as the rest of its post.
+   */
   readsBodies: boolean;
 }
 
@@ -108,7 +110,7 @@ export function findDrafts(db: Db, reading: PostReading, authorId: string, page:
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/** Of each author the last `last` published posts, all in one statement, newest last. */
+/** The last `last` published posts of each author, newest last, in one statement. */
 export async function findLastPosts(
   db: Db,
   reading: PostReading,
@@ -163,7 +165,7 @@ async function readRoomPosts(
   return fromEnd ? edges.reverse() : edges;
 }
 
-/** The post as changed, or undefined where it has changed since `post` was read. */
+/** Returns the changed post, or undefined if another change was committed since `post` was read. */
 export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow | undefined> {
   return db
     .updateTable('posts')
@@ -178,7 +180,9 @@ export async function deletePost(db: Db, id: string): Promise<void> {
   await db.deleteFrom('posts').where('id', '=', id).execute();
 }
 
-/** Deletes what an author never published, and what was published too where `published` says so; tells the published ones. */
+/**
+ * Deletes the drafts of an author and, if `published` is true, also the published posts. Returns the published posts.
+ */
 export async function deletePostsOfAuthor(db: Db, authorId: string, published: boolean): Promise<PostRow[]> {
   let query = db.deleteFrom('posts').where('authorId', '=', authorId);
   if (!published) query = query.where('publishedAt', 'is', null);
@@ -186,10 +190,10 @@ export async function deletePostsOfAuthor(db: Db, authorId: string, published: b
   return deleted.filter(({ publishedAt }) => publishedAt !== null);
 }
 
-/** What tells one post of imported history from another. */
+/** The columns by which an import recognises a post. */
 export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' | 'body'>;
 
-/** The posts that one of these resembles: by author, time and body, where no body is like an empty one. */
+/** Finds stored posts with the same author, time and body as one of these; no body equals an empty body. */
 export async function findResembling(db: Db, posts: readonly Omit<PostIdentity, 'roomId'>[]): Promise<PostIdentity[]> {
   return executeInParts(db, posts, {
     build: (part) => {

@@ -29,7 +29,7 @@ export interface NewRoom {
   ownerId?: string | null;
 }
 
-/** What is undefined stays. */
+/** An undefined property stays unchanged. */
 export interface RoomChanges {
   name: string | undefined;
   visibility: RoomRow['visibility'] | undefined;
@@ -51,12 +51,12 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
   };
 }
 
-/** @throws a unique violation where the name is taken. */
+/** @throws a unique violation if the name is taken. */
 export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
   return db.insertInto('rooms').values(createRoomRow(room)).returningAll().executeTakeFirstOrThrow();
 }
 
-/** @throws a unique violation where a name is taken. */
+/** @throws a unique violation if a name is taken. */
 export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
   await executeInParts(db, rows, {
     build: (part) => db.insertInto('rooms').values([...part]),
@@ -68,7 +68,7 @@ export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined>
   return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The public room of this name, else the oldest private one in sight. */
+/** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
 export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: string): Promise<RoomRow | undefined> {
   if (!isStorable(name)) return undefined;
   return db
@@ -82,7 +82,7 @@ export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: s
     .executeTakeFirst();
 }
 
-/** Public rooms by their names. */
+/** The public rooms with these names. */
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
     build: (part) =>
@@ -106,7 +106,10 @@ export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFil
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/** The room as changed, or undefined where it has changed since `room` was read. @throws a unique violation where the name is taken. */
+/**
+ * Returns the changed room, or undefined if another change was committed since `room` was read.
+ * @throws a unique violation if the name is taken.
+ */
 export async function updateRoom(
   db: Db,
   room: RoomRow,
@@ -126,7 +129,7 @@ export async function updateRoom(
     .executeTakeFirst();
 }
 
-/** The rooms of an account that is gone stay without an owner; tells them as changed. */
+/** Removes the owner from the rooms of a deleted account. Returns the changed rooms. */
 export async function disownRooms(db: Db, ownerId: string): Promise<RoomRow[]> {
   return db
     .updateTable('rooms')
@@ -141,7 +144,7 @@ export async function deleteRoom(db: Db, id: string): Promise<void> {
   await db.deleteFrom('rooms').where('id', '=', id).execute();
 }
 
-/** Whether the user was not a member before. */
+/** Returns true if the user was not a member before. */
 export async function insertMember(
   db: Db,
   roomId: string,
@@ -156,7 +159,7 @@ export async function insertMember(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Whether the user was a member before. */
+/** Returns true if the user was a member before. */
 export async function deleteMember(db: Db, roomId: string, userId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('roomMembers')
@@ -166,7 +169,10 @@ export async function deleteMember(db: Db, roomId: string, userId: string): Prom
   return numDeletedRows === 1n;
 }
 
-/** Which of these users see the room; undefined where everyone does, or where it is gone and its streams end for that. */
+/**
+ * The users among `userIds` who may see the room. Undefined if every user may see it, or if it is deleted: its streams
+ * then end for that reason.
+ */
 export async function findReaders(
   db: Db,
   roomId: string,
@@ -178,7 +184,7 @@ export async function findReaders(
 
 async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
   const rows = await executeInParts(db, userIds, {
-    // One parameter of the room for each user keeps the parts alike.
+    // The room is a parameter once per user, so that each value has the same number of parameters.
     build: (part) =>
       db
         .selectFrom('roomMembers')
@@ -189,7 +195,7 @@ async function findMembersAmong(db: Db, roomId: string, userIds: readonly string
   return new Set(rows.map(({ userId }) => userId));
 }
 
-/** Which of these rooms the user is a member of. */
+/** The rooms among `roomIds` of which the user is a member. */
 export async function findMemberships(db: Db, userId: string, roomIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('roomMembers')
@@ -200,7 +206,7 @@ export async function findMemberships(db: Db, userId: string, roomIds: readonly 
   return new Set(rows.map(({ roomId }) => roomId));
 }
 
-/** The rooms that a user is a member of. */
+/** The rooms of which the user is a member. */
 export async function findRoomsOfMember(db: Db, userId: string): Promise<string[]> {
   const rows = await db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).execute();
   return rows.map(({ roomId }) => roomId);

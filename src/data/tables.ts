@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 
 /*
- * Columns carry the names of the schema's fields, so that a row answers its scalar fields by itself.
+ * Columns have the names of the schema's fields, so that scalar fields need no resolver.
  * Times are milliseconds since 1970, UTC.
  */
 
@@ -29,10 +29,16 @@ interface UserTable extends Versioned {
   emailKey: string | null;
   passwordHash: string | null;
   role: 'MEMBER' | 'ADMIN';
-  /** Sessions that began under a lower value, and an issuer's tokens of before, have ended, but for the session `keptSession`. */
+  /**
+   * Sessions that began with a lower value, and an issuer's earlier tokens, have ended, except for the session
+   * `keptSession`.
+   */
   sessionsFrom: number;
   keptSession: string | null;
-  /** Whom an OAuth issuer knows them as; of one who is gone a hash of both, so that tokens of before stay refused. */
+  /**
+   * The user's issuer and subject. For a deleted user, `oauthSubject` is a hash of both, so that earlier tokens stay
+   * refused.
+   */
   oauthIssuer: string | null;
   oauthSubject: string | null;
   deletedAt: number | null;
@@ -46,7 +52,7 @@ interface RoomTable extends Versioned {
   head: number;
   /** The mark of the room's latest event; 0 before the first. */
   headMark: number;
-  /** The mark of the event before the latest: what the latest names as its `previousMark`. */
+  /** The mark of the event before the latest; it equals the `previousMark` of the latest event. */
   previousMark: number;
 }
 
@@ -64,18 +70,21 @@ interface PostTable extends Versioned {
   publishedAt: number | null;
 }
 
-/** The log: what happened in a room, numbered from the room's own row. Holds no content, so that nothing erased can be replayed. */
+/**
+ * The log of events, numbered by the `head` of their room. It has no content, so that erased content cannot be
+ * replayed.
+ */
 interface RoomEventTable {
   roomId: string;
   seq: number;
-  /** Random, 31 bits, never 0: it tells this event from another one that takes the same number after the database was rewound. */
+  /** Random, 31 bits, never 0. It distinguishes this event from an event that gets the same number after a rewind. */
   mark: number;
-  /** The mark of the event numbered one less; 0 for the first. It stays known when that event is trimmed. */
+  /** The mark of the previous event, 0 for the first event. It stays available after the previous event is trimmed. */
   previousMark: number;
   type: RoomEventType;
-  /** The post or user it is about; the room itself for RoomUpdated. */
+  /** The id of the post or user that the event concerns; for RoomUpdated, the id of the room. */
   subjectId: string;
-  /** The subject's version behind the change. */
+  /** The subject's version after the change. */
   version: number;
   actorId: string | null;
   at: number;
@@ -85,13 +94,13 @@ interface ApiKeyTable {
   id: string;
   name: string;
   prefix: string;
-  /** SHA-256 of the key, in hex; the key itself is random enough to need no slower one. */
+  /** SHA-256 of the key, in hex. The key is random enough that no slower hash is needed. */
   hash: string;
   /** READ, WRITE and ADMIN, separated by spaces. */
   scopes: string;
   /** The user that the application acts as. */
   userId: string;
-  /** Who made it; null where the operator did. */
+  /** The user who created it; null for the operator. */
   ownerId: string | null;
   createdAt: number;
   expiresAt: number | null;
@@ -124,7 +133,7 @@ export type RoomEventRow = Selectable<RoomEventTable>;
 
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
 
-/** Which columns answer a field of the schema as they are. */
+/** The columns that are fields of the schema without a resolver. */
 export const columns = {
   User: ['id', 'name', 'role', 'createdAt', 'updatedAt', 'version'] satisfies (keyof UserRow)[],
   Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],

@@ -3,14 +3,14 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 /** The longest name or title, in code points. */
 const maxLineLength = 200;
 
-/** Whether text can stand in the database at all: NUL and lone surrogates are refused everywhere. */
+/** Whether the database can store the text: NUL and lone surrogates are refused everywhere. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Whether a column contains the text; A to Z match a to z. */
+/** Whether a column contains the text, without regard to the case of A to Z. */
 export function contains(column: 'name' | 'title', text: string): RawBuilder<SqlBool> {
-  // Databases bound the length of a pattern, and read one with a NUL as ending there.
+  // Databases limit the length of a pattern, and a pattern ends at its first NUL.
   if (!isStorable(text) || text.length > 2 * maxLineLength) return sql<SqlBool>`1 = 0`;
   const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
   return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;

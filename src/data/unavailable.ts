@@ -1,9 +1,11 @@
 import { ClientError } from '../errors.ts';
 
-/** The database cannot do it now: nothing of it was stored, and nothing of it will be. `reason` is for the operator. */
+/**
+ * The database is not available: nothing was stored, and nothing will be stored later. `reason` is for the operator.
+ */
 export class DatabaseUnavailable extends ClientError {
   readonly reason: string;
-  /** Whether only another writer was in the way. */
+  /** Whether the only cause was another writer. */
   readonly isBusy: boolean;
 
   constructor(reason: string, { isBusy = false, cause }: { isBusy?: boolean; cause?: unknown } = {}) {

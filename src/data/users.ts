@@ -18,10 +18,10 @@ export interface NewUser {
   name: string;
   email?: string | null;
   passwordHash?: string | null;
-  /** Now, unless it came with imported history. */
+  /** The default is now; an import gives the original time. */
   createdAt?: number;
   role?: UserRow['role'];
-  /** Whom an OAuth issuer knows them as. */
+  /** The user's OAuth issuer and subject. */
   oauth?: OAuthSubject;
   sessionsFrom?: number;
 }
@@ -31,7 +31,7 @@ export interface OAuthSubject {
   subject: string;
 }
 
-/** What is undefined stays. */
+/** An undefined property stays unchanged. */
 export interface UserChanges {
   name: string | undefined;
   email: string | null | undefined;
@@ -69,7 +69,7 @@ export function createUserRow({
   };
 }
 
-/** @throws a unique violation where the e-mail is taken. */
+/** @throws a unique violation if the e-mail is taken. */
 export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
   return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
 }
@@ -81,7 +81,7 @@ export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<voi
   });
 }
 
-/** By what is known of a user whether credentials still are. */
+/** The columns that decide whether a user's credentials are still valid. */
 export type Account = Pick<UserRow, 'id' | 'role' | 'deletedAt' | 'sessionsFrom' | 'keptSession'>;
 
 export async function findAccounts(db: Db, ids: readonly string[]): Promise<Account[]> {
@@ -102,8 +102,8 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserRow | 
 }
 
 /**
- * Those without credentials of any kind, by exact name: authors that came with imported history. Of equal names the
- * oldest counts.
+ * Finds users without credentials by exact name: the authors of imported posts. If several users have the same name,
+ * the oldest is used.
  */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
@@ -132,7 +132,10 @@ export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): U
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/** The user as changed, or undefined where it has changed since `user` was read. @throws a unique violation where the e-mail is taken. */
+/**
+ * Returns the changed user, or undefined if another change was committed since `user` was read.
+ * @throws a unique violation if the e-mail is taken.
+ */
 export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow | undefined> {
   return db
     .updateTable('users')
@@ -148,7 +151,7 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
     .executeTakeFirst();
 }
 
-/** Erases name, e-mail and credentials; the id stays, so that a post keeps its author. */
+/** Erases name, e-mail and credentials. The id stays, so that posts keep their author. */
 export async function eraseUser(db: Db, user: UserRow): Promise<void> {
   const now = Date.now();
   await db
@@ -168,7 +171,7 @@ export async function eraseUser(db: Db, user: UserRow): Promise<void> {
     .execute();
 }
 
-/** The user whom an issuer knows as this subject. */
+/** The user with this issuer and subject. */
 export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Promise<UserRow | undefined> {
   return db
     .selectFrom('users')
@@ -178,15 +181,17 @@ export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Pr
     .executeTakeFirst();
 }
 
-/** What a first sight shows: `startedAt` is when the token was made, in milliseconds since 1970. */
+/**
+ * The data of a subject's first token: `startedAt` is the time when the token was issued, in milliseconds since 1970.
+ */
 export interface FirstSeen {
   name: string;
   startedAt: number;
 }
 
 /**
- * The same, made at first sight; once, also where two requests see them first. Undefined where the token is older than the
- * end of the account that they had before.
+ * Finds the user of a subject, or creates it with the subject's first token; concurrent requests create it only once.
+ * Undefined if the token is older than the deletion of the subject's previous account.
  */
 export async function findOrCreateSubject(
   db: Db,
@@ -203,7 +208,7 @@ export async function findOrCreateSubject(
   return findSubject(db, oauth);
 }
 
-/** When this subject's account was erased last; before all times where it never was. */
+/** The latest time at which an account of this subject was erased; -1 if there was none. */
 async function findErasure(db: Db, { issuer, subject }: OAuthSubject): Promise<number> {
   const { erasedAt } = await db
     .selectFrom('users')
@@ -223,7 +228,10 @@ function hashSubject(issuer: string, subject: string): string {
   return hash('sha256', `${issuer} ${subject}`);
 }
 
-/** A new password; all sessions end but the one named. Returns the new `sessionsFrom`, above the last whatever the clock says. */
+/**
+ * Sets a password and ends all sessions except one. Returns the new `sessionsFrom`, which always increases, whatever
+ * the clock.
+ */
 export async function setPassword(
   db: Db,
   user: UserRow,
@@ -235,7 +243,7 @@ export async function setPassword(
   return sessionsFrom;
 }
 
-/** The user of this e-mail as changed, or undefined where there is none. */
+/** Returns the changed user with this e-mail, or undefined if there is none. */
 export async function setRole(db: Db, email: string, role: UserRow['role']): Promise<UserRow | undefined> {
   return db
     .updateTable('users')

@@ -1,13 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** Which rooms a reader sees: the public ones, and those they are a member of. */
+/**
+ * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if
+ * `seesAll`.
+ */
 export interface VisibleRooms {
-  /** Null for one without credentials. */
+  /** Null for a viewer without credentials. */
   userId: string | null;
   seesAll: boolean;
 }
 
-/** Whether the room of a row is one that the reader sees. The hidden ones are found once a statement, not once a row. */
+/**
+ * Whether the room of a row is visible to the viewer. The hidden rooms are read once per statement, not once per row.
+ */
 export function isVisibleRoom(
   { userId, seesAll }: VisibleRooms,
   roomId: 'rooms.id' | 'posts.roomId' | 'recent.roomId',

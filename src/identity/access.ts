@@ -5,20 +5,20 @@ import { isKeyAlive } from './application.ts';
 import { isSessionAlive } from './session/session.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
-/* Who may do what: each rule a sentence. */
+/* The rules of access, one function per rule. */
 
-/** Whoever changes anything is signed in. */
+/** Every change needs a viewer who is signed in. */
 export function assertSignedIn(viewer: Viewer | null): Viewer {
   if (!viewer) throw new ClientError('UNAUTHENTICATED', 'Sign in first.');
   return viewer;
 }
 
-/** Where the operator says so, nothing is done for one without credentials, but to sign up and in. */
+/** With AUTH_REQUIRED, a client without credentials can only sign up and sign in. */
 export function assertMayCome(viewer: Viewer | null, isSigningIn: boolean): void {
   if (!viewer && !isSigningIn) throw new ClientError('UNAUTHENTICATED', 'Sign in first.');
 }
 
-/** Credentials are used for what their scopes name: queries and subscriptions need READ, mutations WRITE. */
+/** Credentials need a scope for each operation: READ for queries and subscriptions, WRITE for mutations. */
 export function assertScope(viewer: Viewer | null, scope: Scope): void {
   if (viewer && !viewer.scopes.has(scope)) throw lackOf(scope);
 }
@@ -27,35 +27,35 @@ export function lackOf(scope: Scope): ClientError {
   return new ClientError('FORBIDDEN', `The credentials lack the scope ${scope}.`, { scope });
 }
 
-/** A stream goes on by fresh credentials where they have what it began with: READ and, where it was an admin's, ADMIN. */
+/** A stream continues with new credentials only if they have READ and, if the stream was started by an admin, ADMIN. */
 export function findLostScope(viewer: Viewer | null, begunBy: Viewer | null): Scope | undefined {
   if (viewer && !viewer.scopes.has('READ')) return 'READ';
   return isAdmin(begunBy) && !isAdmin(viewer) ? 'ADMIN' : undefined;
 }
 
-/** Whose account is gone, or whose session a new password has ended, is signed in no longer. */
+/** A viewer is no longer signed in if the account was deleted, or if a new password ended the session. */
 export function assertLiving(viewer: Viewer, user: UserRow | undefined): UserRow {
   if (!user || user.deletedAt !== null) throw new ClientError('UNAUTHENTICATED', 'The account is gone.');
   if (!isSessionAlive(viewer, user)) throw new ClientError('UNAUTHENTICATED', 'The session has ended.');
   return user;
 }
 
-/** An application whose key was revoked, or has ended, is signed in no longer. */
+/** An application is no longer signed in if its key was revoked or has expired. */
 export function assertKeyLiving(key: ApiKeyRow | undefined): void {
   if (!key || !isKeyAlive(key)) throw new ClientError('UNAUTHENTICATED', 'The API key has ended.');
 }
 
-/** An admin is one by role, and by the scope of the credentials. */
+/** A viewer is an admin if both the role of the user and the scopes of the credentials say ADMIN. */
 export function isAdmin(viewer: Viewer | null): boolean {
   return viewer?.user.role === 'ADMIN' && viewer.scopes.has('ADMIN');
 }
 
-/** One sees public rooms, and private ones as a member; an admin sees every room. */
+/** Public rooms are visible to everyone, private rooms to their members, and all rooms to admins. */
 export function visibleRoomsOf(viewer: Viewer | null): VisibleRooms {
   return { userId: viewer?.user.id ?? null, seesAll: isAdmin(viewer) };
 }
 
-/** A private room, and all that is in it, does not exist for one who is no member. */
+/** For a viewer who is not a member, a private room and its content do not exist. */
 export async function maySeeRoom(
   viewer: () => Viewer | null,
   room: RoomRow,
@@ -66,29 +66,29 @@ export async function maySeeRoom(
   return reader !== null && (isAdmin(reader) || isMember(reader.user.id, room.id));
 }
 
-/** An e-mail is shown to its owner and to admins. */
+/** An e-mail address is visible to its owner and to admins. */
 export function maySeeEmail(viewer: Viewer | null, user: UserRow): boolean {
   return viewer?.user.id === user.id || isAdmin(viewer);
 }
 
-/** Drafts and keys are listed for whose they are alone. */
+/** Drafts and API keys are listed only for their owner. */
 export function maySeeOwn(viewer: Viewer | null, user: UserRow): boolean {
   return viewer?.user.id === user.id;
 }
 
-/** A draft is reached by its author alone; for anyone else it does not exist. */
+/** A draft is visible only to its author; for anyone else it does not exist. */
 export function maySeePost(viewer: () => Viewer | null, post: PostRow): boolean {
   return post.publishedAt !== null || viewer()?.user.id === post.authorId;
 }
 
-/** Only users themselves change their account. */
+/** Only the user can change their account. */
 export function assertMayChangeUser(viewer: Viewer, user: UserRow | undefined): UserRow {
   const seen = assertUser(user);
   if (seen.id !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only users themselves change their account.');
   return seen;
 }
 
-/** Only users themselves, and admins, delete an account. */
+/** Only the user and admins can delete an account. */
 export function assertMayDeleteUser(viewer: Viewer, user: UserRow | undefined): UserRow {
   const seen = assertUser(user);
   if (seen.id !== viewer.user.id && !isAdmin(viewer)) {
@@ -97,49 +97,52 @@ export function assertMayDeleteUser(viewer: Viewer, user: UserRow | undefined): 
   return seen;
 }
 
-/** What is done to a user is done to one who is there. */
+/** The user must exist and must not be deleted. */
 export function assertUser(user: UserRow | undefined): UserRow {
   if (!user || user.deletedAt !== null) throw new ClientError('NOT_FOUND', 'There is no such user.');
   return user;
 }
 
-/** Only owners, and admins, change a room and its members. */
+/** Only the owner and admins can change a room and its members. */
 export function assertMayChangeRoom(viewer: Viewer, room: RoomRow): void {
   if (room.ownerId !== viewer.user.id && !isAdmin(viewer)) {
     throw new ClientError('FORBIDDEN', 'Only its owner changes a room.');
   }
 }
 
-/** Whoever is signed in posts in a public room, only members in a private one. */
+/** Every user who is signed in can post in a public room; only members can post in a private room. */
 export function assertMayPost(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
     throw new ClientError('FORBIDDEN', 'Only members post in a private room.');
 }
 
-/** One joins a public room by oneself, a private one by its owner. */
+/** Users can join a public room themselves; the owner adds members to a private room. */
 export function assertMayJoin(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
     throw new ClientError('FORBIDDEN', 'Its owner adds members to a private room.');
 }
 
-/** An owner stays in the room. */
+/** The owner cannot leave the room. */
 export function assertMayLeave(userId: string, room: RoomRow): void {
   if (room.ownerId === userId) throw new ClientError('CONFLICT', 'Its owner does not leave a room: delete it instead.');
 }
 
-/** Only authors change their posts. */
+/** Only the author can change a post. */
 export function assertMayChangePost(viewer: Viewer, post: PostRow): void {
   if (post.authorId !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only its author changes a post.');
 }
 
-/** Only authors, and admins, delete a post. */
+/** Only the author and admins can delete a post. */
 export function assertMayDeletePost(viewer: Viewer, post: PostRow): void {
   if (post.authorId !== viewer.user.id && !isAdmin(viewer)) {
     throw new ClientError('FORBIDDEN', 'Only its author deletes a post.');
   }
 }
 
-/** Only people make keys, which would else outlive their own; a key has at most the rights of who makes it: ADMIN comes from an admin. */
+/**
+ * A key cannot create keys, because they would outlive it. A new key has at most the rights of its creator; only an
+ * admin can create a key with ADMIN.
+ */
 export function assertMayGrant(viewer: Viewer, granted: readonly Scope[]): void {
   if (viewer.credential.kind === 'apiKey') throw new ClientError('FORBIDDEN', 'A key makes no keys.');
   if (granted.includes('ADMIN') && !isAdmin(viewer))
@@ -147,7 +150,7 @@ export function assertMayGrant(viewer: Viewer, granted: readonly Scope[]): void 
   for (const scope of granted) assertScope(viewer, scope);
 }
 
-/** Only who made a key, and admins, revoke it; for anyone else it does not exist. */
+/** Only the creator of a key and admins can revoke it; for anyone else it does not exist. */
 export function assertMayRevoke(viewer: Viewer, key: ApiKeyRow | undefined): ApiKeyRow {
   if (!key || (key.ownerId !== viewer.user.id && !isAdmin(viewer)))
     throw new ClientError('NOT_FOUND', 'There is no such key.');

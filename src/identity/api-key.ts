@@ -12,7 +12,7 @@ const shownLength = brand.length + 6;
 export interface NewApiKey {
   /** Shown once. */
   key: string;
-  /** How it begins, to tell it from others. */
+  /** The first characters of the key, by which users recognise it. */
   prefix: string;
   hash: string;
 }
@@ -23,19 +23,21 @@ export function createApiKey(): NewApiKey {
   return { key, prefix: key.slice(0, shownLength), hash: hashApiKey(key) };
 }
 
-/** Whether it is meant as a key of ours, be it a good one or not. */
+/** Whether the text begins like an API key of Postroom, even if it is not valid. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith(brand);
 }
 
-/** Whether it may be a key of ours: a typo is told without a look at the database. */
+/** Whether form and checksum are right: a typo is detected without a read of the database. */
 export function isApiKey(key: string): boolean {
   if (!form.test(key)) return false;
   const random = key.slice(brand.length, -checksumLength);
   return key.slice(-checksumLength) === checksumOf(random);
 }
 
-/** The key is random enough that a fast hash keeps it; looked up by the whole hash, nothing of it is compared in part. */
+/**
+ * The key is random enough for a fast hash. It is found by its whole hash, so no comparison reveals a part of the key.
+ */
 export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -6,10 +6,10 @@ import { ClientError } from '../errors.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import { type Scope, scopes, type Viewer } from './viewer.ts';
 
-/** How coarsely it is noted when a key was last used. */
+/** The resolution of the time at which a key was last used. */
 const touchMs = 60_000;
 
-/** The application that a key belongs to. @throws ClientError UNAUTHENTICATED where it is none of ours, revoked or ended. */
+/** Finds the application of a key. @throws ClientError UNAUTHENTICATED if the key is unknown, revoked or expired. */
 export async function findApplication({ db, transaction }: Database, key: string): Promise<Viewer> {
   if (!isApiKey(key)) throw badKey();
   const row = await findApiKeyByHash(db, hashApiKey(key));
@@ -17,7 +17,7 @@ export async function findApplication({ db, transaction }: Database, key: string
   if (!row || !user || user.deletedAt !== null) throw badKey();
   const now = Date.now();
   if (row.lastUsedAt === null || now - row.lastUsedAt > touchMs) {
-    // The request neither waits for this nor fails with it.
+    // The request does not wait for this write, and does not fail if the write fails.
     transaction((trx) => touchApiKey(trx, row.id, now)).catch(() => {});
   }
   return {

@@ -1,9 +1,12 @@
 import type { Log } from '../log.ts';
 
-/** What an operator wants to know later: who came, who was refused, who got which rights. Never a secret. */
+/** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
 export type AuditEvent =
   | { event: 'signedUp' | 'signedIn' | 'passwordChanged' | 'accountDeleted'; userId: string }
-  /** `userId`: whose account it was tried on, null for nobody's. What was typed is not noted: it may be a password. */
+  /**
+   * `userId`: the account that was tried, or null if it does not exist. The input is not logged, since it may be a
+   * password.
+   */
   | { event: 'signInRefused'; userId: string | null; address: string }
   | { event: 'credentialsRefused'; reason: string; address: string }
   /** `byUserId`: null for the operator. */
@@ -13,7 +16,7 @@ export type AuditEvent =
 
 export type Audit = (event: AuditEvent) => void;
 
-/** As lines of the log. */
+/** Writes audit events to the log. */
 export function auditTo(log: Pick<Log, 'info'>): Audit {
   return (event) => log.info({ audit: event }, event.event);
 }

@@ -7,19 +7,19 @@ import { isSessionAlive } from './session/session.ts';
 import type { Viewer } from './viewer.ts';
 
 const everyMs = 1_000;
-/** So many are looked at in one turn of the event loop: nobody's events wait for the look. */
+/** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
 const atOnce = 500;
-/** A timer of Node's goes no further; a later end is found by the looks. */
+/** The longest timer of Node; a later expiry is found by the periodic check. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
-/** What ends credentials, as it is told behind the commit. */
+/** A change that ends credentials, as published after its commit. */
 export type Ending =
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null };
 
 export interface Watch {
-  /** Resolves once it is known of no end that came before the watch. */
+  /** Resolves when the credentials have been checked for changes made before the watch began. */
   checked: Promise<void>;
   stop: () => void;
 }
@@ -29,13 +29,14 @@ interface Watched {
   end: () => void;
 }
 
-/** For one without credentials. */
+/** The watch of a client without credentials. */
 const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
 
 /**
- * Looks after the credentials of whoever is connected: they end at their time, with the account, with a revocation or a
- * new password, and with a change of role. What this process is told of takes effect at once, before anything that is told
- * later; one look a second for all finds the rest, whoever made the change, and where.
+ * Watches the credentials of connected clients. Credentials end when they expire, when the account is deleted, when
+ * they are revoked, after a new password, and after a change of role. A change published in this process takes effect
+ * at once, before any later message. A check of all credentials once a second finds all other changes, such as those of
+ * other processes.
  */
 export class CredentialWatch {
   readonly #db: Db;
@@ -49,7 +50,7 @@ export class CredentialWatch {
     this.#timer = setInterval(() => this.#lookAtAll(), everyMs).unref();
   }
 
-  /** Calls `end` once, when the credentials are no longer good. */
+  /** Calls `end` once, when the credentials are no longer valid. */
   watch(viewer: Viewer | null, end: () => void): Watch {
     if (!viewer) return nothingToWatch;
     const watched: Watched = { viewer, end };
@@ -60,11 +61,11 @@ export class CredentialWatch {
       clearTimeout(expiry);
       this.#watched.delete(watched);
     };
-    // They were read before; what ended them since then was told before anyone listened.
+    // The credentials were read before this call. A change between the two was published before this watch existed.
     return { checked: this.#look([watched]), stop };
   }
 
-  /** At once. */
+  /** Ends all credentials that the change concerns, synchronously. */
   endBy(ending: Ending): void {
     for (const one of this.#watched) if (isEndedBy(ending, one.viewer)) this.#end(one);
   }
@@ -81,7 +82,7 @@ export class CredentialWatch {
     }
   }
 
-  /** Where it fails, the next one tries again. */
+  /** After a failure, the next periodic check tries again. */
   async #look(watched: readonly Watched[]): Promise<void> {
     try {
       const [accounts, keys] = await Promise.all([this.#readAccounts(watched), this.#readKeys(watched)]);

@@ -10,13 +10,16 @@ import type { Viewer } from './viewer.ts';
 export interface CredentialParts {
   database: Database;
   sessions: Sessions;
-  /** Where an issuer is configured. */
+  /** Undefined if no issuer is configured. */
   oauth: OAuth | undefined;
 }
 
 const maxLength = 8_192;
 
-/** The viewer that an `Authorization` names. @throws ClientError UNAUTHENTICATED for a bad one, never anonymous. */
+/**
+ * Finds the viewer of an `Authorization` header. Bad credentials are never treated as no credentials.
+ * @throws ClientError UNAUTHENTICATED for bad credentials.
+ */
 export async function findViewer(parts: CredentialParts, authorization: string): Promise<Viewer> {
   const [, scheme, token] =
     authorization.length > maxLength ? [] : (/^(bearer|apikey) +(\S+) *$/i.exec(authorization) ?? []);
@@ -27,7 +30,7 @@ export async function findViewer(parts: CredentialParts, authorization: string):
     );
   }
   if (scheme.toLowerCase() === 'apikey') return findApplication(parts.database, token);
-  // Also what is nearly one: no issuer is told of it.
+  // This includes malformed API keys: they must not be sent to the issuer.
   if (looksLikeApiKey(token)) {
     throw new ClientError('UNAUTHENTICATED', 'This is an API key: it goes behind "ApiKey", not behind "Bearer".');
   }
@@ -35,7 +38,7 @@ export async function findViewer(parts: CredentialParts, authorization: string):
   return parts.oauth.findViewer(parts.database, token);
 }
 
-/** What it says of itself; whether that is true is checked by whom it names. */
+/** Whether the token names Postroom as its issuer; its signature is verified later. */
 function isOurs(token: string): boolean {
   try {
     return decodeJwt(token).iss === sessionIssuer;

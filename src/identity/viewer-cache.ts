@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Viewer } from './viewer.ts';
 
-/** In characters of the credentials, with so many for each viewer beside: 10,000 viewers at most. */
+/** In characters: the credentials' length, plus `viewerSize` per viewer. At most 10,000 viewers fit. */
 const maxSize = 10_000_000;
 const viewerSize = 1_000;
-/** What another process ended is found so soon. */
+/** The maximum delay until credentials that another process revoked are refused here. */
 const keptMs = 1_000;
 
-/** Whom credentials were found to be a moment ago: who asks often is not looked up each time. */
+/** Caches the viewers of credentials for a moment, so that frequent requests do not read the database each time. */
 export class ViewerCache {
-  /** By the whole text, of which a map compares no part before all of its hash is equal. */
+  /** The key is the whole text: a map compares no part of a key unless the whole hash is equal. */
   readonly #viewers = new LRUCache<string, Viewer>({
     maxSize,
     sizeCalculation: (_, authorization) => authorization.length + viewerSize,
@@ -18,18 +18,18 @@ export class ViewerCache {
   });
   #generation = 0;
 
-  /** `verify` looks them up; what it refuses is not kept. */
+  /** Calls `verify` if the viewer is not cached; a refusal is not cached. */
   async find(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
     const known = this.#viewers.get(authorization);
     if (known && known.expiresAt > Date.now()) return known;
     const generation = this.#generation;
     const viewer = await verify();
-    // What ended since it was looked up is not kept.
+    // Credentials may have been revoked during `verify`; then the result is not cached.
     if (generation === this.#generation) this.#viewers.set(authorization, viewer);
     return viewer;
   }
 
-  /** Some have ended: everyone is looked up anew. */
+  /** Clears the cache; called when credentials have been revoked. */
   forget(): void {
     this.#generation += 1;
     this.#viewers.clear();

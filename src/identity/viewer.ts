@@ -3,20 +3,23 @@ import type { UserRow } from '../data/tables.ts';
 export const scopes = ['READ', 'WRITE', 'ADMIN'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** By what someone proved who they are. */
+/** The means by which a viewer is authenticated. */
 export type Credential =
-  /** `sessionsFrom`: the account's when the session began. No clock is needed to compare it with the present one. */
+  /**
+   * `sessionsFrom`: the account's value when the session began; it is compared with the current value, not with a
+   * clock.
+   */
   | { kind: 'session'; id: string; sessionsFrom: number }
-  /** `startedAt`: by the issuer's clock, in milliseconds since 1970. */
+  /** `startedAt`: in milliseconds since 1970, by the issuer's clock. */
   | { kind: 'oauth'; startedAt: number }
   | { kind: 'apiKey'; id: string };
 
-/** Who is asking, by which credentials. */
+/** The user of a request, with the credentials used. */
 export interface Viewer {
   user: UserRow;
   credential: Credential;
   scopes: ReadonlySet<Scope>;
-  /** When the credentials end, in milliseconds since 1970; Infinity for never. */
+  /** When the credentials expire, in milliseconds since 1970; Infinity for never. */
   expiresAt: number;
 }
 

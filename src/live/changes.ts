@@ -2,13 +2,13 @@ import type { Database, Db, TransactionOptions } from '../data/database.ts';
 import { appendEvent, type NewRoomEvent, type RoomEvent } from '../data/events.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
 
-/** What a change may say of itself, inside its transaction. */
+/** What a change can record inside its transaction. */
 export interface ChangeRecord {
-  /** Writes an event into the log and, behind the commit, tells the room. */
+  /** Writes an event into the log, and publishes it to the room after the commit. */
   append: (event: NewRoomEvent) => Promise<void>;
-  /** Tells something else behind the commit. */
+  /** Publishes another message after the commit. */
   announce: (message: BusMessage) => void;
-  /** Does something behind the commit, and not at all where it fails. */
+  /** Runs an effect after the commit; it does not run if the transaction fails. */
   behind: (effect: () => void) => void;
 }
 
@@ -18,7 +18,9 @@ export interface Change<T> {
   events: readonly RoomEvent[];
 }
 
-/** One durable transaction; what it recorded is published behind the commit, and not at all where it fails. */
+/**
+ * Runs one durable transaction. Its messages are published after the commit, and are dropped if the transaction fails.
+ */
 export async function commitChange<T>(
   database: Database,
   bus: Bus,

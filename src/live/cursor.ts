@@ -9,7 +9,7 @@ export function encodeCursor({ mark, seq, roomId }: RoomPosition): string {
   return Buffer.from(`${mark.toString(16).padStart(8, '0')}.${seq}.${roomId}`).toString('base64url');
 }
 
-/** The position of a cursor, or undefined for a text that no server has given out. */
+/** The position of a cursor, or undefined if the text is not a cursor. */
 export function decodeCursor(cursor: string): RoomPosition | undefined {
   if (cursor.length > 200) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('latin1');

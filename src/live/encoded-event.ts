@@ -1,15 +1,15 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 
-/** How a transport frames a result: the bytes that all its subscribers share. */
+/** Frames a result for a transport; all subscribers of the group on this transport share the bytes. */
 export type Encoder = (rendered: EncodedEvent) => Buffer;
 
-/** One event as one group of subscribers gets it: executed once, serialised once, framed once a transport. */
+/** One event for one group of subscribers: executed once, serialised once, and framed once per transport. */
 export class EncodedEvent {
-  /** The position after the event, shared by all who have received it. */
+  /** The position after the event; subscribers that have received the event share this object. */
   readonly position: LogPosition;
   /** The position before the event. */
   readonly previous: LogPosition;
-  /** The position after the event, as clients send it back. */
+  /** The position after the event, in the form that clients send back. */
   readonly cursor: string;
   /** The execution result as JSON. */
   readonly json: string;

@@ -1,18 +1,18 @@
 import type { EventContent, RoomEvent } from '../data/events.ts';
 
-/** The rows of a post and its author, without their texts. */
+/** The estimated size of the rows of a post and its author, without their texts. */
 const rowBytes = 1_000;
 
 interface HeldContent {
   readonly event: RoomEvent;
   readonly bytes: number;
-  /** Of one room, and of all rooms. */
+  /** The budget of the room, and the budget of all rooms. */
   readonly budgets: readonly ContentBudget[];
 }
 
 /**
- * A memory budget for the content of recent events. When it is exceeded, the oldest contents are removed from their events:
- * a reader that comes later reads the post as it is now. The latest content stays whatever its size.
+ * A memory budget for the content of recent events. When it is exceeded, the oldest contents are removed from their
+ * events, and later readers get the post as it is now. The latest content stays, whatever its size.
  */
 export class ContentBudget {
   /** In the order in which the events were written. */
@@ -42,14 +42,16 @@ export class ContentBudget {
   }
 }
 
-/** Lets an event keep its content as it was written, as long as each of the budgets has room for it. */
+/** Keeps the content of an event as it was written, until one of the budgets is exceeded. */
 export function holdContent(event: RoomEvent, budgets: readonly ContentBudget[]): void {
   if (!event.content) return;
   const held = { event, bytes: bytesOf(event.content), budgets };
   for (const budget of budgets) budget.add(held);
 }
 
-/** From the event itself: a group that has yet to render it does not keep the content alive. */
+/**
+ * Removes the content from the event itself, so that a group that has not rendered the event yet does not retain it.
+ */
 function remove(held: HeldContent): void {
   held.event.content = undefined;
   for (const budget of held.budgets) budget.delete(held);

@@ -11,18 +11,18 @@ import type { Render, SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
-  /** Which of these users see the room; undefined where everyone does. */
+  /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
   findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
   groupCosts: GroupCostLimits;
 }
 
-/** The groups of a room are executed one after the other. Live events do not wait until replays are done. */
+/** Each lane executes the groups of a room one after the other. With two lanes, live events do not wait for replays. */
 interface Lanes {
   live: Lane;
   replay: Lane;
 }
 
-/** Subscribers of room events, grouped so that each event is executed and serialised once for all who see the same. */
+/** Groups the subscribers of room events, so that each event is executed and serialised once per group. */
 export class FanOut implements SubscriberHub {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
@@ -39,7 +39,7 @@ export class FanOut implements SubscriberHub {
     this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
   }
 
-  /** What is open, all zero where nobody listens; and how many executions there were. */
+  /** The numbers of open feeds, groups and subscribers, and the number of executions since the start. */
   get counts(): { feeds: number; groups: number; subscribers: number; rendered: number } {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
     const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
@@ -47,9 +47,9 @@ export class FanOut implements SubscriberHub {
   }
 
   /**
-   * A stream that misses nothing from here on; it sends nothing before a sink is attached. `charge` is called where the
-   * subscription opens a group: then each event of its room costs more from now on.
-   * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; what `charge` throws.
+   * Creates a stream that misses no later event. It sends nothing before a sink is attached. `charge` is called if the
+   * subscription opens a new group, because each event of the room then costs one more execution.
+   * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => void): Promise<Subscriber> {
     const { group } = costOf(request);
@@ -72,7 +72,7 @@ export class FanOut implements SubscriberHub {
       const known = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, known.add(subscriber));
       leave = async () => subscriber.leave();
-      // From here on it is looked at with the others; what changed before is looked at now.
+      // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await this.#checkAccess(feed, [subscriber]);
       return subscriber;
     } catch (error) {
@@ -81,12 +81,12 @@ export class FanOut implements SubscriberHub {
     }
   }
 
-  /** What was erased stays erased: nothing read before is replayed again. */
+  /** Clears the replay caches of all groups, so that erased content is not replayed. */
   forgetReplayed(): void {
     for (const groups of this.#groups.values()) for (const group of groups.values()) group.forgetAll();
   }
 
-  /** Leaves every stream to be taken up elsewhere. */
+  /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
     const subscribers = this.#subscribers.values().flatMap((some) => some.values());
     for (const subscriber of [...subscribers]) subscriber.cut();
@@ -106,7 +106,7 @@ export class FanOut implements SubscriberHub {
   }
 
   findGroup({ feed, request, position }: Subscriber): Group {
-    // Who starts from now on gets all events live; who resumes gets those in between as they are now.
+    // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
   }
 
@@ -148,9 +148,10 @@ export class FanOut implements SubscriberHub {
       });
   }
 
-  /** The selection turned out to be personal: each viewer gets a group of their own, from the same event on. */
+  /** The selection is personal: each viewer gets a separate group, which starts at the same event. */
   #split(group: Group): void {
-    // One that leaves meanwhile, because another one ends, must not take a hold that nobody would release.
+    // `members` is iterated without a copy: a member that leaves during the loop must not take a hold, because nothing
+    // would release it.
     for (const member of group.members) {
       member.request.traits.isPersonal = true;
       if (this.#holdAnew(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
@@ -162,7 +163,7 @@ export class FanOut implements SubscriberHub {
     subscriber.hold = undefined;
   }
 
-  /** What was one group for many viewers is now one for each. */
+  /** Replaces the hold on the shared group by a hold on the viewer's group. Ends the stream if it exceeds the limit. */
   #holdAnew(member: Subscriber): boolean {
     try {
       this.#release(member);
@@ -184,7 +185,7 @@ export class FanOut implements SubscriberHub {
     return position;
   }
 
-  /** Ends the streams of those who do not see the room any more. */
+  /** Ends the streams of viewers who may no longer see the room. */
   async #checkAccess(feed: Feed, some: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
     const subscribers = [...some].filter(({ request }) => !request.visibleRooms.seesAll);
     if (subscribers.length === 0) return;

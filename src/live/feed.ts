@@ -5,7 +5,7 @@ import { encodeCursor } from './cursor.ts';
 import type { ContentBudget } from './event-contents.ts';
 import { follows, RecentEvents } from './recent-events.ts';
 
-/** Which events of a room are kept for readers. */
+/** The age and the number of events of a room that can be replayed. */
 export interface Retention {
   hours: number;
   count: number;
@@ -16,39 +16,40 @@ export interface FeedParts {
   bus: Bus;
   retention: Retention;
   onLogRead: (roomId: string) => void;
-  /** What all rooms together keep of the content of their recent events. */
+  /** The memory budget for the content of recent events, shared by all rooms. */
   contents: ContentBudget;
 }
 
-/** Checks who may still listen, before anyone receives an event that may have changed it. */
+/** Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered. */
 export type AccessCheck = (feed: Feed) => Promise<void>;
 
-/** Notified when there is more to read, when something sent before may be stale, and when the room is gone. */
+/** Notified when there are new events, when cached replays of a subject are stale, and when the room is deleted. */
 export interface FeedReader {
   advance(): void;
-  /** The feed has found the database rewound: positions have to be looked up again. */
+  /** The feed has found the database rewound: positions must be checked against the log again. */
   restart(): void;
   forget(subjectId: string): void;
   end(): void;
 }
 
-/** Why nothing can be read from a position: what follows it is no longer kept, or the log does not hold the position. */
+/** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
 export type Loss = 'trimmed' | 'rewound';
 
-/** How many events are read from the log at once; an idle room holds no more. */
+/** The number of events in one read of the log; a feed without traffic holds no more in memory. */
 const chunkLength = 256;
 const hourMs = 3_600_000;
 
 /**
- * One room's events in order: the log, with the bus as a wake-up. Whatever the bus loses, repeats or reorders, `head`
- * moves by one event at a time; a gap is read from the log. Each event names the mark of the one before it, so that a
- * database that was rewound (a restored backup, a failover) is noticed before anything of its new history is sent.
+ * The events of one room, in order. The log is the source; the bus only notifies the feed. `head` moves by one event at
+ * a time, even if the bus loses, repeats or reorders messages; the feed reads missing events from the log. Each event
+ * has the mark of the event before it, so that the feed detects a rewound database (a restored backup, a failover)
+ * before it sends an event of the new history.
  */
 export class Feed {
   readonly roomId: string;
-  /** Where the log ends, as far as this feed has read it. */
+  /** The position of the latest event that this feed has read. */
   head: LogPosition = logStart;
-  /** Grows each time the database is found rewound: a position from before has to be looked up again. */
+  /** Increases each time the database is found rewound; older positions must be checked against the log again. */
   generation = 0;
   deleted = false;
   readonly readers = new Set<FeedReader>();
@@ -68,7 +69,10 @@ export class Feed {
     this.#checkAccess = checkAccess;
   }
 
-  /** Live on the bus first, then the log, then what the bus brought in between: no event is missed. */
+  /**
+   * Subscribes to the bus, then reads the log, then handles the messages received meanwhile, so that no event is
+   * missed.
+   */
   async open(): Promise<void> {
     const { bus } = this.#parts;
     this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#receive(message));
@@ -98,27 +102,30 @@ export class Feed {
     for (const reader of [...this.readers]) reader.end();
   }
 
-  /** Where the log ends, for clients to continue from. */
+  /** The cursor of `head`, from which clients can resume. */
   get cursor(): string {
     const { seq, mark } = this.head;
     return encodeCursor({ roomId: this.roomId, seq, mark });
   }
 
-  /** Wakes every reader; one that has nothing to do goes back to sleep. */
+  /** Notifies every reader; a reader without new events does nothing. */
   advance(): void {
     for (const reader of [...this.readers]) reader.advance();
   }
 
-  /** Up to `limit` events after a position, none where there is nothing more; or why none can be read from there. */
+  /** Reads up to `limit` events after a position, or returns the reason why the position cannot be read from. */
   async read(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
     const found = await this.#find(after, limit);
     if (!isLoss(found)) return found;
-    // The position may be newer than this feed, or of a history that this feed has yet to notice.
+    // The position may be newer than this feed, or belong to a history that this feed has not detected yet.
     await this.heal();
     return this.#find(after, limit);
   }
 
-  /** What is no longer kept is decided by count and age as it is read, never by how far trimming has come. */
+  /**
+   * The read decides by number and age which events are past the retention; it does not depend on the progress of
+   * trimming.
+   */
   async #find(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
     if (after.seq > this.head.seq) return 'rewound';
     if (after.seq === this.head.seq) return after.mark === this.head.mark ? [] : 'rewound';
@@ -130,7 +137,7 @@ export class Feed {
     return first.at < Date.now() - this.#parts.retention.hours * hourMs ? 'trimmed' : events;
   }
 
-  /** Brings `head` up to where the log ends now; all who wait share one reading. */
+  /** Moves `head` to the end of the log; concurrent calls share one read. */
   heal(): Promise<void> {
     this.#isBehind = true;
     this.#healing ??= this.#catchUp();
@@ -143,13 +150,15 @@ export class Feed {
     if (message.type !== 'roomChanged') return;
     const { event } = message;
     if (this.#isKnown(event)) return;
-    // An event that may end a stream is read from the log, where its turn waits for the access check.
+    // An event that may change access is read from the log instead, because that path waits for the access check.
     if (follows(event, this.head) && !this.#healing && !mayChangeAccess(event)) this.#push(event);
-    // A failed read is tried again by the next event or the next comparison of heads.
+    // The next event or the next comparison of heads repeats a failed read.
     else this.heal().catch(() => {});
   }
 
-  /** Messages may come twice or late. One that carries a known number with another mark is neither. */
+  /**
+   * Detects a repeated or late message. A message with a known number but another mark is neither: it shows a rewind.
+   */
   #isKnown({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;
     const known = seq === this.head.seq ? this.head : this.#recent.find(seq);
@@ -159,7 +168,7 @@ export class Feed {
   async #catchUp(): Promise<void> {
     try {
       while (this.#isBehind) {
-        // What is asked for from here on may be newer than what this reading finds.
+        // Calls of `heal` from here on may ask for events that this read does not find.
         this.#isBehind = false;
         await this.#readAhead();
       }
@@ -168,7 +177,7 @@ export class Feed {
     }
   }
 
-  /** While it runs nothing else moves `head`. */
+  /** Nothing else moves `head` while this runs. */
   async #readAhead(): Promise<void> {
     const head = await this.#findHead();
     if (!head) return this.end();
@@ -177,7 +186,7 @@ export class Feed {
     const events = await this.#readLog(this.head.seq);
     const [first] = events;
     if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
-    // Everything after the known position has been trimmed: readers find out by reading on.
+    // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
       if (mayChangeAccess(event)) await this.#checkAccess(this);
@@ -186,7 +195,7 @@ export class Feed {
     this.#isBehind ||= events.length === chunkLength;
   }
 
-  /** The database holds another history than the one that was read: only positions that both have in common still count. */
+  /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
   async #rewind(head: LogPosition): Promise<void> {
     await this.#checkAccess(this);
     this.generation += 1;
@@ -204,7 +213,7 @@ export class Feed {
 
   #push(event: RoomEvent): void {
     this.#recent.append(event);
-    // Not the event itself, which would keep its content.
+    // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
     if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
     this.advance();
@@ -214,7 +223,9 @@ export class Feed {
     for (const reader of this.readers) reader.forget(subjectId);
   }
 
-  /** Readers far behind share their reads: chunks start at fixed numbers, and one read serves all who wait for it. */
+  /**
+   * Reads of old events are shared: chunks start at fixed numbers, and concurrent readers of a chunk wait for one read.
+   */
   async #readChunk(after: number): Promise<RoomEvent[]> {
     const start = after - (after % chunkLength);
     const reading = this.#chunks.get(start) ?? this.#readLog(start);

@@ -2,14 +2,14 @@ import { readHeads } from '../data/events.ts';
 import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
-/** What another process changed is to take effect within two seconds. */
+/** Changes by another process must take effect within two seconds. */
 const compareHeadsMs = 1_500;
-/** So many rooms stand in one query: databases bound the number of its values. */
+/** The maximum number of rooms in one query: databases limit the number of its parameters. */
 const maxCompared = 10_000;
 
-/** How many rooms look again at the log at the same time. */
+/** The maximum number of feeds that read the log at the same time after a comparison of heads. */
 const maxHealing = 16;
-/** A subscription pays nothing for what is written in its room. */
+/** The content of events is not part of a subscription's cost, so it needs a limit for the whole process. */
 const maxContentBytes = 16 * 2 ** 20;
 
 export interface FeedsParts extends Omit<FeedParts, 'contents'> {
@@ -19,17 +19,20 @@ export interface FeedsParts extends Omit<FeedParts, 'contents'> {
 interface Entry {
   feed: Promise<Feed>;
   users: number;
-  /** Absent as long as it is being opened: what hangs there holds up no other room. */
+  /** Undefined while the feed is being opened, so that a feed that takes long to open delays no other room. */
   opened?: Feed;
 }
 
-/** The open feeds of this process: one a room while anyone listens, and one query for all of them that finds lost wake-ups. */
+/**
+ * The open feeds of this process: one per room that has subscribers. One periodic query compares the heads of all of
+ * them, and so finds changes for which no message of the bus arrived.
+ */
 export class Feeds {
   readonly #parts: FeedsParts;
   readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
   readonly #contents = new ContentBudget(maxContentBytes);
-  /** Feeds that wait for their turn to look again at the log, in order. */
+  /** Feeds that wait for their turn to read the log, in order. */
   readonly #unhealed = new Set<Feed>();
   readonly #healing = new Set<Feed>();
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +47,7 @@ export class Feeds {
     return this.#open.size;
   }
 
-  /** The room's feed, open until it was released as often as acquired. */
+  /** Returns the room's feed, which stays open until it has been released as often as it was acquired. */
   async acquire(roomId: string): Promise<Feed> {
     const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
     entry.users += 1;
@@ -100,18 +103,18 @@ export class Feeds {
       const head = heads.get(feed.roomId);
       if (head === undefined) feed.end();
       else if (head.seq === feed.head.seq && head.mark === feed.head.mark) feed.advance();
-      // Newer, rewound, or overtaken by a message since the query: the feed looks again.
+      // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
       else this.#unhealed.add(feed);
     }
     this.#healSome();
   }
 
-  /** Several at a time, and nobody waits for all of them: one that takes long delays no other room. */
+  /** Heals several feeds at a time without waiting for all of them, so that a slow feed delays no other room. */
   #healSome(): void {
     for (const feed of this.#unhealed) {
       if (this.#healing.size >= maxHealing) return;
       this.#unhealed.delete(feed);
-      // Still at it since an earlier comparison.
+      // A feed may still be healing since an earlier comparison.
       if (!this.#healing.has(feed)) this.#heal(feed).catch(this.#parts.onError);
     }
   }

@@ -1,13 +1,13 @@
 import { ClientError } from '../errors.ts';
 
 export interface GroupCostLimits {
-  /** What the distinct groups of one address, and of one user, may cost together: each event executes all of its room. */
+  /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
   maxCost: number;
-  /** A group that nobody has open any more counts as known for so long. */
+  /** How long a group without subscriptions is still known, and is not charged when it is opened again. */
   knownMs: number;
 }
 
-/** Who has a subscription, and what its group costs. */
+/** The owner of a subscription, its group, and the cost of the group. */
 export interface GroupCostRequest {
   /** Equal for subscriptions that are executed together. */
   group: string;
@@ -22,13 +22,13 @@ interface GroupEntry {
   holders: number;
 }
 
-/** The groups of one address or user, with the number of subscriptions that each has there. */
+/** The groups of one address or user, with the number of its subscriptions in each. */
 interface Owner {
   cost: number;
   readonly groups: Map<GroupEntry, number>;
 }
 
-/** The part of one subscription in its group. */
+/** The share of one subscription in its group. */
 export interface GroupHold {
   readonly entry: GroupEntry;
   readonly address: string;
@@ -37,13 +37,13 @@ export interface GroupHold {
 
 const maxKnown = 100_000;
 
-/** Which groups are open, and what those of each address and user cost. A group counts once, however many subscribe to it. */
+/** The open groups, and their total cost per address and per user. A group counts once for all its subscriptions. */
 export class GroupCosts {
   readonly #limits: GroupCostLimits;
   readonly #groups = new Map<string, GroupEntry>();
   readonly #addresses = new Map<string, Owner>();
   readonly #users = new Map<string, Owner>();
-  /** When the latest subscription of a group ended, by performance.now(), in the order of these times. */
+  /** The time at which the last subscription of a group ended, by performance.now(); oldest first. */
   readonly #closed = new Map<string, number>();
 
   constructor(limits: GroupCostLimits) {
@@ -51,18 +51,19 @@ export class GroupCosts {
   }
 
   /**
-   * Calls `charge` where the group is new, and tells whether it was. A group is known while it is open and for a moment after
-   * that: a client that lost its connection finds its groups again. @throws what `charge` throws.
+   * Calls `charge` if the group is new, and returns whether it was new. A group is known while it is open, and for
+   * `knownMs` after that, so that a client that lost its connection is not charged again. @throws any error of
+   * `charge`.
    */
   chargeIfNew(group: string, charge: () => void): boolean {
     if (this.#isKnown(group)) return false;
     charge();
-    // Subscriptions to one group that come together are charged once.
+    // Concurrent subscriptions to one new group are charged once.
     this.#rememberClosed(group);
     return true;
   }
 
-  /** A new group that was not opened after all: the next subscription to it is charged again. */
+  /** A new group could not be opened: the next subscription to it is charged again. */
   forgetNew(group: string): void {
     if (!this.#groups.has(group)) this.#closed.delete(group);
   }

@@ -4,7 +4,10 @@ import { withoutContent } from './recent-events.ts';
 import { personal, type Render } from './subscribe-request.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** What all groups keep of events they replayed, in characters: each has little, and there may be many. */
+/**
+ * The total size of the replay caches of all groups, in characters. The size per group is small, but groups may be
+ * many.
+ */
 export class ReplayBudget {
   used = 0;
 
@@ -19,7 +22,7 @@ export interface GroupParts {
   /** Renders an event of the past. */
   replay: Render;
   replayBudget: ReplayBudget;
-  /** Finds each member a group of their own kind, where the selection turned out to be personal. */
+  /** Moves each member to the group of its viewer; called if the selection is found to be personal. */
   split: () => void;
   onEmpty: () => void;
   onError: (error: unknown) => void;
@@ -29,13 +32,16 @@ const batchLength = 64;
 const maxReplayed = 512;
 const maxReplayedLength = 2 ** 20;
 const maxReplayedInAll = 4 * maxReplayedLength;
-/** So long a replayed event may be as it was read, at most: many who come back at once share one reading. */
+/** How long a replayed event is cached. Many clients that reconnect at the same time then share one read. */
 const replayedMs = 1_000;
 
-/** Subscribers of one room with equal selections. It moves along the feed, renders each event once and hands it to all who are live. */
+/**
+ * Subscribers of one room with equal selections. A group follows the feed and renders each event once for its live
+ * members.
+ */
 export class Group implements FeedReader {
   readonly feed: Feed;
-  /** After the latest event it has rendered. */
+  /** The position of the latest event that it has rendered. */
   position: LogPosition;
   readonly members = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();
@@ -77,7 +83,7 @@ export class Group implements FeedReader {
   advance(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    // Where it fails nothing is lost: the position stands, and the next event or comparison of heads tries again.
+    // A failure loses nothing: the position does not change, and the next event or comparison of heads tries again.
     this.#pump().catch(this.#parts.onError);
   }
 
@@ -104,7 +110,7 @@ export class Group implements FeedReader {
     this.#replayedLength = 0;
   }
 
-  /** An event of the past as it is now; shared by all who catch up at the same time. */
+  /** Renders an event with its content as it is now; members that catch up at the same time share the result. */
   async replay(event: RoomEvent): ReturnType<Render> {
     const known = this.#replayed.get(event.seq)?.rendered;
     const rendered = known ?? this.#parts.replay(withoutContent(event));
@@ -127,7 +133,7 @@ export class Group implements FeedReader {
         const isFull = this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed;
         if (isFull || replayBudget.isSpent) this.forgetAll();
       },
-      // Who comes next tries again.
+      // The next replay of this event tries again.
       () => this.#replayed.delete(seq),
     );
   }
@@ -137,20 +143,20 @@ export class Group implements FeedReader {
       while (this.position.seq < this.feed.head.seq && this.#live.size > 0) {
         const { position } = this;
         const events = await this.feed.read(position, batchLength);
-        // The feed has moved the group to another history meanwhile.
+        // The feed restarted the group in another history during the read.
         if (position !== this.position) continue;
         if (isLoss(events)) return this.#skipToHead();
         if (!(await this.#renderAll(events))) return this.#split();
       }
-      // With nobody live there is nothing to render; whoever catches up goes on from their own place.
+      // Without live members there is nothing to render. Members that catch up read from their own positions.
       if (this.#live.size === 0) this.position = this.feed.head;
     } finally {
-      // In the same breath as the last look at `head`, so that no wake-up falls between.
+      // Runs in the same synchronous step as the last check of `head`, so that no notification is missed.
       this.#isPumping = false;
     }
   }
 
-  /** False where the selection turned out to be personal. */
+  /** Returns false if the selection is found to be personal. */
   async #renderAll(events: readonly RoomEvent[]): Promise<boolean> {
     const { generation } = this.feed;
     for (const event of events) {
@@ -163,7 +169,7 @@ export class Group implements FeedReader {
     return true;
   }
 
-  /** The group itself fell behind what is kept: each member is told by its own catching up. */
+  /** The events after the group's position can no longer be read. Each member finds out when it catches up. */
   #skipToHead(): void {
     const reached = this.position;
     this.position = this.feed.head;

@@ -1,11 +1,11 @@
 import { yieldWhenDue } from '../event-loop.ts';
 
-/** Runs one piece of work after the other, in order; between two of them the event loop serves others when that is due. */
+/** Runs one execution at a time, in order. Between two executions it yields to the event loop when that is due. */
 export class Lane {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
-  /** Work that need not wait starts at once: a group that is alone keeps up with those who write. */
+  /** Work starts synchronously if the lane is idle, so that a single group keeps up with the writers. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isBusy) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -16,7 +16,7 @@ export class Lane {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // Handed on without a gap: nothing that comes meanwhile goes first.
+      // `#isBusy` stays true for the next work, so that work that arrives meanwhile cannot run before it.
       if (next) next();
       else this.#isBusy = false;
     }

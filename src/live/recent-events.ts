@@ -1,14 +1,14 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { ContentBudget, holdContent } from './event-contents.ts';
 
-/** How many events of a room are held without a read of the log. */
+/** The maximum number of events of a room that can be read from memory instead of the log. */
 const maxEvents = 2_048;
-/** How many are dropped at once: dropping one by one would move the whole array each time. */
+/** The number of events that are dropped at once: dropping them one by one would move the whole array each time. */
 const dropLength = 256;
-/** What the events of one room keep of their content. */
+/** The memory budget for the content of the events of one room. */
 const maxContentBytes = 256 * 2 ** 10;
 
-/** The latest events of one room without a gap: each follows the one before it by number and by mark. */
+/** The latest events of one room without a gap: each event follows the previous event by number and by mark. */
 export class RecentEvents {
   readonly #events: RoomEvent[] = [];
   readonly #contents = new ContentBudget(maxContentBytes);
@@ -22,17 +22,17 @@ export class RecentEvents {
     return this.#events.at(-1);
   }
 
-  /** Appends an event; what is held is dropped where the event does not follow it. */
+  /** Appends an event. If it does not follow the latest event, all earlier events are dropped. */
   append(event: RoomEvent): void {
     if (this.latest && !follows(event, this.latest)) this.clear();
-    // A copy, because its content is removed later.
+    // The event is copied, because the copy's content is removed later.
     const recent = { ...event };
     this.#events.push(recent);
     if (this.#events.length > maxEvents + dropLength) this.#events.splice(0, dropLength);
     holdContent(recent, [this.#contents, this.#contentsOfAll]);
   }
 
-  /** Puts older events before those that are held, where they fit: what one reader was behind, others will be too. */
+  /** Inserts older events at the beginning, if they fit: other readers that catch up are likely to need them too. */
   prepend(events: readonly RoomEvent[]): void {
     const first = this.#events[0];
     const older = first ? events.filter(({ seq }) => seq < first.seq) : [];
@@ -46,13 +46,13 @@ export class RecentEvents {
     this.#contents.clear();
   }
 
-  /** The event of this number, if it is held. */
+  /** The event with this number, if it is in memory. */
   find(seq: number): RoomEvent | undefined {
     const first = this.#events[0];
     return first && this.#events[seq - first.seq];
   }
 
-  /** Up to `limit` events after number `after`; undefined where the first of them is no longer held. */
+  /** Up to `limit` events after number `after`; undefined if the first of them is no longer in memory. */
   read(after: number, limit: number): RoomEvent[] | undefined {
     const first = this.#events[0];
     if (!first || after + 1 < first.seq) return undefined;
@@ -61,12 +61,12 @@ export class RecentEvents {
   }
 }
 
-/** Whether an event is the next one after a position, in the same history. */
+/** Whether an event is the next event after a position, in the same history. */
 export function follows({ seq, previousMark }: RoomEvent, position: LogPosition): boolean {
   return seq === position.seq + 1 && previousMark === position.mark;
 }
 
-/** The event as a replay sees it: its content is read again. */
+/** The event without its content: a replay reads the content again. */
 export function withoutContent({ content: _, ...event }: RoomEvent): RoomEvent {
   return event;
 }

@@ -2,33 +2,38 @@ import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 
-/** A selection asked who is looking: what it saw cannot be shared. */
+/** The result of a selection that read the viewer: it cannot be shared between viewers. */
 export const personal = Symbol('personal');
 
-/** An event as a selection sees it; null where the selection leaves it out. */
+/** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
 export type Render = (event: RoomEvent) => Promise<EncodedEvent | null | typeof personal>;
 
 export interface SubscribeRequest {
   roomId: string;
-  /** A cursor to go on behind; absent: from now on. */
+  /** The cursor to resume after; undefined: only new events. */
   after: string | undefined;
-  /** The end of the room's log when the subscription was asked for: nothing since then is missed, whatever the feed waits for. */
+  /** The head of the room at the time of the request: no later event is missed, even if the feed takes long to open. */
   head: LogPosition;
-  /** Equal where document, operation and variables are. */
+  /** Equal for requests with equal document, operation and variables. */
   key: string;
-  /** Of the operation, for all who send it: set for good once it was found to ask for the viewer. */
+  /**
+   * Shared by all requests of the operation. `isPersonal` is set permanently when the operation is found to read the
+   * viewer.
+   */
   traits: { isPersonal: boolean };
-  /** Which rooms the viewer sees: whether this one still is among them is looked at anew where it may have changed. */
+  /**
+   * The rooms that are visible to the viewer; access to this room is checked again after each event that may change it.
+   */
   visibleRooms: VisibleRooms;
-  /** Equal for equal viewers. */
+  /** Equal for viewers who see the same. */
   viewerKey: string;
-  /** Of the operation, for each event. */
+  /** The cost of the operation for each event. */
   cost: number;
   /** The client's address. */
   address: string;
-  /** Called when the stream is over. */
+  /** Called when the stream has ended. */
   onLeave: () => void;
-  /** Has no viewer in reach. */
+  /** Executes the selection without a viewer; returns `personal` if the selection reads the viewer. */
   renderShared: Render;
   renderPersonal: Render;
 }

@@ -9,17 +9,17 @@ import type { Group } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
 import { personal, type SubscribeRequest } from './subscribe-request.ts';
 
-/** Where a subscriber's events go: one operation on a WebSocket, one SSE response. */
+/** The receiver of a subscriber's events: one operation on a WebSocket, or one SSE response. */
 export interface Sink {
-  /** Takes one event; never refuses. */
+  /** Writes one event; it never fails. */
   write(rendered: EncodedEvent): void;
-  /** Whether more bytes wait on the socket than a live reader may leave unread. */
+  /** Whether the bytes that wait on the socket exceed the limit for a live subscriber. */
   isFull(): boolean;
   /** Calls back once, when the socket has drained. */
   onceDrained(resume: () => void): void;
-  /** The stream is over, and why. */
+  /** Ends the stream; `error` is the reason. */
   end(error: ClientError): void;
-  /** The server goes; the stream is not over, and its client goes on with another. */
+  /** Closes the connection because the server shuts down; the client can resume the stream on another server. */
   cut(): void;
 }
 
@@ -33,24 +33,25 @@ export interface SubscriberHub {
 const batchLength = 64;
 
 /**
- * One stream. Live, it gets what its group renders; fallen behind, it reads the log at its own pace and goes live again.
- * `position` only grows, and only events behind it are sent: each once, in order.
+ * One stream of one client. A live subscriber receives the events that its group renders. A subscriber that has fallen
+ * behind reads the log at its own pace, then becomes live again. `position` only increases, and only events after it
+ * are sent: each once, in order.
  */
 export class Subscriber {
   readonly feed: Feed;
   readonly request: SubscribeRequest;
-  /** After the latest event that was sent, or that its selection leaves out. */
+  /** The position of the latest event that was sent, or that the selection left out. */
   position: LogPosition;
-  /** Its part of what its group costs. */
+  /** Its share in the cost of its group. */
   hold: GroupHold | undefined;
   readonly #hub: SubscriberHub;
   #group: Group | undefined;
   #sink: Sink | undefined;
   #hasLeft = false;
-  /** What ended it before it had a sink to say so. */
+  /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
   #isReading = false;
-  /** The feed's generation in which the position was last found in the log; none at first. */
+  /** The feed's generation in which the position was last found in the log; undefined before the first check. */
   #generation: number | undefined;
 
   constructor(hub: SubscriberHub, feed: Feed, request: SubscribeRequest, position: LogPosition) {
@@ -60,7 +61,7 @@ export class Subscriber {
     this.position = position;
   }
 
-  /** The position it has reached, for `after`. */
+  /** Its position as a cursor, for the argument `after`. */
   get cursor(): string {
     const { seq, mark } = this.position;
     return encodeCursor({ roomId: this.feed.roomId, seq, mark });
@@ -74,7 +75,7 @@ export class Subscriber {
     this.enter(this.#hub.findGroup(this));
   }
 
-  /** Into a group, or over to another, from where it stands. */
+  /** Joins a group, or moves to another group, and keeps its position. */
   enter(group: Group): void {
     if (this.#hasLeft) return;
     this.#group?.remove(this);
@@ -91,24 +92,27 @@ export class Subscriber {
     this.#sink.write(rendered);
   }
 
-  /** Live, it has received everything up to a position, but for what its selection leaves out. */
+  /** Moves the position of a live subscriber forward; all events up to it were sent, or left out by the selection. */
   reach(position: LogPosition): void {
     if (position.seq > this.position.seq) this.position = position;
   }
 
-  /** Off the live path from a position on: it costs its neighbours nothing, and no memory beyond what waits on its socket. */
+  /**
+   * Stops live delivery at a position and reads on from the log. A slow subscriber does not delay the other members,
+   * and uses no memory beyond the bytes that wait on its socket.
+   */
   fallBehind(position: LogPosition): void {
     this.reach(position);
     this.#group?.fallBehind(this);
     this.#catchUp();
   }
 
-  /** The database was rewound: it continues where the new history still holds its position, and ends where it does not. */
+  /** The database was rewound: the stream continues if the new history contains its position, and ends otherwise. */
   restart(): void {
     this.#catchUp();
   }
 
-  /** Ends the stream from the client's side; leaves nothing behind. */
+  /** Ends the stream from the client's side and releases all that it holds. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
@@ -124,13 +128,13 @@ export class Subscriber {
     else this.#ended = error;
   }
 
-  /** Ends the connection rather than the stream. */
+  /** Closes the connection without an end of the stream, so that the client can resume it. */
   cut(): void {
     this.leave();
     this.#sink?.cut();
   }
 
-  /** The stream cannot keep up: its client reads the room again, and continues from there. */
+  /** The stream cannot keep up: its client must read the room again and resume from there. */
   endSlow(): void {
     this.#endLost('trimmed');
   }
@@ -160,7 +164,7 @@ export class Subscriber {
         this.#generation = generation;
         if (!isFound) continue;
         await this.#replay(events);
-        // A herd of readers must not keep the event loop from writing what they read.
+        // Many concurrent readers must not keep the event loop from writing to the sockets.
         await setImmediate();
       }
     } finally {
@@ -174,7 +178,7 @@ export class Subscriber {
       const rendered = await this.#group?.replay(event);
       if (rendered === undefined || rendered === personal || this.#hasLeft) return;
       if (this.#generation !== this.feed.generation) return;
-      // Sent already, by another way, while it was rendered.
+      // The event was sent live while it was rendered here.
       if (event.seq <= this.position.seq) continue;
       this.position = rendered?.position ?? { seq: event.seq, mark: event.mark };
       if (rendered) this.#sink?.write(rendered);

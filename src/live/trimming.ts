@@ -12,7 +12,7 @@ export interface Trimming {
   stop(): Promise<void>;
 }
 
-/** Takes out of the log what is no longer kept, in the background, in steps too small to hold anyone up. */
+/** Deletes events past the retention from the log in the background, in small steps that delay no other transaction. */
 export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
   let isStopping = false;
   let running = Promise.resolve();

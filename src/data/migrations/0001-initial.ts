@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Migration } from './migrate.ts';
 
-/** Users, rooms, members, posts, the log of events, and the epoch that tells this history from any other. */
+/** Users, rooms, members, posts, the log of events, and the epoch that identifies this history. */
 export const initial: Migration = async (db, { bigint, tableOptions }) => {
   const big = sql.raw(bigint);
   const options = sql.raw(tableOptions);

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Migration } from './migrate.ts';
 
-/** Each event gets a random mark and names the mark of the event before it, each room names the marks of its latest two. */
+/**
+ * Each event gets a random mark and the mark of the event before it; each room gets the marks of its latest two events.
+ */
 export const eventMarks: Migration = async (db, dialect) => {
   const randomMark = sql.raw(dialect.randomMark);
   const markAt = (seq: string) =>
@@ -15,7 +17,7 @@ export const eventMarks: Migration = async (db, dialect) => {
     sql`update "roomEvents" as event set "previousMark" = coalesce((
       select "mark" from "roomEvents" as earlier where earlier."roomId" = event."roomId" and earlier."seq" = event."seq" - 1
     ), 0)`,
-    // An event that was trimmed has no mark any more, and its number needs one all the same.
+    // If the latest event was trimmed, its number still needs a mark.
     sql`update rooms as room set "headMark" = coalesce((${markAt('room."head"')}), ${randomMark}) where "head" > 0`,
     sql`update rooms as room set "previousMark" = coalesce((${markAt('room."head" - 1')}), 0)`,
     sql`delete from settings where "name" = 'epoch'`,

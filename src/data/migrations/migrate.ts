@@ -4,13 +4,16 @@ import type { Tables } from '../tables.ts';
 import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
 
-/** Brings the tables one step further, inside a transaction. */
+/** Changes the tables by one version, inside a transaction. */
 export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
 
-/** In order; the database keeps how many of them it has seen. */
+/** All migrations in order; the database stores the number of migrations that have run. */
 const migrations: readonly Migration[] = [initial, eventMarks];
 
-/** Runs what the database has not seen yet, all in one transaction; refuses one that has seen more than this program knows. */
+/**
+ * Runs all missing migrations in one transaction. @throws DatabaseUnusable if the database has more than this program
+ * knows.
+ */
 export async function migrate({ transaction, dialect }: Database): Promise<void> {
   await transaction(async (db) => {
     const seen = await readSeen(db);

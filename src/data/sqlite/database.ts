@@ -15,12 +15,12 @@ import { SqliteWriter, SqliteWriterDialect } from './writer.ts';
 const busyTimeoutMs = 5_000;
 const checkIntervalMs = 1_000;
 const maxStatements = 500;
-/** Of each kind. */
+/** The number of connections in each of the two pools. */
 const maxSnapshots = 8;
 const maxDatabaseId = 2 ** 31 - 1;
 
 interface SqliteDatabase extends Database {
-  /** Checks from now on, once a second, whether it can still be written; its tables must be up to date. */
+  /** Starts to check once a second whether the database can be written. Its tables must be up to date. */
   watch(): Promise<void>;
 }
 
@@ -32,9 +32,9 @@ const dialect: Dialect = {
 };
 
 /**
- * One connection writes, one reads, and each snapshot has one of its own: in WAL mode readers never wait for the
- * writer. A commit is on disk before it returns (`synchronous = FULL`); what is deleted is overwritten there
- * (`secure_delete`), so that an erased account cannot be read back from the file.
+ * One connection writes, one connection reads, and each snapshot uses a separate connection: in WAL mode readers never
+ * wait for the writer. A commit is on disk before it returns (`synchronous = FULL`). Deleted data is overwritten in the
+ * file (`secure_delete`), so that an erased account cannot be read from it.
  */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<SqliteDatabase> {
   const file = openOrThrow(path, () => SqliteFile.open(path));
@@ -53,7 +53,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     dialect,
     db: reader,
     transaction: (work, options) => writer.transaction(work, options),
-    // Who only reads does not wait for the writer.
+    // A snapshot only reads, so it does not wait for the writer.
     snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)).finally(() => void purge.runWhereDue()),
     remember: (work) =>
       past
@@ -62,7 +62,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     purge: () => purge.run(),
     async watch() {
       const id = await writer.transaction(findOrCreateId);
-      // The file itself is to hold it; where another process needs the log, that comes later.
+      // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
       await writer.truncateLog().catch(() => false);
       health.watch(id);
       timer = setInterval(check, checkIntervalMs).unref();
@@ -79,7 +79,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
       clearInterval(timer);
       await Promise.all([snapshots.close(), past.close(), reader.destroy()]);
       await writer.close();
-      // Kysely leaves those open that it has not used.
+      // Kysely does not close connections that it has not used.
       for (const database of all) if (database.isOpen) database.close();
       file.close();
     },
@@ -135,13 +135,13 @@ function toKysely(database: DatabaseSync, { mode, health, onStatement }: KyselyO
   });
 }
 
-/** A transaction sees the state of the database that its first read found. */
+/** Runs a first read: a transaction sees the state of the database at its first read. */
 async function settle<Connection extends Db>(db: Connection): Promise<Connection> {
   await sql`select 1 from settings limit 1`.execute(db);
   return db;
 }
 
-/** A random number in the header of the file (`user_version`) that tells this database from any other. */
+/** A random number in the header of the file (`user_version`) that identifies this database. */
 async function findOrCreateId(db: Db): Promise<number> {
   const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
   const id = rows[0]?.user_version || randomInt(1, maxDatabaseId);
@@ -149,7 +149,7 @@ async function findOrCreateId(db: Db): Promise<number> {
   return id;
 }
 
-/** Changes nothing, but writes a page. */
+/** Writes a page without a change, to test whether writes succeed. */
 async function rewriteId(db: Db): Promise<void> {
   await writeId(db, await findOrCreateId(db));
 }
@@ -158,7 +158,7 @@ async function writeId(db: Db, id: number): Promise<void> {
   await sql.raw(`pragma user_version = ${id}`).execute(db);
 }
 
-/** What Kysely's SQLite dialect expects, on node:sqlite, with each statement prepared once. */
+/** Adapts node:sqlite to the interface that Kysely's SQLite dialect expects, and caches prepared statements. */
 function adapt(database: DatabaseSync, health: SqliteHealth): Adapted {
   const statements = new LRUCache<string, SqliteStatement>({ max: maxStatements });
   const attempt = <T>(work: () => T): T => {
@@ -184,11 +184,11 @@ function adapt(database: DatabaseSync, health: SqliteHealth): Adapted {
 
 function adaptStatement(statement: StatementSync, attempt: <T>(work: () => T) => T): SqliteStatement {
   let names = namesOf(statement);
-  // The objects that node:sqlite makes of rows are dictionaries, slow to make and slower to read.
+  // The row objects of node:sqlite are dictionaries, which are slow to create and slower to read.
   statement.setReturnArrays(true);
   const toRow = (values: unknown) => {
     const row = values as unknown[];
-    // SQLite compiles a statement again, with other columns, where a migration changed the table since.
+    // SQLite compiles a statement again, with other columns, after a migration has changed the table.
     if (row.length !== names.length) names = namesOf(statement);
     return toObject(names, row);
   };

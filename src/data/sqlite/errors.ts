@@ -1,7 +1,7 @@
 import { DatabaseUnavailable } from '../unavailable.ts';
 
 const busy = 5;
-/** Primary result codes that are no fault of the statement: https://www.sqlite.org/rescode.html */
+/** Primary result codes that are not caused by the statement: https://www.sqlite.org/rescode.html */
 const unavailable: Record<number, string> = {
   [busy]: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -26,7 +26,7 @@ export function translateError(error: unknown): unknown {
   return new DatabaseUnavailable(reason, { isBusy: code === busy, cause: error });
 }
 
-/** For the operator. */
+/** The reason of an error, for the operator. */
 export function reasonOf(error: unknown): string {
   if (error instanceof DatabaseUnavailable) return error.reason;
   return error instanceof Error ? error.message : String(error);

@@ -16,21 +16,21 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const magic = 'SQLite format 3\0';
-/** Where the header holds `pragma user_version`: https://www.sqlite.org/fileformat.html */
+/** The offset of `user_version` in the header of the file: https://www.sqlite.org/fileformat.html */
 const userVersionOffset = 60;
-/** Of the write-ahead log and its index: other processes find them by their paths, as they find the database. */
+/** The suffixes of the write-ahead log and its index. Other processes find these files by path, like the database. */
 const suffixes = ['-wal', '-shm'];
 
 /**
- * The database file. Its descriptor stays open until the end, for two reasons: closing any descriptor of the file would drop
- * the locks that SQLite holds in this process, and no other file can get its inode number meanwhile.
+ * The database file. Its descriptor stays open until the end, for two reasons: closing any descriptor of the file would
+ * release the locks that SQLite holds in this process, and while it is open no other file can get its inode number.
  */
 export class SqliteFile {
   readonly path: string;
   readonly #descriptor: number;
   readonly #onClose: () => void;
   readonly #opened = new Map<string, BigIntStats>();
-  /** The database's `user_version`, once the file itself was seen to hold it. */
+  /** The database's `user_version`, after it was found in the file itself. */
   #id: number | undefined;
   #isOverwritten = false;
 
@@ -42,7 +42,7 @@ export class SqliteFile {
     this.#onClose = onClose;
   }
 
-  /** @throws Error where it cannot be created, read or written, or is no database. */
+  /** @throws Error if the file cannot be created, read or written, or is not a database. */
   static open(path: string): SqliteFile {
     const file = path === ':memory:' ? SqliteFile.#createTemporary() : new SqliteFile(resolve(path));
     const start = file.#read(0, magic.length);
@@ -51,7 +51,7 @@ export class SqliteFile {
     throw new Error('it is not an SQLite database');
   }
 
-  /** In memory would mean one connection; a file in a private folder behaves like any other and is removed at the end. */
+  /** SQLite's in-memory database allows only one connection. This file, in a private folder, is removed at the end. */
   static #createTemporary(): SqliteFile {
     const folder = mkdtempSync(join(tmpdir(), 'postroom-'));
     const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -62,14 +62,14 @@ export class SqliteFile {
     });
   }
 
-  /** For SQLite: opens the file, and never creates one. */
+  /** The URL for SQLite; it opens the file, and never creates a file. */
   get url(): string {
     return `${pathToFileURL(this.path)}?mode=rw`;
   }
 
-  /** Call it once all connections are open: from here on the paths must lead to the files that are open now. */
+  /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */
   watch(): void {
-    // SQLite names them after the file that a symbolic link leads to.
+    // SQLite derives the names of these files from the target of a symbolic link.
     const target = realpathSync(this.path);
     for (const path of [this.path, ...suffixes.map((suffix) => target + suffix)]) {
       const opened = stat(path);
@@ -77,7 +77,7 @@ export class SqliteFile {
     }
   }
 
-  /** Why nothing may be written, or undefined. Takes 5 µs. */
+  /** The reason why nothing may be written, or undefined. Takes 5 µs. */
   findFault(): string | undefined {
     try {
       for (const [path, opened] of this.#opened) {
@@ -92,8 +92,9 @@ export class SqliteFile {
   }
 
   /**
-   * The same, and whether another database was copied over the open file, for a database whose `user_version` is `id`. Copying
-   * the own database's backup over it is not noticed. Once noticed it stays: what the connections know no longer fits the file.
+   * Like `findFault`, and also checks whether another database than that with the `user_version` `id` was copied over
+   * the open file. A copied backup of the same database is not detected. The fault is permanent, because the state of
+   * the connections no longer fits the file.
    */
   findFaultOrOverwriting(id: number): string | undefined {
     let start: Buffer;
@@ -103,7 +104,7 @@ export class SqliteFile {
       return error instanceof Error ? error.message : String(error);
     }
     const found = start.length === 4 ? start.readInt32BE() : undefined;
-    // Until the first checkpoint it is in the write-ahead log alone.
+    // Before the first checkpoint, the id is only in the write-ahead log.
     if (found === id) this.#id = id;
     this.#isOverwritten ||= this.#id !== undefined && found !== id;
     return this.#isOverwritten
@@ -122,7 +123,9 @@ export class SqliteFile {
   }
 }
 
-/** Beside a new database SQLite would take over the write-ahead log of the one that is missing, and what it holds would be lost. */
+/**
+ * With a new database file, SQLite would reuse the write-ahead log of the missing database, and its data would be lost.
+ */
 function assertNotLost(path: string): void {
   if (stat(path)) return;
   const left = suffixes.find((suffix) => stat(path + suffix));
@@ -133,7 +136,7 @@ function assertNotLost(path: string): void {
   );
 }
 
-/** SQLite calls it an I/O error where there is no space for its index of the write-ahead log. */
+/** SQLite reports an I/O error if there is no space for the index of the write-ahead log. */
 export function isDiskFull(path: string): boolean {
   try {
     return statfsSync(dirname(resolve(path))).bavail === 0;

@@ -1,17 +1,20 @@
 import { DatabaseUnavailable } from '../unavailable.ts';
 import type { SqliteFile } from './file.ts';
 
-/** A disk that is full for large writes alone fails and recovers over and over. */
+/** A disk that is full only for large writes fails and recovers repeatedly. */
 const minLogIntervalMs = 10_000;
 
 export interface HealthListener {
-  /** The database does not do what it should, and why, for the operator. At most once in ten seconds for one reason. */
+  /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
   onFault?: ((reason: string) => void) | undefined;
-  /** Writes succeed again after a fault that was reported. */
+  /** Called when writes succeed again after a reported fault. */
   onRecovery?: (() => void) | undefined;
 }
 
-/** Whether the database can be written: its files are where they were opened, and the latest write did not fail on the disk. */
+/**
+ * Tracks whether the database can be written: its files are still in place, and the latest write did not fail on the
+ * disk.
+ */
 export class SqliteHealth {
   readonly #file: SqliteFile;
   readonly #listener: HealthListener;
@@ -27,7 +30,7 @@ export class SqliteHealth {
     this.#listener = listener;
   }
 
-  /** From here on the database's files must stay where they are. */
+  /** From this call on, the database's files must not be moved, replaced or removed. */
   watch(id: number): void {
     this.#file.watch();
     this.#id = id;
@@ -38,18 +41,18 @@ export class SqliteHealth {
     return this.#fileFault === undefined && this.#writeFault === undefined;
   }
 
-  /** Whether only another write can tell if writes succeed again. */
+  /** Whether another write is needed to find out if writes succeed again. */
   get needsProbe(): boolean {
     return this.#fileFault === undefined && this.#writeFault !== undefined;
   }
 
-  /** For right before a commit: what is written to a removed file is lost. @throws DatabaseUnavailable */
+  /** Called right before a commit, because data written to a removed file is lost. @throws DatabaseUnavailable */
   assertInPlace(): void {
     if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findFault());
     this.assertWritable();
   }
 
-  /** As of the latest check of the files. @throws DatabaseUnavailable */
+  /** Uses the result of the latest check of the files. @throws DatabaseUnavailable */
   assertWritable(): void {
     if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
   }
@@ -64,14 +67,20 @@ export class SqliteHealth {
     this.#reportRecovery();
   }
 
-  /** Why a write failed; one that only had to wait for too long, or was refused because of the files, says nothing about the disk. */
+  /**
+   * Records a failed write. A write that waited too long, or was refused because of the files, does not mean a disk
+   * fault.
+   */
   noteFailure(error: unknown): void {
     if (error instanceof DatabaseUnavailable && !error.isBusy && this.#fileFault === undefined) {
       this.#writeFault = error.reason;
     }
   }
 
-  /** Every error of a statement comes here; until the files are watched, it ends the start, which says so itself. */
+  /**
+   * Called for every error of a statement. Before the files are watched, an error fails the start, which reports it
+   * itself.
+   */
   report(error: unknown): void {
     if (this.#id === undefined) return;
     if (error instanceof DatabaseUnavailable && !error.isBusy) this.#reportFault(error.reason);

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /**
- * Connections that are lent in turn. All are opened at the start: one that is opened later could find no file descriptor left,
- * or another file at the path.
+ * A pool of connections. All connections are opened at the start: later there could be no free file descriptor, or
+ * another file at the path.
  */
 export class Pool {
   readonly #all: readonly Kysely<Tables>[];

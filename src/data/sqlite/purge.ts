@@ -1,19 +1,21 @@
 import type { SqliteWriter } from './writer.ts';
 
-/** Copies the write-ahead log, which still holds what was erased, into the database and truncates it. */
+/** Copies the write-ahead log, which still contains erased data, into the database and truncates it. */
 export class Purge {
   readonly #writer: SqliteWriter;
   #isDue = false;
-  /** One at a time: each waits for its turn to write. */
+  /** Only one truncation runs at a time, because each waits for its turn to write. */
   #running: Promise<void> | undefined;
 
   constructor(writer: SqliteWriter) {
     this.#writer = writer;
   }
 
-  /** Never fails, and never waits for readers: what it cannot do now stays due. What was erased is committed already. */
+  /**
+   * Never fails and never waits for readers: an unfinished purge stays due. The erasure itself is already committed.
+   */
   async run(): Promise<void> {
-    // One that runs already may have read the log before what is to be erased now.
+    // A truncation that already runs may have read the log before the latest erasure.
     await this.#running;
     this.#isDue = true;
     await this.runWhereDue();

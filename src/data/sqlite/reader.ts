@@ -11,7 +11,9 @@ import {
 } from 'kysely';
 import { yieldWhenDue } from '../../event-loop.ts';
 
-/** SQLite for a connection that reads: however many statements wait for it, others have their turn of the event loop between them. */
+/**
+ * SQLite for the connection that reads. Between statements it yields to the event loop, however many statements wait.
+ */
 export class SqliteReaderDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
 
@@ -45,7 +47,7 @@ class YieldingConnection implements DatabaseConnection {
     this.#connection = connection;
   }
 
-  /** Right before the statement runs: of many that were asked for in one turn, each sees the time that those before it took. */
+  /** Yields right before a statement runs, so that the time of all earlier statements of the turn is counted. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const turn = yieldWhenDue();
     if (turn) await turn;
@@ -59,8 +61,9 @@ class YieldingConnection implements DatabaseConnection {
 
 class SqliteReaderAdapter extends SqliteAdapter {
   /**
-   * Its one connection serves any number of statements, each of which is synchronous. Kysely would lock it otherwise, and wake
-   * all who wait each time one is done: for thousands that takes longer than their statements.
+   * The single connection serves any number of callers, because each statement is synchronous. Otherwise Kysely would
+   * lock it and wake all waiting callers after each statement; with thousands of callers that takes longer than the
+   * statements.
    */
   override get supportsMultipleConnections(): boolean {
     return true;

@@ -15,7 +15,7 @@ import type { Tables } from '../tables.ts';
 import { DatabaseUnavailable } from '../unavailable.ts';
 import type { SqliteHealth } from './health.ts';
 
-/** How long a transaction waits for its turn, and for other processes that write. */
+/** The maximum time that a transaction waits for its turn and for other processes that write. */
 const timeoutMs = 5_000;
 const retryMs = 1;
 const tookTooLong = `no turn to write within ${timeoutMs} ms`;
@@ -25,7 +25,10 @@ interface Turn extends TransactionOptions {
   deadline: number;
 }
 
-/** SQLite for the connection that writes. Its own `busy_timeout` is 0: the wait for other processes must not block this one. */
+/**
+ * SQLite for the connection that writes. Its own `busy_timeout` is 0: the wait for other processes must not block this
+ * one.
+ */
 export class SqliteWriterDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
   readonly #database: DatabaseSync;
@@ -50,19 +53,22 @@ class SqliteWriterDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // A transaction that begins by reading could not wait for its turn to write.
+    // A transaction that begins with a read cannot wait for other writers later.
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** Never fails, since that would hide the error before it. After some, such as a full disk, SQLite has rolled back by itself. */
+  /**
+   * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
+   * back.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.isTransaction) await super.rollbackTransaction(connection).catch(() => {});
   }
 }
 
 /**
- * The only connection that writes, one transaction after the other. A transaction that fails, is cancelled or comes too late is
- * never stored, neither now nor later.
+ * The only connection that writes; it runs one transaction after the other. A transaction that fails, is cancelled or
+ * exceeds its deadline is never stored, neither now nor later.
  */
 export class SqliteWriter {
   readonly #db: Kysely<Tables>;
@@ -74,9 +80,9 @@ export class SqliteWriter {
     this.#health = health;
   }
 
-  /** @throws DatabaseUnavailable, the reason of the cancellation, or what `work` throws. */
+  /** @throws DatabaseUnavailable, the reason of the cancellation, or any error of `work`. */
   transaction<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
-    // The caller's time runs while it waits for its turn.
+    // The deadline includes the wait for the turn.
     const deadline = performance.now() + timeoutMs;
     return this.#inTurn(() => this.#begin(work, { deadline, cancellation }));
   }
@@ -94,7 +100,7 @@ export class SqliteWriter {
     await this.#inTurn(() => this.#db.destroy());
   }
 
-  /** Waits for other processes that write, too. */
+  /** Repeats the attempt while another process writes, until the deadline. */
   async #begin<T>(work: Work<T>, turn: Turn): Promise<T> {
     for (;;) {
       turn.cancellation?.throwIfCancelled();
@@ -106,14 +112,14 @@ export class SqliteWriter {
     }
   }
 
-  /** Undefined where another process writes. */
+  /** Returns undefined if another process is writing. */
   async #attempt<T>(work: Work<T>, { cancellation }: Turn): Promise<{ result: T } | undefined> {
     let hasBegun = false;
     try {
       const result = await this.#db.transaction().execute(async (transaction) => {
         hasBegun = true;
         const result = await work(transaction);
-        // No timer and no input is handled between here and the commit, which is synchronous.
+        // The commit is synchronous: no timer and no input is handled between this check and the commit.
         cancellation?.throwIfCancelled();
         this.#health.assertInPlace();
         return result;

@@ -1,10 +1,12 @@
 import { ClientError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 
-/** Who floods a server whose issuer is down does not fill its log. */
+/** A flood of requests while the issuer is down must not fill the log. */
 const warnEveryMs = 60_000;
 
-/** Tells the operator what clients are not told: why a token is refused, and what fails at the issuer. Never a token. */
+/**
+ * Logs details that clients do not receive: why a token is refused, and how the issuer fails. It never logs a token.
+ */
 export class IssuerLog {
   readonly #log: Pick<Log, 'debug' | 'warn'>;
   #quietUntil = 0;

@@ -1,20 +1,23 @@
 import { ClientError } from '../../errors.ts';
 
 const timeoutMs = 5_000;
-/** So long nobody asks an issuer that has failed. */
+/** The pause after a failure, during which no request is sent to the issuer. */
 const restMs = 1_000;
 const maxUnderWay = 100;
 
 /**
- * What is asked of an issuer that may be down: the users of one that fails cause it no storm. Once it has failed, one asks
- * again each second, and the others are told at once.
+ * Sends requests to the issuer without flooding it while it is down. After a failure, one request per second is sent,
+ * and all others fail at once.
  */
 export class IssuerRequests {
   #hasFailed = false;
   #restsUntil = 0;
   #underWay = 0;
 
-  /** The JSON of an answer. @throws ClientError BAD_GATEWAY where it fails, SERVICE_UNAVAILABLE where too many wait for it. */
+  /**
+   * Returns the JSON of the response.
+   * @throws ClientError BAD_GATEWAY if the issuer fails, SERVICE_UNAVAILABLE if too many requests wait for it.
+   */
   async ask(url: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
     this.#assertAskable();
     this.#underWay += 1;
@@ -22,7 +25,7 @@ export class IssuerRequests {
     try {
       const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
       const text = await response.text();
-      // What it thinks of a request says nothing of its health.
+      // A refused request (4xx) does not mean that the issuer is down.
       isWell = response.status < 500;
       if (!response.ok) throw new Error(`it answered with ${response.status}`);
       const answer: unknown = JSON.parse(text);

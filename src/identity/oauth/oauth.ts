@@ -11,7 +11,7 @@ import { IssuerLog } from './issuer-log.ts';
 import { IssuerRequests } from './issuer-requests.ts';
 import { badToken, translate } from './token-fault.ts';
 
-/** Asymmetric ones alone (RFC 8725, 3.1 and 3.2). */
+/** Only asymmetric algorithms are allowed (RFC 8725, 3.1 and 3.2). */
 const algorithms = [
   'RS256',
   'RS384',
@@ -32,7 +32,10 @@ const maxNameLength = 80;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** Access tokens of one issuer: JWTs by its published keys (RFC 9068), opaque ones by asking it (RFC 7662). */
+/**
+ * Verifies the access tokens of one issuer: JWTs with its published keys (RFC 9068), opaque tokens by introspection
+ * (RFC 7662).
+ */
 export class OAuth {
   readonly issuer: string;
   readonly #options: OAuthSettings;
@@ -40,7 +43,7 @@ export class OAuth {
   readonly #requests = new IssuerRequests();
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
-  /** Why; they are not asked about again and again. */
+  /** The reasons of refused tokens, so that a refused token is not introspected again for each request. */
   readonly #refused = new LRUCache<string, string>({ max: maxVerified, ttl: introspectedMs });
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
@@ -52,8 +55,8 @@ export class OAuth {
   }
 
   /**
-   * Whose token it is; a subject's first token makes its User.
-   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE where the issuer fails.
+   * Finds the viewer of a token; the first token of a subject creates its User.
+   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE if the issuer fails.
    */
   async findViewer(database: Database, token: string): Promise<Viewer> {
     try {
@@ -71,7 +74,7 @@ export class OAuth {
 
   async #findPerson({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
-    // What an introspection says is not checked for its types before.
+    // The claims of an introspection have no checked types.
     if (typeof sub !== 'string' || !sub) throw badToken('no sub');
     if (exp === undefined) throw badToken('no exp');
     if (!(Number(exp) * 1_000 > Date.now())) throw badToken('expired');
@@ -92,7 +95,7 @@ export class OAuth {
     const known = this.#verified.get(hash);
     if (known) return known;
     try {
-      // Whose it says it is costs no key: a stranger's token makes no request.
+      // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
       if (decodeJwt(token).iss !== this.issuer) throw badToken('wrong iss');
       const { payload } = await jwtVerify(token, await this.#keySet(), {
         issuer: this.issuer,
@@ -132,13 +135,16 @@ export class OAuth {
     return claims;
   }
 
-  /** Why a token that lives does not count here. */
+  /** The reason why an active token is not valid for this server, or undefined. */
   #findFault({ iss = this.issuer, aud = [] }: JWTPayload): string | undefined {
     if (iss !== this.issuer) return 'wrong iss';
     return [aud].flat().includes(this.#options.audience) ? undefined : 'wrong aud';
   }
 
-  /** Kept through an outage of the issuer: looked at anew in the background, and for an unknown key id at most twice a minute. */
+  /**
+   * The issuer's keys. They stay cached during an outage of the issuer, and are reloaded in the background; an unknown
+   * key id reloads them at most twice a minute.
+   */
   #keySet(): Promise<KeySet> {
     this.#keys ??= this.#discover().catch((error) => {
       this.#keys = undefined;
@@ -165,14 +171,14 @@ export class OAuth {
   }
 }
 
-/** A token that names scopes of ours is held to them; one that names none reads and writes as its person, ADMIN by role. */
+/** A token that names scopes of Postroom has these scopes. A token that names none of them has READ and WRITE. */
 function scopesOf(claimed: unknown[]): Set<Scope> {
   const named = claimed.flatMap((words) => (typeof words === 'string' ? words.toUpperCase().split(' ') : []));
   const ours = scopes.filter((known) => named.includes(known));
   return new Set(ours.length > 0 ? ours : ['READ', 'WRITE']);
 }
 
-/** By the rules of names. */
+/** A name that fits the rules for user names. */
 function displayName(name: unknown, subject: string): string {
   const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
   const clean = text

@@ -14,7 +14,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$${parameters}$${toBase64(nonce)}$${toBase64(hash)}`;
 }
 
-/** Takes as long for an absent hash as for a present one, so that time does not tell whether an account exists. */
+/** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   const [, , , parameters, salt, expected] = (stored ?? (await absent)).split('$');
   const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));

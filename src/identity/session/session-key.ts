@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSy
 import { dirname } from 'node:path';
 import { BadSetting } from '../../config.ts';
 
-/** The first key signs; all verify, so that tokens outlive a change of keys. */
+/** The first key signs. All keys verify, so that tokens stay valid after a change of keys. */
 export interface SessionKeys {
   id: string;
   sign: KeyObject;
@@ -12,7 +12,10 @@ export interface SessionKeys {
 
 const pemBlock = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/g;
 
-/** The Ed25519 keys of a PEM text (PKCS #8), the present one first. @throws Error where it holds none, or another kind. */
+/**
+ * The Ed25519 keys of a PEM text (PKCS #8), the current key first. @throws Error if there is no key, or another kind of
+ * key.
+ */
 export function parseSessionKeys(pem: string): SessionKeys {
   const keys = [...pem.matchAll(pemBlock)].map(([block]) => createPrivateKey(block));
   const [sign] = keys;
@@ -24,14 +27,14 @@ export function parseSessionKeys(pem: string): SessionKeys {
   return { id: [...named.keys()][0] ?? '', sign, verify: named };
 }
 
-/** A key for as long as the process lives. */
+/** Creates a key that is not stored, and is lost when the process ends. */
 export function createSessionKeys(): SessionKeys {
   return parseSessionKeys(createPem());
 }
 
 /**
- * The keys kept in `file`; one is created on the first start, readable by its owner alone, and again where the file is empty, as
- * a crash can leave it. @throws BadSetting where the file holds anything else.
+ * Loads the keys from `file`. If the file is missing, or empty after a crash, a key is created; only the owner of the
+ * file can read it. @throws BadSetting if the file has any other content.
  */
 export function loadSessionKeys(file: string): SessionKeys {
   if (isEmpty(file)) createKeyFile(file);
@@ -47,7 +50,7 @@ export function loadSessionKeys(file: string): SessionKeys {
   }
 }
 
-/** Also where there is none. */
+/** Also true if the file does not exist. */
 function isEmpty(file: string): boolean {
   try {
     return readFileSync(file, 'utf8').trim() === '';
@@ -57,7 +60,10 @@ function isEmpty(file: string): boolean {
   }
 }
 
-/** Whole or not at all, and on the disk before it is used; where another process created one at the same moment, that one stays. */
+/**
+ * Creates the file atomically, and stores it on the disk before it is used. If another process creates the file at the
+ * same time, the file of that process stays.
+ */
 function createKeyFile(file: string): void {
   const draft = `${file}.${process.pid}`;
   mkdirSync(dirname(file), { recursive: true });
@@ -73,7 +79,7 @@ function createKeyFile(file: string): void {
   syncFolder(dirname(file));
 }
 
-/** A file's name is on the disk once its folder is. */
+/** The name of a new file is durable only after its folder has been synced. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

@@ -26,11 +26,11 @@ interface Claims {
   expiresAt: number;
 }
 
-/** Makes and reads session tokens: JWTs (EdDSA) that name the user, the session and an end. */
+/** Creates and verifies session tokens: JWTs (EdDSA) with the user, the session and an expiry. */
 export class Sessions {
   readonly #keys: SessionKeys;
   readonly #hours: number;
-  /** A signature is checked once; the end, and whether the session goes on, each time. */
+  /** A signature is verified once; the expiry and the state of the session are checked each time. */
   readonly #verified = new LRUCache<string, Claims>({ max: maxVerified });
 
   constructor(keys: SessionKeys, hours: number) {
@@ -38,7 +38,10 @@ export class Sessions {
     this.#hours = hours;
   }
 
-  /** A new session, or a fresh token of one that continues. A password that was changed since `user` was read ends it. */
+  /**
+   * Starts a session, or renews the token of session `sessionId`. A password changed since `user` was read ends the
+   * session.
+   */
   async start(user: UserRow, sessionId: string = randomUUID()): Promise<Session & { viewer: Viewer }> {
     const { id: userId, sessionsFrom } = user;
     const now = Math.floor(Date.now() / 1_000);
@@ -55,7 +58,10 @@ export class Sessions {
     return { accessToken, expiresAt, user, viewer };
   }
 
-  /** Whose token it is. @throws ClientError UNAUTHENTICATED where it is not ours, has ended, or its user is gone. */
+  /**
+   * Finds the viewer of a token. @throws ClientError UNAUTHENTICATED if the token is not valid, or its session has
+   * ended.
+   */
   async findViewer(db: Db, token: string): Promise<Viewer> {
     const claims = this.#verified.get(token) ?? (await this.#verify(token));
     const user = claims.expiresAt > Date.now() ? await findUser(db, claims.userId) : undefined;
@@ -73,7 +79,7 @@ export class Sessions {
         typ: 'JWT',
         requiredClaims: ['sub', 'iat', 'exp'],
       });
-      // A claim is as its signer wrote it: each may be anything.
+      // The signature does not guarantee the types of the claims.
       const { sub, iat = 0, exp = 0, sid = '', at = iat * 1_000 } = payload;
       const claims = { userId: String(sub), sessionId: String(sid), sessionsFrom: Number(at), expiresAt: exp * 1_000 };
       this.#verified.set(token, claims);
@@ -91,7 +97,10 @@ export class Sessions {
   }
 }
 
-/** A session, here or at an issuer, lasts until its account is gone, or until a new password has ended all but one. */
+/**
+ * A session (of Postroom or of an issuer) ends when its account is deleted, or when a new password ends all sessions
+ * but one.
+ */
 export function isSessionAlive(
   { credential }: Viewer,
   { deletedAt, sessionsFrom, keptSession }: Pick<Account, 'deletedAt' | 'sessionsFrom' | 'keptSession'>,

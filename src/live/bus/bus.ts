@@ -1,33 +1,33 @@
 import type { RoomEvent } from '../../data/events.ts';
 
-/** What one process tells the others, and itself, behind a commit. */
+/** A message that a process publishes after a commit, to itself and to other processes. */
 export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string }
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
-  /** The user's sessions that began before `sessionsFrom` have ended, but for one. */
+  /** All sessions of the user that began before `sessionsFrom` have ended, except `keptSession`. */
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
-  /** Posts are gone; selections of any room may have reached them. */
+  /** Posts were deleted; selections of events in any room may contain them. */
   | { type: 'contentErased' };
 
 export type BusListener = (message: BusMessage) => void;
 
 /**
- * A wake-up, not the truth: it may lose, repeat and reorder messages. The log holds what happened; whoever listens
- * heals by its numbers.
+ * Notifies listeners of commits. It may lose, repeat and reorder messages; the log is the source of truth, and
+ * listeners check messages against its numbers.
  */
 export interface Bus {
-  /** Never throws and never waits: a mutation does not depend on who listens. */
+  /** Never throws and never waits, so that a mutation does not depend on the listeners. */
   publish(message: BusMessage): void;
-  /** Resolves once the listener misses nothing more; to the function that ends it. */
+  /** Resolves when the listener receives every later message. The result is a function that unsubscribes. */
   subscribe(topic: string, listener: BusListener): Promise<() => void>;
-  /** How many listeners there are. */
+  /** The number of listeners. */
   listenerCount(): number;
   close(): Promise<void>;
 }
 
-/** What concerns more than one room: accounts, credentials, content that is gone. */
+/** The topic of messages that concern more than one room: accounts, credentials and deleted content. */
 export const commonTopic = 'common';
 
 export function roomTopic(roomId: string): string {
