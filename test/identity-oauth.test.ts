@@ -300,7 +300,7 @@ describe('opaque tokens', () => {
     expect(await connectAs(postroom, `Bearer ${token}x`)).toBe(4403);
   });
 
-  it('are not asked about where they are API keys: what is meant as one is told to go behind ApiKey', async () => {
+  it('are not sent to the issuer if they are API keys: the error says to send an API key with the scheme ApiKey', async () => {
     const { issuer, postroom } = await launchIntrospecting();
     const key = await createKey(postroom);
     for (const sent of [key, `${key}x`]) {

@@ -57,7 +57,7 @@ it('a subscription over a socket that resumes with an invalid cursor is charged 
   expect(codes).toEqual([...Array(before).fill('CURSOR_INVALID'), 'RATE_LIMITED', 'RATE_LIMITED']);
 });
 
-it('a group that was refused is not remembered: the next subscriber that resumes in it is charged for a new one', async () => {
+it('a group that was refused is not cached: the next subscriber that resumes in it is charged for a new one', async () => {
   const { postroom, room, cursor } = await findRoomOrThrow();
   const socket = await LiveSocket.open(postroom.webSocketUrl, {
     live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } },

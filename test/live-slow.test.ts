@@ -111,7 +111,7 @@ it('a socket is pinged, and stays open if its client answers', async () => {
   await socket.settle();
 });
 
-it('a subscriber that falls behind the retention receives an error with its position, and the socket stays open', async () => {
+it('a subscriber that falls too far behind receives SLOW_CONSUMER with the current cursor, and the socket stays open', async () => {
   const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
   const { postroom, ada, room, query } = hall;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
