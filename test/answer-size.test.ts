@@ -30,7 +30,7 @@ const bodies = ({ room }: Hall, count: number) =>
   `{ room(id: "${room}") { posts(first: ${count}) { nodes { body } } } }`;
 
 describe('an answer that is too long', () => {
-  it('is refused by its bytes, and one byte less is not', async () => {
+  it('is refused by its size in bytes; an answer one byte shorter is not', async () => {
     const hall = await openHall(1, 4_000);
     const query = (length: number) => bodies(hall, 1).replace('body', `${'a'.repeat(length)}: body`);
     const { body } = await post(server.postroom, query(1));
@@ -57,7 +57,7 @@ describe('an answer that is too long', () => {
     expect(JSON.parse(streamed.body)).toEqual(refused);
   });
 
-  it('is refused where what is counted comes from resolvers, is null, or is no text', async () => {
+  it('is refused also when the counted values come from resolvers, are null, or are not text', async () => {
     const hall = await openHall(1, 1);
     const names = Array.from({ length: 30 }, (_, index) => `${'n'.repeat(1_000)}${index}`);
     const select = (field: string) =>
@@ -91,7 +91,7 @@ describe('an answer that is too long', () => {
       return { ...reply, made };
     }
 
-    it('ends it, and says which changes were made', async () => {
+    it('ends the mutation, and the error says which changes were made', async () => {
       const { status, data, errors, made } = await createThree(2_000);
       const outcome = 'The change of "second" was made, as were those before it; the fields after it did not run.';
       expect({ status, data, errors }).toMatchObject({
@@ -102,7 +102,7 @@ describe('an answer that is too long', () => {
       expect(made).toEqual(['first', 'second']);
     });
 
-    it('says that all changes were made, where only its bytes are too many', async () => {
+    it('says that all changes were made, when only the answer is too long', async () => {
       // As many characters as bytes would fit: an emoji is two of the one and four of the other.
       const { status, errors, made } = await createThree(1_000);
       const message = `${tooLong} The changes were made.`;
@@ -137,7 +137,7 @@ describe('an answer that is too long', () => {
 });
 
 describe('answers that are not read', () => {
-  it('are bounded for an address: then nothing more runs until they are', async () => {
+  it('are limited for each address: nothing more runs for it until it has read them', async () => {
     const postroom = await launchForTest({ LIMIT_ANSWER_BYTES: '4000000', LIMIT_COST: '100000', TRUST_PROXY: '1' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
@@ -171,7 +171,7 @@ describe('answers that are not read', () => {
     expect(after.data.filter(({ title }: { title: string }) => title === '10.0.0.1')).toHaveLength(asked.length + 1);
   });
 
-  it('are bounded too where the request itself never ends', async () => {
+  it('are limited also when the request itself never ends', async () => {
     const postroom = await launchForTest({ LIMIT_COST: '100000', TRUST_PROXY: '1' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');

@@ -96,7 +96,7 @@ const scene = fc.record({
 });
 
 describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
-  it('page as an array does, by any first, after, last and before, also at equal times and from what was removed', async () => {
+  it('are paged like an array, by any first, after, last and before, also at equal times and from a removed item', async () => {
     await fc.assert(
       fc.asyncProperty(scene, async ({ times, removed, asked }) => {
         const { room, ids } = fill(field, times);
@@ -114,13 +114,13 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     );
   });
 
-  it('stand in the order of (time, id), oldest first', async () => {
+  it('are in the order of (time, id), oldest first', async () => {
     const { room, ids } = fill(field, [5, 3, 3, 9, 3]);
     const { nodes } = await read(room, field, { first: 100 });
     expect(nodes.map(({ id }) => ids.indexOf(id))).toEqual([1, 2, 4, 0, 3]);
   });
 
-  it('are the first 20 where neither first nor last is given', async () => {
+  it('are the first 20 when neither first nor last is given', async () => {
     const { room, ids } = fill(
       field,
       Array.from({ length: 25 }, (_, index) => index + 1),
@@ -130,7 +130,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     expect(pageInfo).toMatchObject({ hasPreviousPage: false, hasNextPage: true });
   });
 
-  it('take 1 to 100 for first and last, and tell all bad arguments at once', async () => {
+  it('take 1 to 100 for first and last, and report all invalid arguments together', async () => {
     const { room } = fill(field, [1]);
     const query = `query ($room: ID!, ${declared}) {
       room(id: $room) { ${field}(first: $first, after: $after, last: $last, before: $before) { nodes { id } } }
@@ -151,7 +151,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     }
   });
 
-  it('refuse as a cursor what they did not give out', async () => {
+  it('refuse a cursor that they did not give out', async () => {
     const { room } = fill(field, [1]);
     const query = `query ($room: ID!, $after: String) { room(id: $room) { ${field}(after: $after) { nodes { id } } } }`;
     const encode = (text: string) => Buffer.from(text).toString('base64url');
@@ -166,7 +166,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
   });
 });
 
-it('the posts of a room leave its drafts out, wherever one pages', async () => {
+it('the posts of a room contain no drafts on any page', async () => {
   const room = writeRoom(server.databaseFile);
   const ids = writePosts(server.databaseFile, { room, author, times: [3, null, 1, null, 2] });
   const published = [ids[2], ids[4], ids[0]];
@@ -177,7 +177,7 @@ it('the posts of a room leave its drafts out, wherever one pages', async () => {
   }
 });
 
-it('a member edge tells when the member joined', async () => {
+it('a member edge says when the member joined', async () => {
   const room = writeRoom(server.databaseFile);
   writeMembers(server.databaseFile, room, [Date.UTC(2026, 0, 2, 3, 4, 5, 6)]);
   const { room: found } = await server.postroom.ask(

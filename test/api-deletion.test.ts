@@ -36,7 +36,7 @@ async function makeLife() {
 }
 
 describe('deleteUser', () => {
-  it('returns the user as they were, to themselves', async () => {
+  it('returns the user as it was, to that user', async () => {
     const { ada } = await makeLife();
     const { user } = (await erase(ada)).data.deleteUser;
     expect(user).toMatchObject({ id: ada.id, name: 'Ada Lovelace', email: ada.email, version: 1 });
@@ -62,7 +62,7 @@ describe('deleteUser', () => {
     });
   });
 
-  it('takes them out of the list of users, and its count', async () => {
+  it('removes the user from the list of users and its count', async () => {
     const { ada } = await makeLife();
     await erase(ada);
     for (const name of ['Ada Lovelace', 'deleted user']) {
@@ -74,14 +74,14 @@ describe('deleteUser', () => {
     }
   });
 
-  it('leaves the published posts and deletes the drafts', async () => {
+  it('keeps the published posts and deletes the drafts', async () => {
     const { ada, post, draft, theirs } = await makeLife();
     await erase(ada);
     expect(readIds('posts')).toEqual(expect.arrayContaining([post, theirs]));
     expect(readIds('posts')).not.toContain(draft);
   });
 
-  it('deletes the published posts too where that is asked', async () => {
+  it('also deletes the published posts if the input asks for it', async () => {
     const { ada, shared, post, draft, theirs, start } = await makeLife();
     await erase(ada, { deletePosts: true });
     expect(readIds('posts')).toContain(theirs);
@@ -95,7 +95,7 @@ describe('deleteUser', () => {
     ]);
   });
 
-  it('leaves no actor in the events of any room, and no event for a post that stays', async () => {
+  it('removes the actor from the events of every room, and writes no event for a post that stays', async () => {
     const { ada, shared, post, start } = await makeLife();
     await erase(ada, { deletePosts: false });
     const events = await readEvents(server.postroom, { room: shared, after: start, count: 3 });
@@ -112,7 +112,7 @@ describe('deleteUser', () => {
     expect(actors).toEqual({ n: 0 });
   });
 
-  it('leaves their rooms without an owner, and says so there', async () => {
+  it('leaves the rooms of the user without an owner, and writes an event about it in each', async () => {
     const { ada, bob, own } = await makeLife();
     const before = await server.postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: own });
     await erase(ada);
@@ -141,7 +141,7 @@ describe('deleteUser', () => {
     expect(room.members.nodes).toEqual([{ id: bob.id }]);
   });
 
-  it('kills the tokens, and the password', async () => {
+  it('ends the sessions and revokes the password', async () => {
     const { ada } = await makeLife();
     await erase(ada);
     expect(await server.postroom.send('{ viewer { id } }', {}, ada.token)).toMatchObject({
@@ -156,7 +156,7 @@ describe('deleteUser', () => {
     });
   });
 
-  it('is for users themselves', async () => {
+  it('is allowed only to the user itself', async () => {
     const { ada, bob, own } = await makeLife();
     const send = (id: string, token?: string) => server.postroom.send(deleteUser, { input: { id } }, token);
     expect(await send(ada.id)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
@@ -170,7 +170,7 @@ describe('deleteUser', () => {
   });
 });
 
-describe('whoever has deleted their account', () => {
+describe('a user who has deleted their account', () => {
   const changes = {
     createRoom: 'createRoom(input: { name: "too late" }) { room { id } }',
     joinRoom: 'joinRoom(input: { room: $room }) { room { id } }',
@@ -207,7 +207,7 @@ it.each([
     ', even where the answer says where rooms stood before',
     'mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { user { id posts { room { cursor } } } } }',
   ],
-])('what an erased account said of itself is nowhere in the files of the database%s', async (_title, mutation) => {
+])('the content of an erased account is nowhere in the files of the database%s', async (_title, mutation) => {
   const folder = scratchFolder();
   const postroom = await launchForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
   const neighbours = await Promise.all(['Bob', 'Eve', 'Mallory'].map((name) => postroom.signUp(name)));

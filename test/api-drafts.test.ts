@@ -51,7 +51,7 @@ async function look(draft: { room: string; id: string }, person?: Person) {
 }
 
 describe('a draft', () => {
-  it('does not exist for anyone but its author, wherever they look', async () => {
+  it('does not exist for any user but its author, in any field', async () => {
     const draft = await makeDraft();
     for (const person of [undefined, other]) {
       const drafts = { data: [], pagination: { total: 0, pages: 0 } };
@@ -59,14 +59,14 @@ describe('a draft', () => {
     }
   });
 
-  it('is reached by its author by id and among the drafts, and stands in no list, count or connection', async () => {
+  it('is visible to its author by id and in viewer.drafts, and is in no list, count or connection', async () => {
     const draft = await makeDraft();
     const { drafts, ...seen } = await look(draft, author);
     expect(seen).toEqual({ ...nowhere, post: { id: draft.id }, node: { id: draft.id }, last: [] });
     expect(drafts.data).toContainEqual({ id: draft.id });
   });
 
-  it('has no time of publishing, and is changed like any post', async () => {
+  it('has no time of publishing, and can be changed like any post', async () => {
     const draft = await makeDraft();
     const changed = (await change('updatePost', { id: draft.id, title: 'better' }, author)).post;
     expect(changed).toMatchObject({ title: 'better', body: 'not yet', version: 2, publishedAt: null });
@@ -77,7 +77,7 @@ describe('a draft', () => {
     expect((await look(draft, author)).post).toBeNull();
   });
 
-  it('is NOT_FOUND for anyone else who would change it', async () => {
+  it('is NOT_FOUND for any other user who tries to change it', async () => {
     const { id } = await makeDraft();
     const cases = { updatePost: { title: 'mine' }, replacePost: { title: 'mine' }, publishPost: {}, deletePost: {} };
     for (const [name, input] of Object.entries(cases)) {
@@ -90,7 +90,7 @@ describe('a draft', () => {
 });
 
 describe('viewer.drafts', () => {
-  it('is a page of one’s own drafts, oldest first', async () => {
+  it('is a page of the drafts of the viewer, oldest first', async () => {
     const writer = await server.postroom.signUp('Writer');
     const room = await server.postroom.createRoom(writer, scratchName());
     const ids: string[] = [];
@@ -126,13 +126,13 @@ describe('viewer.drafts', () => {
     ]);
   });
 
-  it('is null where nobody is signed in, since the viewer is', async () => {
+  it('is null without credentials, because the viewer is null', async () => {
     expect(await server.postroom.ask('{ viewer { drafts { data { id } } } }')).toEqual({ viewer: null });
   });
 });
 
 describe('publishing', () => {
-  it('is a change: the version grows, and the post stands everywhere', async () => {
+  it('is a change: the version increases, and the post is in every list', async () => {
     const draft = await makeDraft();
     const { post } = await change('publishPost', { id: draft.id }, author);
     expect(post).toMatchObject({ id: draft.id, title: 'draft', body: 'not yet', version: 2 });
@@ -152,7 +152,7 @@ describe('publishing', () => {
     }
   });
 
-  it('twice changes nothing', async () => {
+  it('a second time changes nothing', async () => {
     const draft = await makeDraft();
     const first = (await change('publishPost', { id: draft.id }, author)).post;
     const second = (await change('publishPost', { id: draft.id }, author)).post;
@@ -162,7 +162,7 @@ describe('publishing', () => {
     expect(all.map(({ status, post }) => [status, post.version])).toEqual(Array(5).fill([200, 2]));
   });
 
-  it('places the post by the time of publishing, not of writing', async () => {
+  it('orders the post by the time of publishing, not of writing', async () => {
     const { room, id } = await makeDraft();
     const between = await server.postroom.createPost(other, room, 'between');
     await change('publishPost', { id }, author);
@@ -177,7 +177,7 @@ describe('publishing', () => {
   });
 });
 
-it('a room’s events say nothing of a draft until it is published', async () => {
+it('the events of a room contain nothing about a draft until it is published', async () => {
   const { room, id } = await makeDraft();
   const start = await server.postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
   const second = (await change('createPost', { room, title: 'never', publish: false }, author)).post;

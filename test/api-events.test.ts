@@ -39,7 +39,7 @@ async function eventsSince(after: string) {
 }
 
 describe('the events of a room', () => {
-  it('tell every change once, in order, and who made it', async () => {
+  it('contain every change once, in order, with its actor', async () => {
     const start = await cursor();
     await change('joinRoom', { room }, other);
     const post = await change('createPost', { room, title: 'one' }, other);
@@ -66,7 +66,7 @@ describe('the events of a room', () => {
     ]);
   });
 
-  it('tell nothing where nothing changed', async () => {
+  it('contain nothing when nothing changed', async () => {
     await change('joinRoom', { room }, other);
     const post = await change('createPost', { room, title: 'one' }, other);
     const start = await cursor();

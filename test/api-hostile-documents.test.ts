@@ -111,18 +111,18 @@ async function expectRefused(to: SharedServer, query: string): Promise<void> {
   expect(to.postroom.log.slice(logged)).toEqual([]);
 }
 
-describe('the server refuses, and lives:', () => {
+describe('the server refuses the document and continues to run:', () => {
   it.each(Object.keys(hostile))('%s', (name) => expectRefused(server, hostile[name] ?? ''));
   it.each(Object.keys(heavy))('%s', (name) => expectRefused(server, heavy[name] ?? ''));
 });
 
-describe('with every limit raised, the server refuses, and lives:', () => {
+describe('with every limit raised, the server refuses the document and continues to run:', () => {
   it.each(Object.keys(hostile).filter((name) => name !== 'a directive often'))('%s', (name) =>
     expectRefused(raised, hostile[name] ?? ''));
   it.each(Object.keys(heavy))('%s', (name) => expectRefused(raised, heavy[name] ?? ''));
 });
 
-it('what was refused is refused alike the next time, with the same places', async () => {
+it('a document that was refused is refused again with the same errors at the same locations', async () => {
   const answers = async () => {
     const all = Object.entries(hostile).map(async ([name, query]) => {
       const { status, errors } = await server.postroom.send(`${query}\n# asked twice`);
@@ -136,7 +136,7 @@ it('what was refused is refused alike the next time, with the same places', asyn
   expect(await answers()).toEqual(first);
 });
 
-describe('names that objects know are names like any other:', () => {
+describe('names of properties of JavaScript objects are names like any other:', () => {
   const names = ['toString', 'constructor', 'hasOwnProperty', '__proto__', 'prototype', 'valueOf'];
 
   it.each(names)('an operation %s', async (name) => {
@@ -178,7 +178,7 @@ describe('names that objects know are names like any other:', () => {
   });
 });
 
-describe('what no setting limits has a limit all the same:', () => {
+describe('what no setting limits is limited all the same:', () => {
   const posts = 'posts(last: 1) { id }';
   const tooMuch = { status: 422, code: 'DOCUMENT_LIMIT_EXCEEDED' };
   const answered = { status: 200, data: { viewer: null } };
@@ -214,7 +214,7 @@ describe('what no setting limits has a limit all the same:', () => {
     expect(await post(server, build(most + 1))).toMatchObject(tooMuch);
   });
 
-  it('a fragment counts once, however often it is spread in one place', async () => {
+  it('a fragment counts once, however often it is spread in one selection set', async () => {
     const query = `{ viewer { ${times(300, () => '...F')} } } fragment F on User { ${posts} }`;
     expect(await post(server, query)).toMatchObject(answered);
   });
@@ -224,7 +224,7 @@ describe('what no setting limits has a limit all the same:', () => {
   });
 });
 
-it('what is merely wrong is a fault of validation, all of its kind at once', async () => {
+it('a document that is only invalid receives all errors of its kind together', async () => {
   const conflict = '{ a: users(limit: 1) { data { id } } a: users(limit: 2) { data { id } } }';
   expect(await post(server, conflict)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
   const { errors } = await server.postroom.send('{ nope viewer { id(nothing: 1) } }');
@@ -234,7 +234,7 @@ it('what is merely wrong is a fault of validation, all of its kind at once', asy
   ]);
 });
 
-it('an empty selection is an empty answer, as graphql has it', async () => {
+it('an empty selection set gives an empty answer, as in graphql-js', async () => {
   expect(await post(server, '{}')).toMatchObject({ status: 200, data: {} });
 });
 
@@ -244,7 +244,7 @@ it('a depth that only introspection reaches is not counted', async () => {
   expect(await post(server, query)).toMatchObject({ status: 200 });
 });
 
-it('what stays just within what stands behind the limits is answered', async () => {
+it('a document just within the fixed limits is answered', async () => {
   for (const query of [chain(990), doubling(11)]) {
     expect(await post(raised, query)).toMatchObject({ status: 200, data: { viewer: null } });
   }

@@ -31,7 +31,7 @@ const byId = { User: 'user', Room: 'room', Post: 'post' } as const;
 const types = Object.keys(byId) as (keyof typeof byId)[];
 
 describe('an id', () => {
-  it('is opaque, unique over all types, and ascends in the order of making', async () => {
+  it('is opaque, unique over all types, and ascends in the order of creation', async () => {
     const made: string[] = [];
     for (let n = 0; n < 20; n += 1) made.push(await server.postroom.createPost(ada, ids.Room, `post ${n}`));
     expect(made).toEqual([...made].sort());
@@ -39,7 +39,7 @@ describe('an id', () => {
     for (const id of made) expect(id).toMatch(/^[0-9a-z]{27}$/);
   });
 
-  it('finds its thing by node, under the right type', async () => {
+  it('is found by node, with the right type', async () => {
     for (const type of types) {
       const { node } = await server.postroom.ask('query ($id: ID!) { node(id: $id) { __typename id } }', {
         id: ids[type],
@@ -48,7 +48,7 @@ describe('an id', () => {
     }
   });
 
-  it('that names nothing is null, whatever it looks like', async () => {
+  it('of an object that does not exist gives null, whatever its form', async () => {
     const query =
       'query ($id: ID!) { node(id: $id) { id } user(id: $id) { id } room(id: $id) { id } post(id: $id) { id } }';
     const changed = types.map((type) => ids[type].replace(/.$/, (last) => (last === '0' ? '1' : '0')));
@@ -63,7 +63,7 @@ describe('an id', () => {
     }
   });
 
-  it('of another type is null', async () => {
+  it('of another type gives null', async () => {
     for (const type of types) {
       for (const other of types.filter((each) => each !== type)) {
         const data = await server.postroom.ask(`query ($id: ID!) { ${byId[type]}(id: $id) { id } }`, {
@@ -74,7 +74,7 @@ describe('an id', () => {
     }
   });
 
-  it('written as a whole number is the text of it; anything else is no id', async () => {
+  it('may be written as a whole number, which is read as text; any other value is not an id', async () => {
     for (const literal of ['5', '0', '-5', '99999999999999999999']) {
       expect(await server.postroom.send(`{ user(id: ${literal}) { id } }`)).toMatchObject({
         status: 200,
@@ -93,7 +93,7 @@ describe('an id', () => {
 });
 
 describe('a room’s name', () => {
-  it('that names nothing is null, whatever it looks like', async () => {
+  it('of a room that does not exist gives null, whatever its form', async () => {
     const query = 'query ($name: String!) { roomByName(name: $name) { id } }';
     for (const name of strange) expect(await server.postroom.ask(query, { name })).toEqual({ roomByName: null });
   });
@@ -151,7 +151,7 @@ describe('a variable of the wrong type', () => {
     expect(reply).toMatchObject({ status: 422, code: 'VARIABLES_INVALID' });
   });
 
-  it('is told in few words, however long it is', async () => {
+  it('is reported in a short message, however long the value is', async () => {
     const reply = await server.postroom.send('query ($page: Int) { users(page: $page) { data { id } } }', {
       page: 'x'.repeat(500_000),
     });
@@ -160,7 +160,7 @@ describe('a variable of the wrong type', () => {
   });
 });
 
-describe('a moment', () => {
+describe('a DateTime', () => {
   it.each([
     '2026-01-01T00:00:00Z',
     '2026-01-01T00:00:00.1Z',
@@ -176,14 +176,14 @@ describe('a moment', () => {
     expect(await server.postroom.send(literal)).toMatchObject({ status: 200 });
   });
 
-  it('that is none, written into the document, does not fit the schema', async () => {
+  it('that is invalid in the document does not pass validation', async () => {
     for (const literal of ['"2026-02-30T00:00:00Z"', '"now"', '1', 'true', '{ a: 1 }']) {
       const reply = await server.postroom.send(`{ users(filter: { createdAfter: ${literal} }) { data { id } } }`);
       expect(reply, literal).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
     }
   });
 
-  it('comes back in UTC with milliseconds', async () => {
+  it('is returned in UTC with milliseconds', async () => {
     const { user } = await server.postroom.ask('query ($id: ID!) { user(id: $id) { createdAt updatedAt } }', {
       id: ada.id,
     });

@@ -129,12 +129,12 @@ async function send(server: SharedServer, request: Request) {
 }
 
 describe('a limit', () => {
-  it('of the list has a boundary here, or is one of sockets', () => {
+  it('of the list is tested here at its boundary, or applies to sockets', () => {
     expect([...Object.keys(boundaries), ...ofSockets].sort()).toEqual(Object.keys(limits).sort());
   });
 
   describe.each(Object.entries(servers))('%s', (_, { server, limits }) => {
-    it.each(Object.entries(boundaries))('of %s lets so many pass, and refuses one more', async (name, boundary) => {
+    it.each(Object.entries(boundaries))('of %s allows its value, and refuses one more', async (name, boundary) => {
       const n = limits[name as keyof typeof limits];
       const { build, status, code } = boundary;
       expect(await send(server, build(n))).toEqual({ status: 200, code: undefined });
@@ -142,7 +142,7 @@ describe('a limit', () => {
     });
   });
 
-  it('of subscriptions lets so many live on a socket, and ends one more with an error', async () => {
+  it('of subscriptions allows its value on a socket, and ends one more with an error', async () => {
     const postroom = await launchForTest({ LIMIT_SUBSCRIPTIONS: '3' });
     const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
     const client = createClient({ url: postroom.webSocketUrl, webSocketImpl: WebSocket, lazy: false });
@@ -173,7 +173,7 @@ describe('the cost of an operation', () => {
     return refused ? Number(refused) : (extensions?.cost.requested ?? Number.NaN);
   }
 
-  it('is 1 an object, 0 a leaf, and a list’s length times what is in it', async () => {
+  it('is 1 for an object, 0 for a leaf, and for a list its length times the cost of an item', async () => {
     expect(await costOf('{ viewer { id name email } }')).toBe(1);
     expect(await costOf('{ users(limit: 7) { data { id } } }')).toBe(8);
     expect(await costOf('{ users(limit: 7) { pagination { page } } }')).toBe(2);
@@ -182,7 +182,7 @@ describe('the cost of an operation', () => {
     );
   });
 
-  it('is the same for a length written out, in a variable, and by default', async () => {
+  it('is the same for a length written in the document, in a variable, and by default', async () => {
     expect(await costOf('{ users(limit: 50) { data { id } } }')).toBe(51);
     expect(await costOf('query ($limit: Int) { users(limit: $limit) { data { id } } }', { limit: 50 })).toBe(51);
     expect(await costOf('query ($limit: Int = 50) { users(limit: $limit) { data { id } } }')).toBe(51);
@@ -194,7 +194,7 @@ describe('the cost of an operation', () => {
     expect(await costOf('{ viewer { posts { id } } }')).toBe(11);
   });
 
-  it('of a connection goes by the larger of first and last, or 20', async () => {
+  it('of a connection depends on the larger of first and last, or 20', async () => {
     const room = (args: string, selected = 'nodes { id }') => `{ room(id: "x") { posts${args} { ${selected} } } }`;
     expect(await costOf(room(''))).toBe(1 + 1 + 20);
     expect(await costOf(room('(first: 5)'))).toBe(1 + 1 + 5);
@@ -205,7 +205,7 @@ describe('the cost of an operation', () => {
     );
   });
 
-  it('is lowered by no negative or huge length', async () => {
+  it('is not lowered by a negative or huge length', async () => {
     for (const [given, counted] of [
       [0, 1],
       [-1, 1],
@@ -221,7 +221,7 @@ describe('the cost of an operation', () => {
     expect(await server.postroom.send(beside)).toMatchObject({ status: 422, code: 'COST_LIMIT_EXCEEDED' });
   });
 
-  it('counts what fragments bring, each time they are spread, and under conditions', async () => {
+  it('counts the fields of a fragment each time it is spread, and fields under conditions', async () => {
     const query = `query ($no: Boolean = false) {
       a: users(limit: 10) { ...page } b: users(limit: 10) { ...page } users(limit: 10) @include(if: $no) { ...page }
     } fragment page on UserPage { data { ... on User { ... { posts(last: 2) { ...post } } } } } fragment post on Post { author { id } }`;
@@ -233,7 +233,7 @@ describe('the cost of an operation', () => {
     expect(await costOf(query)).toBe(1 + 50);
   });
 
-  it('weighs a mutation 10 more, and one that hashes a password 100', async () => {
+  it('is 10 higher for a mutation, and 100 for a mutation that hashes a password', async () => {
     expect(await costOf('mutation { renewSession { accessToken } }')).toBeGreaterThanOrEqual(10);
     const signIn = 'signIn(input: { email: "nobody@example.org", password: "x" }) { accessToken }';
     const many = Array.from({ length: 30 }, (_, index) => `a${index}: ${signIn}`).join(' ');

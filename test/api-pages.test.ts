@@ -56,7 +56,7 @@ describe('a page', () => {
     });
   });
 
-  it('is the first of 20 where nothing is asked, also where null is', async () => {
+  it('is the first of 20 without arguments, also if they are null', async () => {
     for (const args of ['', '(page: null, limit: null, filter: null)', '(filter: {})', '(filter: { name: null })']) {
       const { users: page } = await server.postroom.ask(`{ users${args} { data { id } pagination { page limit } } }`);
       expect(page.pagination).toEqual({ page: 1, limit: 20 });
@@ -64,7 +64,7 @@ describe('a page', () => {
     }
   });
 
-  it('takes a limit of 1 to 100 and a page from 1, and tells both problems at once', async () => {
+  it('takes a limit of 1 to 100 and a page from 1, and reports both problems together', async () => {
     const query = 'query ($page: Int, $limit: Int) { users(page: $page, limit: $limit) { pagination { page } } }';
     for (const taken of [
       { page: 1, limit: 1 },
@@ -86,7 +86,7 @@ describe('a page', () => {
     }
   });
 
-  it('far behind the last is empty, and says exactly which it is', async () => {
+  it('far after the last is empty, and its pagination is exact', async () => {
     for (const field of ['users', 'posts', 'rooms']) {
       const { data, pagination } = await read(field, { page: 10_000, limit: 100 });
       expect(data).toEqual([]);
@@ -101,7 +101,7 @@ describe('a page', () => {
     }
   });
 
-  it('follows the one before without a gap or a repeat', async () => {
+  it('continues the page before without a gap or a repetition', async () => {
     const pages = await Promise.all([1, 2, 3, 4, 5, 6].map((page) => read('users', { page, limit: 5 })));
     expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual([...users, ...members]);
     expect(pages.map(({ pagination }) => pagination.pages)).toEqual([5, 5, 5, 5, 5, 5]);
@@ -109,13 +109,13 @@ describe('a page', () => {
 });
 
 describe('posts', () => {
-  it('are the published ones in the order of (publishedAt, id), newest last', async () => {
+  it('are the published posts in the order of (publishedAt, id), newest last', async () => {
     const { data, pagination } = await read('posts');
     expect(data.map(({ id }) => posts.indexOf(id))).toEqual([1, 3, 4, 0]);
     expect(pagination).toMatchObject({ total: 4, pages: 1 });
   });
 
-  it('are filtered by room, author, title and time, all of which must hold', async () => {
+  it('are filtered by room, author, title and time; a post must match all filters', async () => {
     const [p0, p1, , p3, p4] = posts;
     expect(await filtered('posts', { room: rooms[0] })).toEqual([p1, p3, p4, p0]);
     expect(await filtered('posts', { room: rooms[1] })).toEqual([]);
@@ -130,7 +130,7 @@ describe('posts', () => {
 });
 
 describe('users', () => {
-  it('are filtered by name and time of making, in the order they were made', async () => {
+  it('are filtered by name and time of creation, in the order of creation', async () => {
     expect(await filtered('users', { name: 'USER 2' })).toEqual([users[2], users[20], users[21], users[22]]);
     expect(await filtered('users', { createdAfter: iso(at(20)), createdBefore: iso(at(22)) })).toEqual([users[21]]);
   });
@@ -145,7 +145,7 @@ describe('rooms', () => {
   });
 });
 
-describe('part of a name', () => {
+describe('a filter by part of a name', () => {
   it('is text, not a pattern', async () => {
     expect(await filtered('rooms', { name: '%' })).toEqual([rooms[1]]);
     expect(await filtered('rooms', { name: '_' })).toEqual([rooms[2]]);
@@ -153,12 +153,12 @@ describe('part of a name', () => {
     expect(await filtered('rooms', { name: "'; drop table rooms; --" })).toEqual([]);
   });
 
-  it('matches letters beyond A to Z as they are', async () => {
+  it('matches letters outside A to Z exactly', async () => {
     expect(await filtered('rooms', { name: 'Ä' })).toEqual([rooms[3]]);
     expect(await filtered('rooms', { name: 'ä' })).toEqual([]);
   });
 
-  it('finds all where it is empty, and nothing where it cannot stand in a name', async () => {
+  it('finds all if it is empty, and nothing if it cannot be part of a name', async () => {
     expect(await filtered('rooms', { name: '' })).toEqual(rooms);
     for (const name of ['\0', 'lob\0', '\ud800', 'l'.repeat(81), 'l'.repeat(60_000), '%'.repeat(60_000)]) {
       expect(await filtered('rooms', { name })).toEqual([]);
@@ -166,7 +166,7 @@ describe('part of a name', () => {
   });
 });
 
-it('a filter by an id that names nothing of its kind finds nothing', async () => {
+it('a filter by an id of no such object finds nothing', async () => {
   for (const id of ['', ' ', '\0', '\ud800', 'x', users[0], '0', '-1', "' or 1=1 --", '😀'.repeat(1_000)]) {
     expect(await filtered('posts', { room: id })).toEqual([]);
     expect(await filtered('rooms', { member: id })).toEqual([]);

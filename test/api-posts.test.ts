@@ -32,7 +32,7 @@ beforeAll(async () => {
 const makePost = () => server.postroom.createPost(author, room, 'title', 'body');
 
 describe('createPost', () => {
-  it('publishes at once, in a room that is someone else’s', async () => {
+  it('publishes at once, also in a room of another owner', async () => {
     for (const extra of [{}, { publish: null }, { publish: true }]) {
       const { post } = (await send(create, { room, title: 'hello', body: 'world', ...extra }, author)).data.createPost;
       expect(post).toMatchObject({
@@ -48,7 +48,7 @@ describe('createPost', () => {
     }
   });
 
-  it('tells a body that is empty from one that is not there', async () => {
+  it('distinguishes an empty body from an absent one', async () => {
     const bodyOf = async (input: object) =>
       (await send(create, { room, title: 't', ...input }, author)).data.createPost.post.body;
     expect(await bodyOf({})).toBeNull();
@@ -56,7 +56,7 @@ describe('createPost', () => {
     expect(await bodyOf({ body: '' })).toBe('');
   });
 
-  it('is for whoever is signed in, and in a room that is there', async () => {
+  it('is allowed to every signed-in user, in a room that exists', async () => {
     expect(await send(create, { room, title: 't' })).toMatchObject({
       status: 401,
       code: 'UNAUTHENTICATED',
@@ -68,7 +68,7 @@ describe('createPost', () => {
     }
   });
 
-  it('tells every problem of the input at once', async () => {
+  it('reports every problem of the input together', async () => {
     const reply = await send(create, { room, title: ' ', body: `${'x'.repeat(20_001)}\0` }, author);
     expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
     expect(reply.errors?.[0]?.extensions.details).toEqual([
@@ -80,7 +80,7 @@ describe('createPost', () => {
 });
 
 describe('updatePost', () => {
-  it('changes the fields given alone, null included, and the version by 1', async () => {
+  it('changes only the fields given, null included, and increases the version by 1', async () => {
     const id = await makePost();
     const { publishedAt } = await find(id);
     const changed = async (input: object) => (await send(update, { id, ...input }, author)).data.updatePost.post;
@@ -90,7 +90,7 @@ describe('updatePost', () => {
     expect(await find(id)).toMatchObject({ title: 'new', body: null, version: 4, publishedAt });
   });
 
-  it('that gives no field changes nothing, not even the version', async () => {
+  it('without a field changes nothing, not even the version', async () => {
     const id = await makePost();
     const before = await find(id);
     expect((await send(update, { id, expectedVersion: 1 }, author)).data.updatePost.post).toEqual(before);
@@ -118,7 +118,7 @@ describe.each([
   ['replacePost', replace, { title: 'changed' }],
   ['deletePost', remove, {}],
 ])('%s', (name, query, input) => {
-  it('refuses any other version than the present one, and takes that', async () => {
+  it('refuses any version but the current one', async () => {
     const id = await makePost();
     const before = await find(id);
     for (const expectedVersion of [0, 2, -1, 2_147_483_647]) {
@@ -130,7 +130,7 @@ describe.each([
     expect((await find(id))?.version).toBe(name === 'deletePost' ? undefined : 2);
   });
 
-  it('lets one of many at the same version through', async () => {
+  it('accepts one of many requests at the same version', async () => {
     const id = await makePost();
     const all = await Promise.all(
       Array.from({ length: 8 }, () => send(query, { id, ...input, expectedVersion: 1 }, author)),
@@ -146,7 +146,7 @@ describe.each([
   ['publishPost', publish, {}],
   ['deletePost', remove, {}],
 ])('%s', (_, query, input) => {
-  it('is for the author: 401, 403 or 404 for anyone else, the room’s owner too, and nothing changes', async () => {
+  it('is allowed only to the author: 401, 403 or 404 for all others, the owner of the room included, and nothing changes', async () => {
     const id = await makePost();
     const before = await find(id);
     expect(await send(query, { id, ...input })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
@@ -159,7 +159,7 @@ describe.each([
 });
 
 describe('deletePost', () => {
-  it('returns the post as it was, and it is gone from everywhere', async () => {
+  it('returns the post as it was, and the post is in no field afterwards', async () => {
     const id = await makePost();
     const before = await find(id);
     expect((await send(remove, { id }, author)).data.deletePost.post).toEqual(before);
@@ -189,7 +189,7 @@ describe('the last posts of a user', () => {
     expect(await last()).toEqual([4, 0, 3, 1, 5]);
   });
 
-  it('are 10 where nothing is asked, also where null is', async () => {
+  it('are 10 without an argument, also if it is null', async () => {
     const writer = await server.postroom.signUp('Writer');
     const ids = writePosts(server.databaseFile, { room, author: writer.id, times: Array(12).fill(7) });
     for (const argument of ['', '(last: null)']) {
@@ -200,7 +200,7 @@ describe('the last posts of a user', () => {
     }
   });
 
-  it('of many users, and of one under several lengths, stay apart', async () => {
+  it('of many users, and of one user with several lengths, are not mixed', async () => {
     const ids = writePosts(server.databaseFile, { room, author: other.id, times: [1, 2, 3] });
     const data = await server.postroom.ask(
       `query ($a: ID!, $b: ID!) { a: user(id: $a) { one: posts(last: 1) { id } two: posts(last: 2) { id } } b: user(id: $b) { posts(last: 1) { author { id } } } }`,

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('createRoom', () => {
-  it('makes a room of version 1, whose owner is its first member', async () => {
+  it('creates a room of version 1, whose owner is its first member', async () => {
     const name = scratchName();
     const { room } = (await send(create, { name }, owner)).data.createRoom;
     expect(room).toMatchObject({ name, version: 1, owner: { id: owner.id }, members: { nodes: [{ id: owner.id }] } });
@@ -66,13 +66,13 @@ describe('createRoom', () => {
     expect(rooms.pagination.total).toBe(2);
   });
 
-  it('lets one of many at the same moment have the name', async () => {
+  it('gives the name to one of many requests at the same time', async () => {
     const name = scratchName();
     const all = await Promise.all(Array.from({ length: 8 }, () => send(create, { name }, owner)));
     expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   });
 
-  it('is for whoever is signed in', async () => {
+  it('is allowed to every signed-in user', async () => {
     expect(await send(create, { name: scratchName() })).toMatchObject({
       status: 401,
       code: 'UNAUTHENTICATED',
@@ -84,7 +84,7 @@ describe('createRoom', () => {
 });
 
 describe('updateRoom', () => {
-  it('changes what is given, and the version by 1', async () => {
+  it('changes the fields given, and increases the version by 1', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     const name = scratchName();
     const { room } = (await send(update, { id, name, expectedVersion: 1 }, owner)).data.updateRoom;
@@ -92,7 +92,7 @@ describe('updateRoom', () => {
     expect(await find(id)).toEqual(room);
   });
 
-  it('that gives no field changes nothing, not even the version', async () => {
+  it('without a field changes nothing, not even the version', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     const before = await find(id);
     expect((await send(update, { id }, owner)).data.updateRoom.room).toEqual(before);
@@ -111,7 +111,7 @@ describe.each([
   ['replaceRoom', replace, { name: 'never taken 2' }],
   ['deleteRoom', remove, {}],
 ])('%s', (name, query, input) => {
-  it('refuses any other version than the present one, and takes that', async () => {
+  it('refuses any version but the current one', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     const before = await find(id);
     for (const expectedVersion of [0, 2, -1]) {
@@ -124,7 +124,7 @@ describe.each([
     expect((await find(id))?.version).toBe(name === 'deleteRoom' ? undefined : 2);
   });
 
-  it('is for the owner: 401, 403 or 404 for anyone else, and nothing changes', async () => {
+  it('is allowed only to the owner: 401, 403 or 404 for all others, and nothing changes', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     await send(join, { room: id }, other);
     const before = await find(id);
@@ -141,7 +141,7 @@ describe.each([
   ['updateRoom', update],
   ['replaceRoom', replace],
 ])('%s', (_, query) => {
-  it('refuses a name that another room has, and takes the one it has itself', async () => {
+  it('refuses the name of another room, and accepts the room’s own', async () => {
     const name = scratchName();
     const taken = scratchName();
     const id = await server.postroom.createRoom(owner, name);
@@ -153,7 +153,7 @@ describe.each([
 });
 
 describe('deleteRoom', () => {
-  it('returns the room as it was, and takes its posts and members with it', async () => {
+  it('returns the room as it was, and deletes its posts and memberships', async () => {
     const name = scratchName();
     const id = await server.postroom.createRoom(owner, name);
     await send(join, { room: id }, other);
@@ -194,7 +194,7 @@ describe('deleteRoom', () => {
 });
 
 describe('joinRoom and leaveRoom', () => {
-  it('join and leave once, however often they are asked', async () => {
+  it('join and leave once, however often they are called', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     const members = async (query: string) => {
       const { data } = await send(query, { room: id }, other);
@@ -209,7 +209,7 @@ describe('joinRoom and leaveRoom', () => {
     expect(await members(leave)).toEqual([owner.id]);
   });
 
-  it('are for whoever is signed in, and for rooms that are there', async () => {
+  it('are allowed to every signed-in user, for rooms that exist', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     for (const query of [join, leave]) {
       expect(await send(query, { room: id })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
@@ -219,7 +219,7 @@ describe('joinRoom and leaveRoom', () => {
     }
   });
 
-  it('the owner cannot leave', async () => {
+  it('do not let the owner leave', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     expect(await send(leave, { room: id }, owner)).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
     expect((await find(id)).members.nodes).toEqual([{ id: owner.id }]);

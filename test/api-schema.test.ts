@@ -68,7 +68,7 @@ describe('the server refuses to start where', () => {
   });
 });
 
-describe('the fields of a thing that have no parts of their own', () => {
+describe('the stored fields of a type', () => {
   it.each(types)('%s: each is a column, or has a resolver', (name) => {
     const answered = [...columns[name], ...Object.keys(resolvers[name] ?? {})];
     expect(
@@ -78,7 +78,7 @@ describe('the fields of a thing that have no parts of their own', () => {
     ).toEqual([]);
   });
 
-  it.each(types)('%s: each column that answers one is in the schema', (name) => {
+  it.each(types)('%s: each column of a field is in the schema', (name) => {
     const fields = leafFields(name).map((field) => field.name);
     expect(columns[name].filter((column) => !fields.includes(column))).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('the fields of a thing that have no parts of their own', () => {
   const server = shareServer();
   const stored: Record<string, string> = { ID: 'TEXT', String: 'TEXT', Int: 'INTEGER', DateTime: 'INTEGER' };
 
-  it.each(types)('%s: each column has the type of its field, and is nullable where that is', (name) => {
+  it.each(types)('%s: each column has the type of its field, and is nullable if the field is', (name) => {
     const info = withDatabase(server.databaseFile, (database) =>
       database.prepare(`pragma table_info(${tables[name]})`).all(),
     );
@@ -99,7 +99,7 @@ describe('the fields of a thing that have no parts of their own', () => {
   });
 });
 
-describe('what can happen in a room', () => {
+describe('the list of event types', () => {
   it('is the same list in the schema and in the log', () => {
     const event = schema.getType('RoomEvent');
     const members = isInterfaceType(event) ? schema.getPossibleTypes(event).map(({ name }) => name) : [];
@@ -108,7 +108,7 @@ describe('what can happen in a room', () => {
 });
 
 describe('mutations', () => {
-  it('take one input of their own and return a payload of their own, both non-null', () => {
+  it('take one input type of their own and return a payload type of their own, both non-null', () => {
     for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
       const name = `${field.name[0]?.toUpperCase()}${field.name.slice(1)}`;
       expect(String(field.type)).toBe(`${name}Payload!`);

@@ -19,7 +19,7 @@ function newAccount() {
 const viewerOf = async (token: string) => (await server.postroom.ask('{ viewer { id email } }', {}, token)).viewer;
 
 describe('signUp', () => {
-  it('makes an account and signs in, for a day', async () => {
+  it('creates an account and signs in for a day', async () => {
     const input = newAccount();
     const before = Date.now();
     const { accessToken, expiresAt, user } = (await server.postroom.send(signUp, { input })).data.signUp;
@@ -29,7 +29,7 @@ describe('signUp', () => {
     expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 24 * hours);
   });
 
-  it('shows new users their own e-mail, and to each of several their own', async () => {
+  it('shows new users their own e-mail, and several new users each their own', async () => {
     const [first, second] = [newAccount(), newAccount()];
     const data = await server.postroom.ask(
       `mutation ($first: SignUpInput!, $second: SignUpInput!) {
@@ -40,7 +40,7 @@ describe('signUp', () => {
     expect(data).toEqual({ first: { user: { email: first.email } }, second: { user: { email: second.email } } });
   });
 
-  it('does not sign in the rest of the request: who acts is who sent it', async () => {
+  it('does not sign in the rest of the request: the actor is the sender of the request', async () => {
     const mutation = `mutation ($input: SignUpInput!) {
       signUp(input: $input) { user { id } } createRoom(input: { name: "${scratchName()}" }) { room { id } }
     }`;
@@ -57,7 +57,7 @@ describe('signUp', () => {
     }
   });
 
-  it('lets one of many at the same moment have the e-mail', async () => {
+  it('gives the e-mail to one of many requests at the same time', async () => {
     const input = newAccount();
     const all = await Promise.all(Array.from({ length: 4 }, () => server.postroom.send(signUp, { input })));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
@@ -84,7 +84,7 @@ describe('signUp', () => {
     }
   });
 
-  it('tells every problem of the input at once', async () => {
+  it('reports every problem of the input together', async () => {
     const reply = await server.postroom.send(signUp, { input: { name: '', email: '', password: '' } });
     expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
     expect(reply.errors?.[0]?.extensions.details).toEqual(
@@ -127,7 +127,7 @@ describe('signIn', () => {
     expect(last.user.drafts.data).toEqual(Array(3).fill({ title: 'draft' }));
   });
 
-  it('answers a wrong password and an unknown e-mail alike', async () => {
+  it('gives the same answer to a wrong password and to an unknown e-mail', async () => {
     const input = newAccount();
     await server.postroom.send(signUp, { input });
     const { email, password } = input;
@@ -154,7 +154,7 @@ describe('signIn', () => {
     for (const answer of answers) expect(answer).toEqual(first);
   });
 
-  it('has no answer for a name that came with imported history', async () => {
+  it('is refused for users from imported history', async () => {
     withDatabase(server.databaseFile, (database) =>
       database.exec(
         `insert into users (id, name, "createdAt", "updatedAt", version) values ('u1', 'imported', 1, 1, 1)`,
@@ -166,7 +166,7 @@ describe('signIn', () => {
 });
 
 describe('renewSession', () => {
-  it('gives a fresh token to one that still lives, with what is theirs', async () => {
+  it('returns a new token for a valid one, with the same rights', async () => {
     const ada = await server.postroom.signUp('Ada');
     const { accessToken, expiresAt, user } = (await server.postroom.send(renew, {}, ada.token)).data.renewSession;
     expect(user).toMatchObject({ id: ada.id, email: ada.email });
@@ -175,7 +175,7 @@ describe('renewSession', () => {
     expect(await viewerOf(ada.token)).toEqual({ id: ada.id, email: ada.email });
   });
 
-  it('is UNAUTHENTICATED without one', async () => {
+  it('is UNAUTHENTICATED without a valid token', async () => {
     expect(await server.postroom.send(renew)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
   });
 });

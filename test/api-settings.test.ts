@@ -85,14 +85,14 @@ function readNames(): string[] {
 }
 
 describe('a setting', () => {
-  it('of the list is tried here with what it does not take', () => {
+  it('in the list is tested here with values that it does not take', () => {
     const tried = new Set([refused, refusedAtStart, needed].flatMap(Object.keys));
     expect([...tried].sort()).toEqual(readNames().sort());
   });
 
   it.each(
     Object.entries(refused),
-  )('%s with a bad value is named, with the value and what is allowed', (name, values) => {
+  )('%s with an invalid value is reported with its name, the value and what is allowed', (name, values) => {
     for (const value of values.filter((text) => text !== '')) {
       const read = () => readConfig({ [name]: value });
       expect(read, JSON.stringify(value)).toThrow(BadSetting);
@@ -105,7 +105,7 @@ describe('a setting', () => {
 
   it.each(
     Object.entries(needed).flatMap(([name, others]) => others.map((other) => [name, other] as const)),
-  )('%s is refused without %s, and no secret is told', (name, other) => {
+  )('%s is refused without %s, and the message contains no secret', (name, other) => {
     const whole: Record<string, string> = { ...issuer, ...introspection };
     expect(readConfig(whole).oauth).toEqual({
       issuer: issuer.OAUTH_ISSUER,
@@ -124,16 +124,16 @@ describe('a setting', () => {
     expect(message).not.toContain(introspection.OAUTH_CLIENT_SECRET);
   });
 
-  it('of an issuer goes without those of introspection', () => {
+  it('for an issuer can be used without the settings of introspection', () => {
     expect(readConfig(issuer).oauth).toMatchObject({ issuer: issuer.OAUTH_ISSUER, introspectionUrl: undefined });
   });
 
-  it('that is empty is one that is absent', () => {
+  it('that is empty counts as absent', () => {
     const names = readNames();
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
 
-  it('that nobody knows changes nothing', () => {
+  it('with an unknown name changes nothing', () => {
     expect(readConfig({ PORTS: 'x', limit_depth: '1' })).toEqual(readConfig({}));
   });
 });
@@ -147,7 +147,7 @@ function messageOf(read: () => unknown): string {
   return '';
 }
 
-describe('a bad setting stops the start with one line, and nothing is made', () => {
+describe('an invalid setting stops the start with one line, and no file is created', () => {
   const cases = [
     ...(['PORT', 'LIMIT_NESTING', 'GRAPHIQL', 'LOG_LEVEL'] as const).map((name) => [name, refused[name]?.at(-1) ?? '']),
     ...Object.entries(refusedAtStart).flatMap(([name, values]) => values.map((value) => [name, value])),
@@ -167,7 +167,7 @@ describe('a bad setting stops the start with one line, and nothing is made', () 
   });
 });
 
-it('of several bad settings each is told, a line for each', async () => {
+it('of several invalid settings each is reported in a line of its own', async () => {
   const settings = { PORT: 'x', PUBLIC_URL: 'x', ALLOWED_ORIGINS: '*', DATABASE_URL: 'x', OAUTH_AUDIENCE: 'x' };
   const all = { ...settings, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };
   const { status, stdout, stderr } = await run(['serve'], all);
@@ -178,7 +178,7 @@ it('of several bad settings each is told, a line for each', async () => {
   );
 });
 
-it('PORT 0 takes any free port, HOST an address by name or number', async () => {
+it('PORT 0 takes any free port, and HOST takes a name or an address', async () => {
   const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
   for (const HOST of ['127.0.0.1', 'localhost', ...(hasIPv6 ? ['::1'] : [])]) {
     const postroom = await launchForTest({ HOST });
@@ -186,7 +186,7 @@ it('PORT 0 takes any free port, HOST an address by name or number', async () => 
   }
 });
 
-it('INTROSPECTION=false refuses introspection, and gives no hint of names', async () => {
+it('INTROSPECTION=false refuses introspection, and errors suggest no names', async () => {
   const postroom = await launchForTest({ INTROSPECTION: 'false' });
   for (const query of ['{ __schema { types { name } } }', '{ __type(name: "User") { name } }']) {
     expect(await postroom.send(query)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });

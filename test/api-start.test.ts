@@ -72,8 +72,8 @@ function makeDatabase(folder: string): string {
   return join(folder, 'postroom.db');
 }
 
-describe('the start is refused with one line, and nothing is changed, where', () => {
-  it('the port is taken', async () => {
+describe('the start is refused with one line, and nothing is changed, if', () => {
+  it('the port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await once(taken, 'listening');
@@ -100,14 +100,14 @@ describe('the start is refused with one line, and nothing is changed, where', ()
     await expectRefused(folder, { file, says: /database .*postroom\.db: / });
   });
 
-  it('the database was cut short', async () => {
+  it('the database was truncated', async () => {
     const folder = scratchFolder();
     const file = makeDatabase(folder);
     truncateSync(file, Math.floor(statSync(file).size / 2));
     await expectRefused(folder, { file, says: /database .*postroom\.db: .*malformed/ });
   });
 
-  it('the database’s table of contents is damaged', async () => {
+  it('the schema table of the database is damaged', async () => {
     const folder = scratchFolder();
     const file = makeDatabase(folder);
     const bytes = readFileSync(file);
@@ -125,7 +125,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
     await expectRefused(folder, { file, says: /newer Postroom.* 999/ });
   });
 
-  it('the database is another program’s', async () => {
+  it('the database belongs to another program', async () => {
     const folder = scratchFolder();
     const file = join(folder, 'postroom.db');
     const database = new DatabaseSync(file);
@@ -172,7 +172,7 @@ describe('the start is refused with one line, and nothing is changed, where', ()
     expect(snapshot(folder)).toEqual(before);
   });
 
-  it('the kept session key is none', async () => {
+  it('the stored session key is invalid', async () => {
     const folder = scratchFolder();
     const file = makeDatabase(folder);
     for (const content of ['not a key\n', '-']) {
@@ -202,7 +202,7 @@ async function runWithoutRights(settings: Record<string, string>): Promise<{ sta
 }
 
 describe('the first start', () => {
-  it('makes the folder, the database and the session key, which its owner alone may read', async () => {
+  it('creates the folder, the database and the session key, which only its owner may read', async () => {
     const folder = join(scratchFolder(), 'made', 'by', 'it');
     const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
     await postroom.stop();
@@ -211,7 +211,7 @@ describe('the first start', () => {
     expect(statSync(join(folder, 'postroom.db')).mode & 0o777).toBe(0o600);
   });
 
-  it('and a later one sign with the same key: a session outlives a restart', async () => {
+  it('and a later start sign with the same key: a session survives a restart', async () => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const first = await launchForTest(settings);
     const ada = await first.signUp('Ada');
@@ -223,7 +223,7 @@ describe('the first start', () => {
   });
 });
 
-it('what was acknowledged is there after a kill', async () => {
+it('an acknowledged write survives a kill', async () => {
   const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
   const first = await launchProcessForTest(settings);
   const ada = await first.signUp('Ada');
@@ -236,7 +236,7 @@ it('what was acknowledged is there after a kill', async () => {
   });
 });
 
-it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
+it('the server stops gracefully, with status 0, on SIGTERM and SIGINT', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const postroom = await launchProcessForTest();
     const ended = once(postroom.process, 'exit');
@@ -246,7 +246,7 @@ it('it ends in order, with status 0, on SIGTERM and SIGINT', async () => {
   }
 });
 
-it('while it ends a further signal changes nothing: what runs is finished', async () => {
+it('a second signal during shutdown changes nothing: running requests are finished', async () => {
   const postroom = await launchProcessForTest();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const body = JSON.stringify({ query: '{ __typename }' });
@@ -292,7 +292,7 @@ describe('npm start', () => {
   it.each([
     ['SIGTERM to npm', ({ pid = 0 }: ChildProcess) => process.kill(pid, 'SIGTERM')],
     ['Ctrl-C, which reaches the server from the terminal and from npm', ({ pid = 0 }) => process.kill(-pid, 'SIGINT')],
-  ])('ends in order on %s', async (_, signal) => {
+  ])('stops gracefully on %s', async (_, signal) => {
     const { npm, url } = await startByNpm();
     const socket = await ProtocolSocket.open(`${url.replace('http', 'ws')}/graphql`);
     // Whoever is left holds the output open.
@@ -311,19 +311,19 @@ describe('the usage', () => {
     ['-h'],
     ['import', '--help'],
     ['key', 'create', '-h'],
-  ])('is the answer to %s %s', async (...args) => {
+  ])('is printed for %s %s', async (...args) => {
     const { status, stdout, stderr } = await run(args.filter((argument) => argument !== undefined));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: postroom serve\n/);
   });
 
-  it('is told where the command is unknown, with status 1', async () => {
+  it('is printed for an unknown command, with status 1', async () => {
     const { status, stdout, stderr } = await run(['server']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^usage: postroom serve\n/);
   });
 
-  it('serve takes no arguments, and opens nothing where it is given some', async () => {
+  it('is printed when serve is given arguments, and nothing is opened', async () => {
     const { status, stdout, stderr } = await run(['serve', '--port', '4711']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^postroom: serve takes no --port: PORT, /);

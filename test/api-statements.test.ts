@@ -51,22 +51,22 @@ function isMark({ sql }: Record<string, unknown>): boolean {
 }
 
 describe('SQL statements', () => {
-  it('a page of 100 posts with author and room costs 3', async () => {
+  it('a page of 100 posts with author and room takes 3 statements', async () => {
     const query = '{ posts(limit: 100) { data { id title author { name } room { name } } } }';
     expect(await statementsOf(query)).toHaveLength(3);
   });
 
-  it('users with their last posts cost 2', async () => {
+  it('users with their last posts take 2 statements', async () => {
     const query = '{ users(limit: 100) { data { name posts(last: 3) { title publishedAt } } } }';
     expect(await statementsOf(query)).toHaveLength(2);
   });
 
-  it('users with their last posts, those with author and room, cost 4', async () => {
+  it('users with their last posts, with author and room, take 4 statements', async () => {
     const query = '{ users { data { posts(last: 3) { author { name } room { name } } } } }';
     expect(await statementsOf(query)).toHaveLength(4);
   });
 
-  it('total and pages cost one statement together, and none where they are not selected', async () => {
+  it('total and pages take one statement together, and none if they are not selected', async () => {
     for (const field of ['users', 'posts', 'rooms']) {
       const costs = async (selected: string) => (await statementsOf(`{ ${field} { ${selected} } }`)).length;
       expect(await costs('data { id } pagination { page limit }')).toBe(1);
@@ -77,12 +77,12 @@ describe('SQL statements', () => {
     }
   });
 
-  it('the same thing asked for under many names is read once', async () => {
+  it('an object selected under many aliases is read once', async () => {
     const query = 'query ($id: ID!) { a: room(id: $id) { name } b: room(id: $id) { id } c: node(id: $id) { id } }';
     expect(await statementsOf(query, { id: room })).toHaveLength(1);
   });
 
-  it('a connection costs one for its edges, and one for each flag that is selected', async () => {
+  it('a connection takes one statement for its edges, and one for each flag that is selected', async () => {
     const costs = async (field: string, selected: string) => {
       const query = `query ($id: ID!) { room(id: $id) { ${field}(first: 2) { ${selected} } } }`;
       return (await statementsOf(query, { id: room })).length - 1;
@@ -96,7 +96,7 @@ describe('SQL statements', () => {
     }
   });
 
-  it('a post that is delivered live costs none beyond those of its mutation', async () => {
+  it('a post that is delivered live takes no statements beyond those of its mutation', async () => {
     const { postroom } = server;
     const ada = await postroom.signUp('Ada');
     const lobby = await postroom.createRoom(ada, 'lobby');

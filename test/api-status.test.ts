@@ -146,7 +146,7 @@ const outcomes: Record<string, { status: number; code?: string; make: () => Retu
   },
 };
 
-describe('the status tells the outcome:', () => {
+describe('the HTTP status shows the outcome:', () => {
   it.each(Object.entries(outcomes))('%s', async (_, { status, code, make }) => {
     const answer = await make();
     expect(answer).toMatchObject({ status, code });
@@ -159,7 +159,7 @@ describe('the status tells the outcome:', () => {
     expect(answer.text).not.toContain('requestId');
   });
 
-  it('of a method that does not fit, with what would', async () => {
+  it('of a method that is not allowed comes with the allowed methods', async () => {
     const allowed = async (answer: ReturnType<typeof exchange> | undefined) =>
       (await answer)?.headers.get('allow')?.split(', ');
     for (const method of ['PUT', 'DELETE']) {
@@ -168,20 +168,20 @@ describe('the status tells the outcome:', () => {
     expect(await allowed(outcomes['a mutation by GET']?.make())).toEqual(['POST']);
   });
 
-  it('of missing or bad credentials, with the challenge that RFC 6750 asks for', async () => {
+  it('of missing or invalid credentials comes with the challenge of RFC 6750', async () => {
     const missing = await outcomes['no credentials where some are needed']?.make();
     expect(missing?.headers.get('www-authenticate')).toBe('Bearer realm="postroom"');
     const bad = await outcomes['bad credentials']?.make();
     expect(bad?.headers.get('www-authenticate')).toBe('Bearer realm="postroom", error="invalid_token"');
   });
 
-  it('where several things failed and nothing came, of the first', async () => {
+  it('is that of the first error, when there are several errors and no data', async () => {
     const twice = '{ users(limit: 0) { data { id } } posts(limit: 0) { data { id } } }';
     const answer = await ask(twice);
     expect(answer).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
   });
 
-  it('nothing of a refused request has run', async () => {
+  it('of a refused request means that no part of it has run', async () => {
     const create = (title: string) =>
       JSON.stringify({
         query: 'mutation ($input: CreateRoomInput!) { createRoom(input: $input) { room { id } } }',
@@ -202,7 +202,7 @@ describe('the status tells the outcome:', () => {
 });
 
 describe('a mutation of several fields', () => {
-  it('runs them in order, and what was done before one failed stays done', async () => {
+  it('runs them in order; changes before a failed field stay', async () => {
     const [first, second] = [scratchName(), scratchName()];
     const answer = await ask(
       `mutation ($first: String!, $second: String!) {
@@ -224,7 +224,7 @@ describe('a mutation of several fields', () => {
   });
 });
 
-describe('our own fault', () => {
+describe('an internal error', () => {
   const broken = shareServer();
   const message = clientErrors.INTERNAL_SERVER_ERROR.meaning;
 
@@ -233,7 +233,7 @@ describe('our own fault', () => {
     withDatabase(broken.databaseFile, (database) => database.exec('drop table "roomMembers"; drop table posts'));
   });
 
-  it('is a 500 that says nothing but an id, by which the log tells the rest, once', async () => {
+  it('is a 500 with only a request id, under which the log has the details once', async () => {
     const before = broken.postroom.log.length;
     const answer = await broken.postroom.send('{ posts(filter: { title: "a secret" }) { data { id } } }');
     expect(answer).toMatchObject({ status: 500, data: null });
@@ -265,7 +265,7 @@ describe('our own fault', () => {
     });
   });
 
-  it('is not taken for what is not there', async () => {
+  it('is not reported as a missing object', async () => {
     const file = join(scratchFolder(), 'postroom.db');
     const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
     const eve = await postroom.signUp('Eve');
@@ -279,7 +279,7 @@ describe('our own fault', () => {
     expect(await postroom.send(remove, { id: 'nothing' }, eve.token)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
-  it('in a mutation leaves nothing half done', async () => {
+  it('in a mutation leaves no change half done', async () => {
     const eve = await broken.postroom.signUp('Eve');
     const mutation = 'mutation { createRoom(input: { name: "half" }) { room { id } } }';
     expect(await broken.postroom.send(mutation, {}, eve.token)).toMatchObject({

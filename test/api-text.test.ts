@@ -71,11 +71,11 @@ const unusual = [
 ];
 
 describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
-  it('comes back as it was sent: emoji, right to left, zero width, whatever Unicode holds', async () => {
+  it('is returned as it was sent: emoji, right to left, zero width, all of Unicode', async () => {
     for (const text of unusual) expect((await write(text)).text, JSON.stringify(text)).toBe(text);
   });
 
-  it('is whatever is well formed, has something to see and no control character', async () => {
+  it('must be well formed, with a visible character and no control character', async () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: length });
     await fc.assert(
       fc.asyncProperty(text, async (value) => {
@@ -88,7 +88,7 @@ describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
     );
   });
 
-  it(`has 1 to ${length} code points, however many bytes they are`, async () => {
+  it(`has 1 to ${length} code points, whatever its length in bytes`, async () => {
     for (const unit of ['x', '😀', '\u0301']) {
       expect((await write(unit.repeat(length))).text).toBe(unit.repeat(length));
       const reply = await write(unit.repeat(length + 1));
@@ -97,7 +97,7 @@ describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
     }
   });
 
-  it.each(['', ' ', '\u00a0\u3000', '\u2028'])('of nothing to see, as %j, is too_short', async (text) => {
+  it.each(['', ' ', '\u00a0\u3000', '\u2028'])('without a visible character, as %j, is too_short', async (text) => {
     const reply = await write(text);
     expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR' });
     expect(reply.errors?.[0]?.extensions.details).toEqual([{ field, issue: 'too_short' }]);
@@ -126,7 +126,7 @@ describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
 });
 
 describe('a body', () => {
-  it('comes back as it was sent, control characters and all', async () => {
+  it('is returned as it was sent, control characters included', async () => {
     const bodies = [...unusual, '', ' ', 'a\r\n\tb\u0001\u001b\u007f\u0085', '\n'.repeat(1_000)];
     for (const body of bodies) {
       const { data } = await post('title', body);
@@ -158,7 +158,7 @@ describe('a body', () => {
 });
 
 describe('text written into the document itself', () => {
-  it('is what its escapes say, as in a block string', async () => {
+  it('is read with its escapes, also in a block string', async () => {
     const send = (body: string) =>
       server.postroom.send(
         `mutation { createPost(input: { room: "${room}", title: "t", body: ${body} }) { post { body } } }`,

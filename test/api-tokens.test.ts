@@ -101,24 +101,24 @@ const refused = {
 };
 
 describe('an access token', () => {
-  it('of the server’s own key is taken', async () => {
+  it('signed with the key of the server is accepted', async () => {
     const { viewer } = await server.postroom.ask('{ viewer { id } }', {}, await forge());
     expect(viewer).toEqual({ id: ada.id });
   });
 
-  it.each(Object.keys(bad))('%s is refused, and never taken for no credentials', async (name) => {
+  it.each(Object.keys(bad))('%s is refused, and is not treated as absent credentials', async (name) => {
     const answer = await sendAs(`Bearer ${await bad[name]?.()}`);
     expect(answer).toMatchObject(refused);
     expect(answer.body).not.toHaveProperty('data');
   });
 
-  it('is looked at again each time: one that lived is refused once it has ended', async () => {
+  it('is checked on each request: a token that was accepted is refused after it has expired', async () => {
     const token = await forge({ claims: { exp: now() + 2 } });
     expect(await sendAs(`Bearer ${token}`)).toMatchObject({ status: 200 });
     await expect.poll(async () => (await sendAs(`Bearer ${token}`)).status, { timeout: 10_000 }).toBe(401);
   });
 
-  it('of 2 MB is refused, and the server lives', async () => {
+  it('of 2 MB is refused, and the server continues to run', async () => {
     const answer = await sendAs(`Bearer ${'x'.repeat(2_000_000)}`).catch((error: Error) => error);
     // Such a header is longer than HTTP allows: the connection may be gone before all of it was sent.
     if (!(answer instanceof Error)) expect(answer.status).toBe(431);
@@ -126,7 +126,7 @@ describe('an access token', () => {
   });
 });
 
-describe('an Authorization', () => {
+describe('an Authorization header', () => {
   it.each([
     '',
     ' ',
@@ -142,7 +142,7 @@ describe('an Authorization', () => {
     expect(await sendAs(authorization)).toMatchObject({ ...refused, challenge: expect.stringContaining('Bearer') });
   });
 
-  it('names its scheme without regard to case', async () => {
+  it('has a scheme that is not case-sensitive', async () => {
     for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
       expect(await sendAs(`${scheme} ${await forge()}`)).toMatchObject({ status: 200 });
     }

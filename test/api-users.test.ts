@@ -13,7 +13,7 @@ const send = (query: string, input: Record<string, unknown>, person?: Person) =>
   server.postroom.send(query, { input }, person?.token);
 
 describe('an e-mail', () => {
-  it('is shown to its owner alone, wherever the user stands', async () => {
+  it('is visible only to its owner, wherever the user is selected', async () => {
     const ada = await server.postroom.signUp('Ada');
     const bob = await server.postroom.signUp('Bob');
     const room = await server.postroom.createRoom(ada, scratchName());
@@ -34,7 +34,7 @@ describe('an e-mail', () => {
     expect(viewer).toEqual({ email: ada.email });
   });
 
-  it('is unique without regard to case, and comes back as it was written', async () => {
+  it('is unique without regard to case, and is returned as it was written', async () => {
     const ada = await server.postroom.signUp('Ada');
     const bob = await server.postroom.signUp('Bob');
     const input = { id: ada.id, email: 'Ada.Lovelace@EXAMPLE.org' };
@@ -46,7 +46,7 @@ describe('an e-mail', () => {
     expect(user.version).toBe(1);
   });
 
-  it('is free again once its owner has another, or is gone', async () => {
+  it('is free again once its owner has another or is deleted', async () => {
     const [ada, bob, eve] = await Promise.all(['Ada', 'Bob', 'Eve'].map((name) => server.postroom.signUp(name)));
     if (!ada || !bob || !eve) throw new Error('three were asked for');
     await send(update, { id: ada.id, email: 'other@example.org' }, ada);
@@ -84,7 +84,7 @@ describe('an e-mail', () => {
     expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'email', issue }]);
   });
 
-  it('has at most 254 characters, and is looked at in no time however long it is', async () => {
+  it('has at most 254 characters, and is checked quickly however long it is', async () => {
     const ada = await server.postroom.signUp('Ada');
     const of = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`;
     expect(await send(update, { id: ada.id, email: of(254) }, ada)).toMatchObject({ status: 200 });
@@ -96,7 +96,7 @@ describe('an e-mail', () => {
 });
 
 describe('updateUser', () => {
-  it('changes the fields given alone, and the version by 1', async () => {
+  it('changes only the fields given, and increases the version by 1', async () => {
     const ada = await server.postroom.signUp('Ada');
     const renamed = (await send(update, { id: ada.id, name: 'Countess' }, ada)).data.updateUser.user;
     expect(renamed).toMatchObject({ id: ada.id, name: 'Countess', email: ada.email, version: 2 });
@@ -111,13 +111,13 @@ describe('updateUser', () => {
     expect(user).toEqual(moved);
   });
 
-  it('that gives no field changes nothing, not even the version', async () => {
+  it('without a field changes nothing, not even the version', async () => {
     const ada = await server.postroom.signUp('Ada');
     const { user } = (await send(update, { id: ada.id, expectedVersion: 1 }, ada)).data.updateUser;
     expect(user).toMatchObject({ name: 'Ada', version: 1 });
   });
 
-  it('refuses null where there must be something', async () => {
+  it('refuses null for a field that must have a value', async () => {
     const ada = await server.postroom.signUp('Ada');
     const reply = await send(update, { id: ada.id, name: null, email: null }, ada);
     expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
@@ -136,7 +136,7 @@ describe('replaceUser', () => {
     expect(user).toMatchObject({ name: 'Countess', email: 'countess.replaced@example.org', version: 2 });
   });
 
-  it('refuses to take the e-mail from one who has a password, absent or null', async () => {
+  it('refuses to remove the e-mail of a user with a password, whether absent or null', async () => {
     const ada = await server.postroom.signUp('Ada');
     for (const input of [
       { id: ada.id, name: 'Ada' },
@@ -155,7 +155,7 @@ describe.each([
   ['updateUser', update, { name: 'Eve' }],
   ['replaceUser', replace, { name: 'Eve', email: 'eve.replaced@example.org' }],
 ])('%s', (_, mutation, input) => {
-  it('refuses any other version than the present one', async () => {
+  it('refuses any version but the current one', async () => {
     const ada = await server.postroom.signUp('Ada');
     for (const expectedVersion of [0, 2, -1, 2_147_483_647]) {
       const reply = await send(mutation, { id: ada.id, ...input, expectedVersion }, ada);
@@ -165,7 +165,7 @@ describe.each([
     expect(viewer).toEqual({ name: 'Ada', version: 1 });
   });
 
-  it('lets one of many at the same version through', async () => {
+  it('accepts one of many requests at the same version', async () => {
     const ada = await server.postroom.signUp('Ada');
     const email = `${ada.id}@example.org`;
     const all = await Promise.all(
@@ -174,7 +174,7 @@ describe.each([
     expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   });
 
-  it('is for users themselves: 401, 403 or 404 for anyone else, and nothing changes', async () => {
+  it('is allowed only to the user itself: 401, 403 or 404 for all others, and nothing changes', async () => {
     const ada = await server.postroom.signUp('Ada');
     const bob = await server.postroom.signUp('Bob');
     const room = await server.postroom.createRoom(bob, scratchName());
@@ -187,7 +187,7 @@ describe.each([
     expect(viewer).toEqual({ name: 'Ada', version: 1 });
   });
 
-  it('tells every problem of the input at once', async () => {
+  it('reports every problem of the input together', async () => {
     const ada = await server.postroom.signUp('Ada');
     const bad = { id: ada.id, name: `${'x'.repeat(81)}\n`, email: 'nowhere' };
     const reply = await send(mutation, bad, ada);
@@ -200,7 +200,7 @@ describe.each([
   });
 });
 
-it('names of users are display names: many may have the same', async () => {
+it('names of users are display names: several users may have the same name', async () => {
   const [one, two] = await Promise.all([server.postroom.signUp('Twin'), server.postroom.signUp('Twin')]);
   expect(one?.id).not.toBe(two?.id);
 });

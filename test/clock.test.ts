@@ -142,7 +142,7 @@ describe('a clock that is set back', () => {
   });
 });
 
-it('two changes in one millisecond are apart: a draft that is published behind a new post comes after it', async () => {
+it('two changes in one millisecond stay distinct: a draft published after a new post is ordered after it', async () => {
   const clock = await launchWithClock();
   const { postroom } = clock;
   const ada = await postroom.signUp('Ada');
@@ -158,7 +158,7 @@ it('two changes in one millisecond are apart: a draft that is published behind a
   expect((await postsOf(postroom, room)).ids).toEqual([a.post.id, second, first]);
 });
 
-it('a post of the far future that is imported does not take the clock of its room along', async () => {
+it('an imported post from the far future does not advance the clock of its room', async () => {
   const clock = await launchWithClock();
   const { postroom } = clock;
   const ada = await postroom.signUp('Ada');
@@ -199,7 +199,7 @@ describe('a clock that was two days ahead', () => {
     return (await postroom.ask(query, { email, password })).signIn.accessToken;
   };
 
-  it('leaves new sessions valid, and a new password still ends those that began meanwhile', async () => {
+  it('leaves new sessions valid, and a new password still ends the sessions that began meanwhile', async () => {
     const clock = await launchWithClock();
     const { postroom } = clock;
     const { id, email, password } = await postroom.signUp('Ada');

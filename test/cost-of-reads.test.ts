@@ -57,7 +57,7 @@ describe('the items before a page', () => {
     expect(await costOf(document, variables)).toBe(cost);
   });
 
-  it('are no discount where a page is before the first, or a limit negative', async () => {
+  it('give no discount when a page is before the first, or a limit is negative', async () => {
     expect(await costOf(query, { page: -2_147_483_648, limit: 1 })).toBe(2);
     expect(await costOf(query, { page: 2_147_483_647, limit: -5 })).toBeGreaterThan(limits.cost);
   });

@@ -3,7 +3,7 @@ import { post } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-it('a request that asks for its cost gets it beside the answer, and no other does', async () => {
+it('the cost of a request is reported only if the request asks for it', async () => {
   const postroom = await launchForTest();
   const query = 'query ($limit: Int) { posts(limit: $limit) { data { title author { name } } } }';
   const send = async (extensions?: object) => {

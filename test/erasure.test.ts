@@ -20,7 +20,7 @@ async function prepare() {
   return { postroom, ada, reader, isOnDisk, settings };
 }
 
-it('what another process still reads of an erased account leaves the files once it is done; nobody has to ask for anything', async () => {
+it('content of an erased account that another process still reads is removed from the files after that read, without a request', async () => {
   const { postroom, ada, reader, isOnDisk } = await prepare();
   await postroom.ask(erase, { id: ada.id }, ada.token);
   expect(isOnDisk()).toBe(true);
@@ -28,7 +28,7 @@ it('what another process still reads of an erased account leaves the files once 
   await expect.poll(isOnDisk, { timeout: 10_000 }).toBe(false);
 });
 
-it('nor does it stay where the server is killed meanwhile: the next one purges as it starts', async () => {
+it('it is removed also if the server is killed meanwhile: the next start purges it', async () => {
   const { postroom, ada, reader, isOnDisk, settings } = await prepare();
   await postroom.ask(erase, { id: ada.id }, ada.token);
   await postroom.kill();

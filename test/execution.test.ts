@@ -39,7 +39,7 @@ function prepare(
   return args;
 }
 
-it('mutations run one after another, the next when the whole answer of the last is there', async () => {
+it('mutations run one after another; the next begins when the answer of the last is complete', async () => {
   const steps: string[] = [];
   const step = async (name: string) => {
     steps.push(`${name} starts`);
@@ -78,7 +78,9 @@ const hanging = createSchema<{ calls: string[]; signals?: (AbortSignal | undefin
   },
 });
 
-it.each(executors)('what hangs does not keep back the word that the operation was aborted (%s)', async (_, execute) => {
+it.each(
+  executors,
+)('a resolver that hangs does not delay the report that the operation was aborted (%s)', async (_, execute) => {
   const abort = new AbortController();
   const contextValue = { calls: [], signals: [] as (AbortSignal | undefined)[] };
   const args = prepare(hanging, '{ works inner { hangs } }', { abortSignal: abort.signal });
@@ -97,7 +99,7 @@ it.each(executors)('an operation that was aborted before it began calls no resol
   expect(contextValue.calls).toEqual([]);
 });
 
-it.each(executors)('work for an answer that has left is not gone on with (%s)', async (_, execute) => {
+it.each(executors)('execution stops when the client of the answer has left (%s)', async (_, execute) => {
   const contextValue = { calls: [] };
   const { data, errors } = await execute({ ...prepare(hanging, '{ later { works } fails }'), contextValue });
   expect([data, errors?.length]).toEqual([null, 1]);
@@ -106,7 +108,9 @@ it.each(executors)('work for an answer that has left is not gone on with (%s)', 
   expect(contextValue.calls).toEqual([]);
 });
 
-it.each(executors)('a condition given as null is an error of the place that asks for it (%s)', async (_, execute) => {
+it.each(
+  executors,
+)('a null condition is an error of the field whose selection set contains it (%s)', async (_, execute) => {
   const query = 'query ($is: Boolean = true) { inner { works @include(if: $is) } }';
   const args = prepare(hanging, query, { variableValues: { is: null } });
   const { data, errors } = await execute({ ...args, contextValue: { calls: [] } });
@@ -116,7 +120,7 @@ it.each(executors)('a condition given as null is an error of the place that asks
   ]);
 });
 
-it('a variable given as null at a place that takes none is the fault of the client, over HTTP and WebSocket', async () => {
+it('a null variable for a non-null argument or condition is a client error, over HTTP and WebSocket', async () => {
   const postroom = await launchForTest();
   const variables = { id: null };
   const query = await postroom.send('query ($id: ID = "x") { node(id: $id) { id } }', variables);
@@ -143,7 +147,7 @@ it.each([
     [true, false, null, undefined, {}, [], [1], new Date(0), Symbol('symbol'), () => 'called', new Error('error')],
   ],
   ['objects', [{ valueOf: () => 3 }, { toJSON: () => 'json' }, Object('boxed'), Promise.resolve(1)]],
-])('%s become leaves of the answer as in graphql', async (_, values: unknown[]) => {
+])('%s are serialised to leaves as in graphql-js', async (_, values: unknown[]) => {
   const args = prepare(leaves, '{ int float string boolean id intX mood }');
   for (const value of values) {
     const names = ['int', 'float', 'string', 'boolean', 'id', 'intX', 'mood'];
@@ -200,7 +204,7 @@ it('sources of every kind are read as in graphql, and each property once, howeve
   }
 });
 
-it('promises that nobody waits for any more are no unhandled rejections', async () => {
+it('promises that nothing waits for any more cause no unhandled rejections', async () => {
   const reject = () => new Promise<never>((_, refuse) => setImmediate(() => refuse(new Error('Too late.'))));
   const schema = createSchema({
     typeDefs: 'type Query { list: [Int!] stream: [Item] } type Item { fails: Int! }',
@@ -270,7 +274,7 @@ async function executeOn(execute: Executor, request: GeneratedRequest, who: View
   return execute({ ...args, errorPropagation, contextValue: new OperationContext(services, who) });
 }
 
-it('queries on a real database answer as those of graphql do, with every error in its place', async () => {
+it('queries on a real database give the same answers as graphql-js, with every error at the same path', async () => {
   const property = fc.asyncProperty(requests(schema, { sample }), fc.boolean(), async (request, isSignedIn) => {
     const who = isSignedIn ? viewer : null;
     const [expected, actual] = [await executeOn(stock, request, who), await executeOn(compiled, request, who)];
@@ -281,7 +285,7 @@ it('queries on a real database answer as those of graphql do, with every error i
   await fc.assert(property, { numRuns: 500 });
 }, 60_000);
 
-it('mutations that are refused answer as those of graphql do', async () => {
+it('mutations that are refused give the same answers as graphql-js', async () => {
   const kinds = [OperationTypeNode.MUTATION] as const;
   const admits = ({ name }: { name: string }) => name !== 'signUp' && name !== 'signIn';
   const property = fc.asyncProperty(requests(schema, { kinds, sample, admits }), async (request) => {

@@ -27,7 +27,7 @@ it.each([
     (socket: WebSocket, index: number) =>
       socket.send(`{"type":"subscribe","id":"${index}","payload":{"query":"{ viewer { id } }"}}`),
   ],
-])('a flood of %s ends its socket with %j, and its neighbour goes on', async (_what, expected, send) => {
+])('a flood of %s ends its socket with %j, and another client is not affected', async (_what, expected, send) => {
   const postroom = await launchForTest();
   const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
   for (let index = 0; index < 10_000; index += 1) send(flooding, index);
@@ -39,7 +39,7 @@ it.each([
   neighbour.close();
 });
 
-it('what comes on one socket in one packet does not make a neighbour wait for all of it', async () => {
+it('a packet of many messages on one socket does not delay another client until all are handled', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '0' });
   const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
   const count = 150;
@@ -61,7 +61,7 @@ it('what comes on one socket in one packet does not make a neighbour wait for al
   for (const socket of [flooding, neighbour]) socket.terminate();
 });
 
-it('an address holds so many sockets and no more; one that leaves makes room', async () => {
+it('an address may hold a maximum of sockets; a socket that closes makes way for another', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '3' });
   const held = await Promise.all([connect(postroom), connect(postroom), connect(postroom)]);
   const connection = await RawConnection.open(postroom);
@@ -75,7 +75,7 @@ it('an address holds so many sockets and no more; one that leaves makes room', a
   for (const socket of [...held, next]) socket.terminate();
 });
 
-it('of an address that says nothing few sockets are let in; each that speaks or leaves lets in the next, in order', async () => {
+it('an address may open 100 sockets that send nothing; each that sends connection_init or closes admits the next, in order', async () => {
   const postroom = await launchForTest();
   const silent = Array.from({ length: 100 }, () => open(postroom));
   await Promise.all(silent.map((socket) => once(socket, 'open')));
@@ -97,7 +97,7 @@ it('of an address that says nothing few sockets are let in; each that speaks or 
   for (const socket of [...silent, second, third, elsewhere]) socket.terminate();
 });
 
-it('one that waits to be let in and leaves makes room', async () => {
+it('a queued handshake whose client leaves frees its place', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '101' });
   const silent = Array.from({ length: 100 }, () => open(postroom));
   await Promise.all(silent.map((socket) => once(socket, 'open')));
@@ -121,7 +121,7 @@ it('one that waits to be let in and leaves makes room', async () => {
 it.each([
   ['messages', (socket: WebSocket) => socket.send('{"type":"ping"}')],
   ['fragments', (socket: WebSocket) => socket.send(' ', { fin: false })],
-])('who flooded a socket with %s waits for the next one; others do not', async (_what, send) => {
+])('a client that floods a socket with %s waits for its next socket; others do not', async (_what, send) => {
   const postroom = await launchForTest();
   const flooding = await connect(postroom);
   flooding.on('error', () => {});
@@ -135,7 +135,7 @@ it.each([
   for (const socket of [again, elsewhere]) socket.terminate();
 });
 
-it('a frame that comes in a thousand pieces is closed with 1008', async () => {
+it('a frame in a thousand fragments is closed with 1008', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '0' });
   const dripping = await connect(postroom);
   const closed = once(dripping, 'close');
@@ -150,7 +150,7 @@ it('a frame that comes in a thousand pieces is closed with 1008', async () => {
   expect(await closed).toEqual([1008, expect.anything()]);
 });
 
-it('bodies that are held back leave room for small ones, and for large ones once they are gone', async () => {
+it('large request bodies that are never completed leave memory for small bodies, and for large ones after they are gone', async () => {
   const postroom = await launchForTest();
   const length = 990_000;
   const held = await Promise.all(Array.from({ length: 24 }, () => RawConnection.open(postroom)));

@@ -47,7 +47,7 @@ function policyOf({ headers }: Answer): Map<string, string[]> {
 }
 
 describe('the page', () => {
-  it('is for a browser that asks for no query; everyone else gets GraphQL', async () => {
+  it('is served to a browser that sends no query; all other requests get GraphQL', async () => {
     const page = await get({ accept: ofBrowser });
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
     expect(String(page.body)).toContain('<title>Postroom</title>');
@@ -61,7 +61,7 @@ describe('the page', () => {
     }
   });
 
-  it('is packed for whoever takes gzip, and otherwise the same in plain', async () => {
+  it('is compressed for clients that accept gzip, and is otherwise the same', async () => {
     const plain = await get({ accept: ofBrowser });
     for (const encoding of ['gzip', 'br, GZip ; q=0.5', '*', 'deflate, *;q=0.1']) {
       const packed = await get({ accept: ofBrowser, 'accept-encoding': encoding });
@@ -78,7 +78,7 @@ describe('the page', () => {
     }
   });
 
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a client that has it cached', async () => {
     const { headers } = await get({ accept: ofBrowser, 'accept-encoding': 'gzip' });
     const etag = String(headers.etag);
     expect(headers['cache-control']).toBe('no-cache');
@@ -95,7 +95,7 @@ describe('the page', () => {
     }
   });
 
-  it('has a head without a body', async () => {
+  it('answers HEAD without a body', async () => {
     for (const encoding of ['gzip', 'identity']) {
       const asked = { accept: ofBrowser, 'accept-encoding': encoding };
       const { headers } = await get(asked);
@@ -130,7 +130,7 @@ describe('the page', () => {
     });
   });
 
-  it('has examples that find nothing taken by those of the README', () => {
+  it('has examples whose names do not collide with those of the README', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const taken = [...readme.matchAll(/(?:email|createRoom\(input: { name): \\"([^"\\]+)/g)].map(([, name]) => name);
     expect(taken).toHaveLength(2);
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     expect(graphiql.faults).toEqual([]);
   });
 
-  it('nothing it asks for is anywhere else: not the page, its workers, its schema, an operation or a subscription', async () => {
+  it('it requests nothing from any other server: not for the page, its workers, its schema, an operation or a subscription', async () => {
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
     const graphiql = await open();
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     expect(graphiql.faults).toEqual([]);
   });
 
-  it('even a script in it reaches no other server, by whatever way', async () => {
+  it('even a script in it cannot reach another server', async () => {
     const reached: string[] = [];
     const elsewhere = createServer((incoming, response) => {
       reached.push(String(incoming.url));
@@ -291,7 +291,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     expect({ outcomes: new Set(outcomes), reached }).toEqual({ outcomes: new Set(['refused']), reached: [] });
   });
 
-  it('a query that one types is answered, stays out of the address, and is there after a reload', async () => {
+  it('a query that is typed is answered, stays out of the URL, and is there after a reload', async () => {
     const name = `room ${randomUUID()}`;
     const room = await shared.createRoom(await shared.signUp('Ada'), name);
     const graphiql = await open();
@@ -306,7 +306,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     expect(await graphiql.read('query')).toBe(query);
   });
 
-  it('the tabs of another GraphiQL that ran on the same host and port do not stand in the way', async () => {
+  it('tabs stored by another GraphiQL on the same host and port do not interfere', async () => {
     const visitor = await newVisitor(browser);
     const other = { id: 'a', title: 'Other', query: '{ other }', variables: null, headers: null, operationName: null };
     const state = JSON.stringify({ tabs: [{ ...other, response: null }], activeTabIndex: 0 });
@@ -315,7 +315,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     expect(await graphiql.tabs()).toEqual(exampleTabs);
   });
 
-  it('the first click on another tab chooses it', async () => {
+  it('the first click on another tab selects it', async () => {
     const graphiql = await open();
     await graphiql.page.getByRole('tab').getByText('SignUp').click();
     await expect.poll(() => graphiql.read('query'), { timeout: 20_000 }).toContain('mutation SignUp');
@@ -342,7 +342,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     });
   });
 
-  it('a subscription with a bad token is refused with a word, and not tried again', async () => {
+  it('a subscription with an invalid token fails with a message, and is not retried', async () => {
     const room = await shared.createRoom(await shared.signUp('Ada'), randomUUID());
     const graphiql = await open();
     await graphiql.write('query', ownEvents);
@@ -352,7 +352,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     await graphiql.shows({ errors: [{ message: 'The WebSocket was closed: 4403 Forbidden' }] });
   });
 
-  it('a subscription shows every event once, with what happens until it is back behind a restart', async () => {
+  it('a subscription shows every event once, including the events during a restart of the server', async () => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const postroom = await launchForTest(settings);
     const ada = await postroom.signUp('Ada');

@@ -65,7 +65,7 @@ describe('a server on a loopback address, without PUBLIC_URL', () => {
 it.each([
   ['with PUBLIC_URL', { PUBLIC_URL: 'https://rooms.example.org' }],
   ['on all addresses', { HOST: '0.0.0.0' }],
-])('a server %s answers by any name: a proxy or the network decides by which', async (_, settings) => {
+])('a server %s answers to any host name: a proxy or the network decides which names lead to it', async (_, settings) => {
   const { url } = await launchForTest(settings);
   const reached = { url: url.replace('0.0.0.0', '127.0.0.1') };
   for (const host of ['rooms.example.org', 'localhost', 'backend:8080']) {

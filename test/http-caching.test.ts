@@ -51,7 +51,7 @@ describe('a GET of public data', () => {
     [0, '{ user(id: $ada) { id } room(id: $room) { cursor } }'],
     [0, '{ post(id: $published) { room { ... on Room { cursor @include(if: false) } } } }'],
     [0, '{ __typename }'],
-  ])('may be kept for %i s: %s', async (maxAge, query) => {
+  ])('may be cached for %i s: %s', async (maxAge, query) => {
     const { status, headers } = await read(query);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -61,7 +61,7 @@ describe('a GET of public data', () => {
     });
   });
 
-  it('goes by the operation that runs, not by others of the document', async () => {
+  it('is cached by the operation that runs, not by others in the document', async () => {
     const query = 'query Public { users { data { id } } } query Private { viewer { id } }';
     const controls = [];
     for (const operationName of ['Public', 'Private']) {
@@ -71,7 +71,7 @@ describe('a GET of public data', () => {
   });
 });
 
-describe('what is the viewer’s alone, or failed', () => {
+describe('an answer that is personal, or that failed,', () => {
   it.each([
     ['asks who is asking', '{ viewer { id } }'],
     ['selects what only its owner sees', '{ user(id: $ada) { email } }'],
@@ -79,7 +79,7 @@ describe('what is the viewer’s alone, or failed', () => {
     // Nothing in the document tells: it came out as it ran.
     ['came upon a draft', '{ post(id: $draft) { id } }'],
     ['came upon a draft as a node', '{ node(id: $draft) { id } }'],
-  ])('is kept by nobody: it %s', async (_, query) => {
+  ])('is not cacheable: it %s', async (_, query) => {
     const { status, headers } = await read(query);
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('private, no-store');
@@ -90,11 +90,11 @@ describe('what is the viewer’s alone, or failed', () => {
     ['some of it', 294, '{ user(id: $ada) { posts(last: 0) { id } } users { data { id } } }'],
     ['all of it', 422, '{ users(limit: 0) { data { id } } }'],
     ['the document', 400, '{'],
-  ])('is kept by nobody: %s failed', async (_, status, query) => {
+  ])('is not cacheable: %s failed', async (_, status, query) => {
     expect(await read(query)).toMatchObject({ status, headers: { 'cache-control': 'private, no-store' } });
   });
 
-  it('is kept by nobody where credentials were sent, or it was a POST', async () => {
+  it('is not cacheable if credentials were sent, or the method was POST', async () => {
     const query = '{ users { data { id } } }';
     const answers = [
       await read(query, { authorization: `Bearer ${ada.token}` }),
@@ -112,7 +112,7 @@ describe('what is the viewer’s alone, or failed', () => {
 describe('an entity tag', () => {
   const query = '{ user(id: $ada) { name version } }';
 
-  it('stays while the answer does, and is another where the answer is', async () => {
+  it('changes exactly when the answer does', async () => {
     const tag = async () => (await read(query)).headers.etag;
     const before = await tag();
     expect(await tag()).toBe(before);
@@ -124,13 +124,13 @@ describe('an entity tag', () => {
     expect(await tag()).not.toBe(before);
   });
 
-  it('is another for another media type', async () => {
+  it('differs between media types', async () => {
     const tags = [];
     for (const accept of [graphqlResponse, 'application/json']) tags.push((await read(query, { accept })).headers.etag);
     expect(new Set(tags).size).toBe(2);
   });
 
-  it('that the client has is answered by 304, without a body', async () => {
+  it('that the client has cached is answered by 304, without a body', async () => {
     const { headers } = await read(query);
     const tag = headers.etag ?? '';
     for (const has of [tag, `W/${tag}`, `"other", ${tag}`, `"other",W/${tag} , "third"`, '*']) {
@@ -143,7 +143,7 @@ describe('an entity tag', () => {
     }
   });
 
-  it('that is not the answer’s is answered by the answer', async () => {
+  it('that does not match is answered in full', async () => {
     for (const has of ['"other"', '', 'W/"other"', '"']) {
       expect(await read(query, { 'if-none-match': has })).toMatchObject({ status: 200, data: expect.anything() });
     }

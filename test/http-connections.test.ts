@@ -11,7 +11,7 @@ const mutation = JSON.stringify({
 });
 const post = `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${mutation.length}\r\n\r\n${mutation}`;
 
-it('an address holds so many connections and no more, nothing runs over one too many, and one that leaves makes room', async () => {
+it('an address may hold a maximum of connections; nothing runs over one more, and a connection that closes makes way for another', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '3' });
   const held = await Promise.all([1, 2, 3].map(() => RawConnection.open(postroom)));
   for (const connection of held) {
@@ -29,7 +29,7 @@ it('an address holds so many connections and no more, nothing runs over one too 
   }, 10_000);
 });
 
-it('WebSockets leave the room of other connections to them', async () => {
+it('WebSockets do not count as other connections of their address', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '2' });
   const sockets = await Promise.all([1, 2].map(() => ProtocolSocket.open(postroom.webSocketUrl)));
   const connections = await Promise.all([1, 2].map(() => RawConnection.open(postroom)));
@@ -41,7 +41,7 @@ it('WebSockets leave the room of other connections to them', async () => {
   for (const socket of sockets) socket.webSocket.close();
 });
 
-it('behind a proxy, whose connections are those of many, it sets no bound', async () => {
+it('behind a proxy, whose connections come from many clients, there is no limit', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '1', TRUST_PROXY: '1' });
   const connections = await Promise.all([1, 2, 3].map(() => RawConnection.open(postroom)));
   for (const connection of connections) {
@@ -51,7 +51,7 @@ it('behind a proxy, whose connections are those of many, it sets no bound', asyn
   }
 });
 
-it('an address that is told over and over is not answered for a moment; what it holds, and others, are served on', async () => {
+it('an address that repeatedly exceeds its limit is not answered for a moment; its open connections and other clients are', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '1' });
   const held = await RawConnection.open(postroom);
   held.send(request);
@@ -71,7 +71,7 @@ it('an address that is told over and over is not answered for a moment; what it 
   await vi.waitFor(async () => expect(await askOnce(postroom)).toMatch(/^HTTP\/1\.1 200 /), 10_000);
 });
 
-it('WebSockets that are refused over and over leave other requests of their address alone', async () => {
+it('WebSockets that are refused repeatedly do not affect other requests of their address', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '100', LOG_LEVEL: 'warn' });
   await Promise.all(Array.from({ length: 100 }, () => ProtocolSocket.open(postroom.webSocketUrl)));
   let cutOff = 0;

@@ -9,7 +9,7 @@ function postOf(query: string): string {
   return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-it('the work for a client ends when it leaves', async () => {
+it('the work for a client ends when the client disconnects', async () => {
   const postroom = await launchForTest();
   const signUp = (index: number) =>
     `n${index}: signUp(input: { name: "left", email: "left${index}@example.org", password: "correct horse" }) { user { id } }`;
@@ -26,7 +26,7 @@ it('the work for a client ends when it leaves', async () => {
   expect(postroom.log).toEqual([]);
 });
 
-it('a body that breaks off runs nothing', async () => {
+it('a request whose body is cut off does not run', async () => {
   const postroom = await launchForTest();
   const input = '{ name: "x", email: "x@example.org", password: "correct horse" }';
   const connection = await RawConnection.open(postroom);

@@ -40,7 +40,7 @@ it.each([
   ['APPLICATION/JSON;Q=0.5, text/html', json],
   [`${graphqlResponse};charset=UTF-8`, graphqlResponse],
   [`${graphqlResponse} ; q=0.3 , ${json} ; q=0.2`, graphqlResponse],
-])('Accept: %s is answered by %s', async (accept, type) => {
+])('Accept: %s is answered with %s', async (accept, type) => {
   const answer = await post(server.postroom, '{ __typename }', { headers: { accept } });
   expect({ status: answer.status, type: answer.headers['content-type'] }).toEqual({
     status: 200,
@@ -113,7 +113,7 @@ it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x'])('Content-Encod
   expect(answer).toMatchObject({ status: 415, headers: { 'accept-encoding': 'identity' } });
 });
 
-it('Content-Encoding: identity is none', async () => {
+it('Content-Encoding: identity counts as no encoding', async () => {
   const answer = await post(server.postroom, '{ __typename }', { headers: { 'content-encoding': 'identity' } });
   expect(answer.status).toBe(200);
 });
@@ -137,7 +137,7 @@ it.each([
   expect(await findRoom(postroom, name)).toBeNull();
 });
 
-it('a mutation that the operationName of a GET picks is 405 too', async () => {
+it('a mutation that the operationName of a GET selects is 405 too', async () => {
   const query = 'query Read { __typename } mutation Write { deleteUser(input: { id: "x" }) { user { id } } }';
   const answers = [
     await get(server.postroom, { query, operationName: 'Write' }),
@@ -146,7 +146,7 @@ it('a mutation that the operationName of a GET picks is 405 too', async () => {
   expect(answers.map(({ status }) => status)).toEqual([405, 200]);
 });
 
-it('a body is asked for by 100 Continue once all else is well, and not before', async () => {
+it('100 Continue is sent only after all checks of the header have passed', async () => {
   const { url } = server.postroom;
   const body = JSON.stringify({ query: '{ __typename }' });
   const ask = (headers: Record<string, string | number>) =>
@@ -173,7 +173,7 @@ it('a body is asked for by 100 Continue once all else is well, and not before', 
   expect(await ask({ 'content-type': json, 'content-length': 2_000_000 })).toEqual([413]);
 });
 
-it('50 subscriptions of a client that accepts no stream are refused, and leave nothing behind', async () => {
+it('50 subscriptions of a client that accepts no stream are refused, and leave no resource', async () => {
   const { postroom } = server;
   const { ada, name } = await prepare(postroom);
   const room = await postroom.createRoom(ada, name);
@@ -186,7 +186,7 @@ it('50 subscriptions of a client that accepts no stream are refused, and leave n
   expect(body).toMatch(/^postroom_feeds 0$/m);
 });
 
-it('a subscription by HEAD is 405, and leaves nothing behind', async () => {
+it('a subscription by HEAD is 405, and leaves no resource', async () => {
   const { postroom } = server;
   const { ada, name } = await prepare(postroom);
   const room = await postroom.createRoom(ada, name);

@@ -45,7 +45,7 @@ function expectNothingAllowed(answer: HttpAnswer): void {
 }
 
 describe('a page of another origin', () => {
-  it.each(foreign)('%s may not call: nothing runs, and no CORS header is given', async (origin) => {
+  it.each(foreign)('%s may not send requests: nothing runs, and there are no CORS headers', async (origin) => {
     const { postroom } = server;
     const ada = await postroom.signUp('Ada');
     const name = scratchName();
@@ -63,7 +63,7 @@ describe('a page of another origin', () => {
     expect(roomByName).toBeNull();
   });
 
-  it('gets no WebSocket either: HTTP 403', async () => {
+  it('cannot open a WebSocket either: HTTP 403', async () => {
     const { webSocketUrl } = server.postroom;
     for (const origin of foreign) {
       const webSocket = new WebSocket(webSocketUrl, ['graphql-transport-ws'], { headers: { origin } });
@@ -78,7 +78,7 @@ describe('a page of another origin', () => {
 describe('a page of an allowed origin, or the server’s own', () => {
   const allowed = () => [app, 'http://other.example:8080', ...ownOrigins(server.postroom)];
 
-  it('may call, and read the answer; cookies are never asked for', async () => {
+  it('may send requests and read the answers; cookies are never allowed', async () => {
     for (const origin of allowed()) {
       const answers = [
         await post(server.postroom, '{ __typename }', { headers: { origin } }),
@@ -97,7 +97,7 @@ describe('a page of an allowed origin, or the server’s own', () => {
     }
   });
 
-  it('is told by a preflight what it may send', async () => {
+  it('receives the allowed methods and headers in a preflight', async () => {
     for (const origin of allowed()) {
       const headers = {
         origin,
@@ -117,7 +117,7 @@ describe('a page of an allowed origin, or the server’s own', () => {
     }
   });
 
-  it('opens a WebSocket, as does whoever is no page', async () => {
+  it('can open a WebSocket, as can a client that is not a browser', async () => {
     for (const origin of [undefined, ...allowed()]) {
       const headers = origin === undefined ? {} : { origin };
       const webSocket = new WebSocket(server.postroom.webSocketUrl, ['graphql-transport-ws'], { headers });
@@ -143,7 +143,7 @@ describe('a GET across sites', () => {
     }
   });
 
-  it.each(['same-origin', 'none'])('is none with Sec-Fetch-Site: %s', async (site) => {
+  it.each(['same-origin', 'none'])('with Sec-Fetch-Site: %s is not cross-site', async (site) => {
     expect((await get(server.postroom, { query }, { 'sec-fetch-site': site })).status).toBe(200);
   });
 
@@ -160,8 +160,8 @@ describe('a GET across sites', () => {
   });
 });
 
-describe('the own origins', () => {
-  it('are those of PUBLIC_URL where it is set, and no others', async () => {
+describe('the origins of the server', () => {
+  it('are those of PUBLIC_URL if it is set, and no others', async () => {
     const postroom = await launchForTest({ PUBLIC_URL: 'https://rooms.example.org/postroom' });
     const ask = async (origin: string) => (await post(postroom, '{ __typename }', { headers: { origin } })).status;
     expect(await ask('https://rooms.example.org')).toBe(200);
@@ -184,7 +184,7 @@ describe('the own origins', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}=.* is not allowed: `));
   });
 
-  it('stop the start with one line where they are malformed', async () => {
+  it('stop the start with one line if they are malformed', async () => {
     const { status, stderr } = await run(['serve'], {
       ALLOWED_ORIGINS: '*',
       DATABASE_URL: 'sqlite::memory:',
@@ -195,7 +195,7 @@ describe('the own origins', () => {
   });
 });
 
-it('a handshake that is no WebSocket’s is refused in the form of all errors', async () => {
+it('an invalid WebSocket handshake is refused with an error in the usual form', async () => {
   const connection = await RawConnection.open(server.postroom);
   connection.send('GET /elsewhere HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   expect(await connection.receive()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
@@ -243,7 +243,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
     ];
   };
 
-  it('a page elsewhere reads nothing and changes nothing; one that is allowed reads all', async () => {
+  it('a page of another origin can read and change nothing; a page of an allowed origin can', async () => {
     const [friend, stranger] = [await servePage(), await servePage()];
     const postroom = await launchForTest({ ALLOWED_ORIGINS: friend });
     const { token } = await postroom.signUp('Ada');

@@ -35,7 +35,7 @@ describe('automatic persisted queries', () => {
     return `query Q${count} { n${count}: __typename }`;
   }
 
-  it('a document that came once with its hash is named by it from then on, over each transport', async () => {
+  it('a document sent once with its hash can be named by the hash afterwards, over each transport', async () => {
     const { postroom } = server;
     const query = newDocument();
     const extensions = named(sha256(query));
@@ -53,14 +53,14 @@ describe('automatic persisted queries', () => {
     expect(await socket.take(({ id }) => id === '1')).toMatchObject({ type: 'next', payload: { data } });
   });
 
-  it('a hash that is not the document’s is refused, and nothing is kept under it', async () => {
+  it('a hash that does not match the document is refused, and nothing is stored under it', async () => {
     const query = newDocument();
     const extensions = named(sha256(newDocument()));
     expect(await send(server.postroom, { query, extensions })).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
     expect(await send(server.postroom, { extensions })).toMatchObject({ status: 404 });
   });
 
-  it('a document that fails validation is not kept', async () => {
+  it('a document that fails validation is not stored', async () => {
     for (const query of ['{ nothingOfTheKind }', '{']) {
       const extensions = named(sha256(query));
       expect((await send(server.postroom, { query, extensions })).status).toBeGreaterThanOrEqual(400);
@@ -81,12 +81,12 @@ describe('automatic persisted queries', () => {
     expect(answer).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
   });
 
-  it('a persistedQuery that is null is none', async () => {
+  it('a persistedQuery of null counts as absent', async () => {
     const answer = await post(server.postroom, '{ __typename }', { extensions: { persistedQuery: null } });
     expect(answer.status).toBe(200);
   });
 
-  it('a mutation is not run by GET, named or not', async () => {
+  it('a mutation does not run by GET, whether named by its hash or not', async () => {
     const query = 'mutation { deleteUser(input: { id: "x" }) { user { id } } }';
     const extensions = named(sha256(query));
     await send(server.postroom, { query, extensions });
@@ -94,7 +94,7 @@ describe('automatic persisted queries', () => {
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   });
 
-  it('no more than so many are kept: the one not used for longest goes', async () => {
+  it('the number of stored documents is limited: the least recently used is dropped', async () => {
     const { postroom } = server;
     const queries = Array.from({ length: 1_001 }, newDocument);
     for (const query of queries) await send(postroom, { query, extensions: named(sha256(query)) });
@@ -104,7 +104,7 @@ describe('automatic persisted queries', () => {
     ]);
   });
 
-  it('an id means nothing without a list of documents', async () => {
+  it('an id is unknown without a list of documents', async () => {
     expect(await send(server.postroom, { documentId: 'x' })).toMatchObject({
       status: 404,
       code: 'PERSISTED_QUERY_NOT_FOUND',
@@ -115,7 +115,7 @@ describe('automatic persisted queries', () => {
   it.each([
     false,
     true,
-  ])('Apollo’s client finds out by itself (useGETForHashedQueries: %s)', async (useGETForHashedQueries) => {
+  ])('Apollo Client sends the hash first, and the document if the hash is unknown (useGETForHashedQueries: %s)', async (useGETForHashedQueries) => {
     const sent: string[] = [];
     const fetchCounted: typeof fetch = async (url, init) => {
       const response = await fetch(url, init);
@@ -154,7 +154,7 @@ describe('trusted documents', () => {
     return launchForTest({ TRUSTED_DOCUMENTS: writeList(content) });
   }
 
-  it('run by their id, their hash or their text, and nothing else does', async () => {
+  it('run by their id, hash or text, and no other document runs', async () => {
     const postroom = await launchTrusting(documents);
     const variables = { limit: 3 };
     const expected = { status: 200, data: { rooms: { data: [], pagination: { limit: 3 } } } };
@@ -211,7 +211,7 @@ describe('trusted documents', () => {
     expect(await stream({ query: 'subscription { roomEvents(room: "x") { at } }' })).toMatchObject({ status: 403 });
   });
 
-  it('do not hold introspection unless they are told to', async () => {
+  it('do not include introspection unless the list contains it', async () => {
     const introspection = '{ __schema { queryType { name } } }';
     const without = await launchTrusting(documents);
     expect(await send(without, { query: introspection })).toMatchObject({ status: 403, code: 'DOCUMENT_NOT_TRUSTED' });

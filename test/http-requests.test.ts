@@ -48,24 +48,24 @@ describe('the body of a POST', () => {
   };
   it.each(
     Object.entries(wrong).flatMap(([key, values]) => values.map((value) => [key, value] as const)),
-  )('whose %s is %j is 422, and the answer names it', async (key, value) => {
+  )('whose %s is %j is 422, and the answer names the parameter', async (key, value) => {
     const answer = await post(server.postroom, '{ __typename }', { [key]: value });
     expect(answer).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
     expect(answer.errors?.[0]?.message).toContain(`"${key}"`);
   });
 
-  it('may have parameters that are null, which are absent, and keys that nobody knows, which are ignored', async () => {
+  it('may have null parameters, which count as absent, and unknown keys, which are ignored', async () => {
     const given = { operationName: null, variables: null, extensions: null, documentId: null, id: 7, foo: { bar: [] } };
     const answer = await post(server.postroom, '{ __typename }', given);
     expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  it('may hold keys that are names of an object’s own', async () => {
+  it('may contain keys that are names of object properties', async () => {
     const body = `{"query":${JSON.stringify(echo)},"variables":{"name":"x","__proto__":{"name":7},"constructor":1},"__proto__":{"query":"{"}}`;
     expect(await send(body)).toMatchObject({ status: 200, data: { roomByName: null } });
   });
 
-  it('is UTF-8, with all its characters and without a byte that is none', async () => {
+  it('is UTF-8: every character is accepted, and invalid bytes are refused', async () => {
     const text = '🏃 ü \u2028 \u{10ffff}';
     const query = `{ __type(name: ${JSON.stringify(text)}) { name } }`;
     expect(await post(server.postroom, query)).toMatchObject({ status: 200, data: { __type: null } });
@@ -75,7 +75,7 @@ describe('the body of a POST', () => {
     expect(await send(cut)).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
   });
 
-  it('nests 64 deep and no deeper, brackets in strings not counted', async () => {
+  it('may nest 64 levels deep and no deeper; brackets in strings do not count', async () => {
     const nest = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     const withVariable = (value: string) => send(`{"query":"{ __typename }","variables":{"v":${value}}}`);
     expect(await withVariable(nest(62))).toMatchObject({ status: 200 });
@@ -84,7 +84,7 @@ describe('the body of a POST', () => {
     expect(await withVariable(JSON.stringify(`\\"${'[{'.repeat(100)}`))).toMatchObject({ status: 200 });
   });
 
-  it('is as long as allowed and no longer, whether it says so or not', async () => {
+  it('has a maximum length, whether or not its length is declared', async () => {
     const postroom = await launchForTest({ LIMIT_BODY_BYTES: '200' });
     const bodyOf = (length: number) => `{"query":"{ __typename }"${' '.repeat(length - 26)}}`;
     const ask = (length: number, headers: Record<string, string>) =>
@@ -107,7 +107,7 @@ describe('the body of a POST', () => {
     expect(statuses).toEqual([200, 413, 413]);
   });
 
-  it('is all there is: the query of the URL counts for nothing', async () => {
+  it('is the only source of parameters: the query string of the URL is ignored', async () => {
     const answer = await exchange(server.postroom, {
       method: 'POST',
       path: '/graphql?query={__typename}&variables={',
@@ -119,14 +119,14 @@ describe('the body of a POST', () => {
 });
 
 describe('the parameters of a GET', () => {
-  it('are a query, variables and extensions in JSON, and the name of an operation', async () => {
+  it('are a query, variables and extensions as JSON, and an operationName', async () => {
     const query = 'query A { __typename } query B($name: String!) { roomByName(name: $name) { id } }';
     const variables = JSON.stringify({ name: 'ü & + %' });
     const answer = await get(server.postroom, { query, variables, operationName: 'B', extensions: '{"a":1}' });
     expect(answer).toMatchObject({ status: 200, data: { roomByName: null } });
   });
 
-  it('are absent where they are empty', async () => {
+  it('count as absent if they are empty', async () => {
     const answer = await get(server.postroom, {
       query: '{ __typename }',
       variables: '',
@@ -136,7 +136,7 @@ describe('the parameters of a GET', () => {
     expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  it('have no null: operationName=null is a name', async () => {
+  it('cannot be null: operationName=null is a name', async () => {
     const query = 'query null { __typename } query other { __typename }';
     expect(await get(server.postroom, { query, operationName: 'null' })).toMatchObject({ status: 200 });
     expect(await get(server.postroom, { query: '{ __typename }', operationName: 'null' })).toMatchObject({
@@ -144,7 +144,7 @@ describe('the parameters of a GET', () => {
     });
   });
 
-  it('are ignored where nobody knows them', async () => {
+  it('are ignored if they are unknown', async () => {
     expect(await get(server.postroom, { query: '{ __typename }', foo: 'bar' })).toMatchObject({ status: 200 });
   });
 
@@ -174,12 +174,12 @@ describe('the parameters of a GET', () => {
     '%ff',
     '%c0%ae',
     '%ed%a0%80',
-  ])('that hold %s are 400: nothing is put right in silence', async (bytes) => {
+  ])('that contain %s are 400: they are not repaired', async (bytes) => {
     const answer = await exchange(server.postroom, { path: `/graphql?query={__typename}&x=${bytes}` });
     expect(answer).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
   });
 
-  it('lack a query: 422', async () => {
+  it('without a query are 422', async () => {
     for (const path of ['/graphql', '/graphql?', '/graphql?x=1']) {
       expect(await exchange(server.postroom, { path })).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
     }
@@ -196,15 +196,15 @@ describe('HEAD', () => {
     expect(headers).toEqual(expected);
   });
 
-  it('tells of errors as GET does', async () => {
+  it('reports errors as GET does', async () => {
     const head = await get(server.postroom, { query: '{' }, {}, 'HEAD');
     expect(head).toMatchObject({ status: 400, body: '' });
     expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
   });
 });
 
-describe('elsewhere', () => {
-  it('there is a page about nothing but /graphql', async () => {
+describe('other paths', () => {
+  it('only /graphql has a page: / redirects to it, and any other path is 404', async () => {
     expect(await exchange(server.postroom, { path: '/' })).toMatchObject({
       status: 302,
       headers: { location: '/graphql' },
@@ -214,7 +214,7 @@ describe('elsewhere', () => {
     }
   });
 
-  it('/health says that it lives, and /ready that it can serve', async () => {
+  it('/health reports that the server runs, and /ready that it can serve requests', async () => {
     for (const path of ['/health', '/ready']) {
       const { status, body, headers } = await exchange(server.postroom, { path });
       expect({ status, body }).toEqual({ status: 200, body: '{"status":"ok"}' });

@@ -121,7 +121,7 @@ function expectRefusal(answer: HttpAnswer, status: number, code: ErrorCode): voi
   });
 }
 
-it('every code has one status, and stands in a test', () => {
+it('every error code has one status and a test', () => {
   const shown = [...operations, ...requests].map(([status, code]) => [code, status]);
   const other = elsewhere.map((code) => [code, clientErrors[code].status]);
   const listed = Object.entries(clientErrors).map(([code, { status }]) => [code, status]);
@@ -159,7 +159,7 @@ it.each(requests)('%i %s, also for a client that takes nothing but streams', asy
   expectRefusal(await exchange(postroom, { ...question, headers: { ...question.headers, ...accept } }), status, code);
 });
 
-it('some data and errors are 294 Partial Success, over SSE too', async () => {
+it('data together with errors is 294 Partial Success, over SSE too', async () => {
   const { postroom, ada } = await findWorld();
   const query = `{ user(id: "${ada.id}") { posts(last: 101) { id } } rooms { data { id } } }`;
   const answer = await ask(postroom, { query }, graphqlResponse);
@@ -173,7 +173,7 @@ it('some data and errors are 294 Partial Success, over SSE too', async () => {
   expect(streamed.body).toBe(`event: next\ndata: ${answer.body}\n\nevent: complete\ndata:\n\n`);
 });
 
-it('401 says which credentials would do, and whether those that came were bad', async () => {
+it('401 says which credentials are accepted, and whether those sent were invalid', async () => {
   const { postroom } = server;
   const { headers } = await ask(postroom, { query: createRoom, variables: { name: 'x' } }, graphqlResponse);
   expect(headers['www-authenticate']).toBe('Bearer realm="postroom"');
@@ -182,7 +182,7 @@ it('401 says which credentials would do, and whether those that came were bad', 
   expect(bad.headers['www-authenticate']).toBe('Bearer realm="postroom", error="invalid_token"');
 });
 
-it('405 says what is allowed', async () => {
+it('405 lists the allowed methods', async () => {
   const { postroom } = server;
   const put = await exchange(postroom, { method: 'PUT' });
   expect(put.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
@@ -192,7 +192,7 @@ it('405 says what is allowed', async () => {
   expect(health).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
 });
 
-it('410 CURSOR_EXPIRED before a stream begins says where to go on', async () => {
+it('410 CURSOR_EXPIRED before a stream begins contains the cursor to continue from', async () => {
   const postroom = await launchForTest({ EVENT_RETENTION_COUNT: '1' });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
@@ -230,7 +230,7 @@ it('500 is masked, and its requestId is found in the log', async () => {
   expectRefusal(streamed, 500, 'INTERNAL_SERVER_ERROR');
 });
 
-it('502 is the fault of a server behind this one', async () => {
+it('502 is for errors of an upstream server', async () => {
   const postroom = await launchForTest({
     OAUTH_ISSUER: 'http://127.0.0.1:1',
     OAUTH_AUDIENCE: 'postroom',
@@ -252,7 +252,7 @@ it('503 says when to try again', async () => {
   expect(answer.headers['retry-after']).toBe('1');
 });
 
-it('what the parser of HTTP refuses is answered in the same form', async () => {
+it('a request that the HTTP parser refuses is answered with an error in the same form', async () => {
   const connection = await RawConnection.open(server.postroom);
   connection.send('GET /graphql HTTP/1.1\r\nno colon\r\n\r\n');
   expectRefusal(await connection.receive(), 400, 'BAD_REQUEST');

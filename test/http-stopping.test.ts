@@ -18,7 +18,7 @@ async function follow(postroom: Postroom, room: string): Promise<Response> {
   });
 }
 
-it('a server that stops finishes what has begun, and takes nothing more over connections that are kept', async () => {
+it('a server that stops finishes running requests, and accepts no more over kept-alive connections', async () => {
   const postroom = await launchProcessForTest();
   const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
   const stream = await follow(postroom, room);
@@ -49,7 +49,7 @@ it.each([
   ['is refused', handshake.replace('/graphql', '/nope')],
   ['has no key', handshake.replace(/Sec-WebSocket-Key: .*\r\n/, '')],
 ])(
-  'a client that reads no answer and then asks for a WebSocket that %s does not keep the server from stopping',
+  'a client that reads no answer and then sends a WebSocket upgrade that %s does not prevent the server from stopping',
   async (_, last) => {
     const postroom = await launchProcessForTest({ RATE_LIMIT: '0' });
     const schema = postOf(

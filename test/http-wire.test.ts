@@ -40,7 +40,7 @@ describe('Host', () => {
     ['two hosts', 'Host: localhost, example.org\r\n'],
     ['with markup', 'Host: <script>\r\n'],
     ['with a tab', 'Host: a\tb\r\n'],
-  ])('%s is 400, without a stack', async (_, line) => {
+  ])('%s is 400, without a stack trace', async (_, line) => {
     const answer = await answerTo(`GET /graphql?query={__typename} HTTP/1.1\r\n${line}\r\n`);
     expect(answer).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
     expect(answer.body).not.toMatch(/at |node:|\.ts/);
@@ -92,7 +92,7 @@ describe('the request line', () => {
     await expectHealthy();
   });
 
-  it('may be absolute, as proxies write it: its host counts, not the Host', async () => {
+  it('may have an absolute URI, as proxies send it: the host of the URI counts, not the Host header', async () => {
     const ask = (url: string, named = 'Host: example.org\r\n') => answerTo(`GET ${url} HTTP/1.1\r\n${named}\r\n`);
     const answer = await ask('http://127.0.0.1:80/graphql?query={__typename}');
     expect(answer).toMatchObject({ status: 200, data: { __typename: 'Query' } });
@@ -100,7 +100,7 @@ describe('the request line', () => {
     expect((await ask('http://example.org/graphql?query={__typename}', host)).status).toBe(421);
   });
 
-  it('OPTIONS * tells what the server knows', async () => {
+  it('OPTIONS * answers with the allowed methods', async () => {
     const answer = await answerTo(`OPTIONS * HTTP/1.1\r\n${host}\r\n`);
     expect(answer).toMatchObject({ status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS' } });
   });
@@ -143,7 +143,7 @@ describe('header fields', () => {
   });
 });
 
-describe('a message within a message', () => {
+describe('a request smuggled within a request', () => {
   const smuggled = `GET /health HTTP/1.1\r\n${host}\r\n`;
   const chunked = `0\r\n\r\n${smuggled}`;
   it.each([
@@ -160,7 +160,7 @@ describe('a message within a message', () => {
     ['a bad chunk size', 'Transfer-Encoding: chunked\r\n', `zz\r\n${smuggled}`],
     ['a chunk size without end', 'Transfer-Encoding: chunked\r\n', `ffffffffffffffffff\r\n${smuggled}`],
     ['a chunk longer than it says', 'Transfer-Encoding: chunked\r\n', `1\r\nxyz\r\n${chunked}`],
-  ])('by %s is not let through', async (_, headers, rest) => {
+  ])('by %s is not accepted', async (_, headers, rest) => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(`POST /graphql HTTP/1.1\r\n${host}Content-Type: application/json\r\n${headers}\r\n${rest}`);
     expect(await connection.receive()).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
@@ -170,19 +170,19 @@ describe('a message within a message', () => {
 });
 
 describe('requests on one connection', () => {
-  it('are answered in their order, however many are sent at once', async () => {
+  it('are answered in order, however many are sent at once', async () => {
     const connection = await RawConnection.open(server.postroom);
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     connection.send(names.map((name) => postOf(`{"query":"{ ${name}: __typename }"}`)).join(''));
     for (const name of names) expect((await connection.receive()).data).toEqual({ [name]: 'Query' });
   });
 
-  it('may come for 65 s behind the last one', async () => {
+  it('may arrive up to 65 s after the last one', async () => {
     const { headers } = await answerTo(postOf(body));
     expect(headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=65' });
   });
 
-  it('go on behind one that was refused before its body was read', async () => {
+  it('continue after a request that was refused before its body was read', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(postOf(body, 'Accept: image/png\r\n'));
     expect((await connection.receive()).status).toBe(406);
@@ -190,14 +190,14 @@ describe('requests on one connection', () => {
     expect((await connection.receive()).status).toBe(200);
   });
 
-  it('an answer on its way leaves whole, though what follows its request is no HTTP', async () => {
+  it('an answer in progress is sent completely, even if invalid HTTP follows its request', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(`${postOf(body)}NO SUCH THING\r\n\r\n`);
     expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await connection.closed()).toBe('');
   });
 
-  it('a refusal leaves whole, though what follows in its packet is no HTTP', async () => {
+  it('a refusal is sent completely, even if invalid HTTP follows in its packet', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(`GET /nothing HTTP/1.1\r\n${host}\r\nNO SUCH THING\r\n\r\n`);
     expect((await connection.receive()).status).toBe(404);
@@ -207,14 +207,14 @@ describe('requests on one connection', () => {
   it.each([
     ['a CONNECT', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n', 405],
     ['a handshake', handshake, 101],
-  ])('a refusal leaves before the answer to what follows in its packet: %s', async (_, following, status) => {
+  ])('a refusal is sent before the answer to the next request of its packet: %s', async (_, following, status) => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(`GET /nothing HTTP/1.1\r\n${host}\r\n${following}`);
     expect((await connection.receive()).status).toBe(404);
     expect((await connection.receive()).status).toBe(status);
   });
 
-  it('a body that is too long is refused at once, and the connection ends once the answer is out', async () => {
+  it('a body that is too long is refused at once, and the connection closes after the answer', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(
       `POST /graphql HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 50000000\r\n\r\n${'x'.repeat(10)}`,
@@ -225,7 +225,7 @@ describe('requests on one connection', () => {
     await expectHealthy();
   });
 
-  it('a body in chunks without end is refused when it is too long, and the answer arrives though more is sent', async () => {
+  it('an endless chunked body is refused when it is too long, and the answer arrives even if the client keeps sending', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(
       `POST /graphql HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -237,7 +237,7 @@ describe('requests on one connection', () => {
     await expectHealthy();
   });
 
-  it('whoever offers HTTP/2 is answered in HTTP/1.1', async () => {
+  it('a client that offers HTTP/2 is answered in HTTP/1.1', async () => {
     const upgrade =
       'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n';
     expect(await answerTo(postOf(body, upgrade))).toMatchObject({ status: 200, data: { __typename: 'Query' } });
@@ -245,7 +245,7 @@ describe('requests on one connection', () => {
 });
 
 describe('slow clients', () => {
-  it('header fields that do not arrive in 10 s, and bodies that do not in 20 s, are 408', {
+  it('headers that take longer than 10 s and bodies that take longer than 20 s are 408', {
     timeout: 40_000,
   }, async () => {
     const [slowHead, slowBody] = [await RawConnection.open(server.postroom), await RawConnection.open(server.postroom)];
@@ -258,7 +258,7 @@ describe('slow clients', () => {
     await expectHealthy();
   });
 
-  it('a body in many small pieces arrives whole, and so does what follows on its connection', async () => {
+  it('a body in many small pieces is read completely, and so is the next request on its connection', async () => {
     const connection = await RawConnection.open(server.postroom);
     for (const piece of postOf(`${' '.repeat(150)}${body}`)) {
       connection.send(piece);

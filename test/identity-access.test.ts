@@ -187,7 +187,7 @@ it.each([
   ['Mutation', mutations],
   ['Query', queries],
   ['Subscription', subscriptions],
-])('each field of %s has a row', (type, rows) => {
+])('every field of %s has a row in the table', (type, rows) => {
   const found = schema.getType(type);
   expect(Object.keys(rows).sort()).toEqual(isObjectType(found) ? Object.keys(found.getFields()).sort() : []);
 });
@@ -209,7 +209,7 @@ it('each mutation does for each role what the table says', async () => {
   }
 }, 120_000);
 
-it('each role reads what the table says, and nothing beside', async () => {
+it('each role reads what the table allows, and nothing else', async () => {
   const cast = await launchCast();
   const ids = await furnish(cast);
   for (const { call, sees } of Object.values(queries).flat()) {
@@ -223,7 +223,7 @@ it('each role reads what the table says, and nothing beside', async () => {
   }
 });
 
-it('each role follows the rooms that the table says; the others do not exist for it', async () => {
+it('each role can subscribe to the rooms that the table allows; the other rooms do not exist for it', async () => {
   const cast = await launchCast();
   const ids = await furnish(cast);
   for (const role of roles) {
@@ -259,7 +259,7 @@ it('credentials without READ read nothing, and those without WRITE change nothin
   expect(await sendAs(postroom, authorization, grant)).toMatchObject({ status: 403 });
 });
 
-it('credentials in the address are none', async () => {
+it('credentials in the URL are ignored', async () => {
   const { postroom, owner, applications } = await launchCast();
   const query = encodeURIComponent('{ viewer { id } }');
   for (const given of [`access_token=${owner.token}`, `authorization=ApiKey ${applications['key READ'].key}`]) {
@@ -271,7 +271,7 @@ it('credentials in the address are none', async () => {
   }
 });
 
-it("an admin's key with ADMIN is an admin's, one without is not", async () => {
+it('an API key of an admin acts as an admin only with the ADMIN scope', async () => {
   const { postroom, admin, owner } = await launchCast();
   const query = `{ user(id: "${owner.id}") { email } }`;
   for (const [scopes, email] of [
@@ -284,7 +284,7 @@ it("an admin's key with ADMIN is an admin's, one without is not", async () => {
   }
 });
 
-it('with AUTH_REQUIRED one without credentials signs up and in, and nothing else; the socket stays to be signed in on', async () => {
+it('with AUTH_REQUIRED, a client without credentials can only sign up and sign in; its socket stays open so that it can sign in', async () => {
   const postroom = await launchForTest({ AUTH_REQUIRED: 'true' });
   expect(await sendAs(postroom, undefined, '{ rooms { data { id } } }')).toMatchObject({ status: 401 });
   const ada = await postroom.signUp('Ada');
@@ -300,7 +300,7 @@ it('with AUTH_REQUIRED one without credentials signs up and in, and nothing else
   expect(await socket.take(({ id }) => id === 'b')).toMatchObject({ payload: { data: { viewer: { name: 'Ada' } } } });
 });
 
-it('what a socket says of its viewer is what is true now, not when it was opened', async () => {
+it('a query over a socket returns the viewer as it is now, not as it was when the socket was opened', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ada.token}` } });
@@ -327,7 +327,7 @@ it('what a socket says of its viewer is what is true now, not when it was opened
   }
 });
 
-it('nothing is done to a user who is not there, or not any more', async () => {
+it('a mutation on a user that does not exist, or no longer exists, changes nothing', async () => {
   const { postroom, owner, member, admin } = await launchCast();
   const room = await postroom.createRoom(owner, 'hall');
   await postroom.ask(`mutation { deleteUser(input: { id: "${member.id}" }) { user { id } } }`, {}, member.token);
@@ -343,7 +343,7 @@ it('nothing is done to a user who is not there, or not any more', async () => {
   }
 });
 
-it('who deletes their account does nothing more, even in the same request', async () => {
+it('a user who has deleted their account changes nothing more, even in the same request', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');
   const reply = await postroom.send(
@@ -358,7 +358,7 @@ it('who deletes their account does nothing more, even in the same request', asyn
   expect(await postroom.ask('{ rooms { data { id } } }')).toEqual({ rooms: { data: [] } });
 });
 
-it('of two sessions that set a new password at once, one does, and the other has ended', async () => {
+it('when two sessions set a new password at the same time, one succeeds and the other is ended', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');
   const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
@@ -372,7 +372,7 @@ it('of two sessions that set a new password at once, one does, and the other has
   expect(replies.map(({ status }) => status).sort()).toEqual([200, 401]);
 });
 
-it('whoever signs in by the old password while it is changed is signed in no longer', async () => {
+it('a sign-in with the old password while the password is being changed does not stay signed in', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');
   const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;

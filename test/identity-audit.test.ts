@@ -8,7 +8,7 @@ function notesIn(log: readonly Record<string, unknown>[]): unknown[] {
   return log.flatMap(({ audit }) => audit ?? []);
 }
 
-it('who comes, who is refused, and who gets which rights is noted, one line each', async () => {
+it('connections, refusals and changes of rights are logged, one line each', async () => {
   const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
   const postroom = await launchForTest({ ...settings, LOG_LEVEL: 'info' });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];

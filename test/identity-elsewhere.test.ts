@@ -63,7 +63,9 @@ const changes: Record<string, Change> = {
 
 const named = Object.entries(changes).map(([name, change]) => ({ name, ...change }));
 
-it.for(named)('what another process did ends the streams here: $name', async (change, { annotate }) => {
+it.for(named)('a change made by another process ends the streams of this process: $name', async (change, {
+  annotate,
+}) => {
   const world = await launchWorld();
   const { settings, postroom, ada } = world;
   const here = await launchForTest(settings);
@@ -84,7 +86,9 @@ it.for(named)('what another process did ends the streams here: $name', async (ch
   for (const stream of streams) expect(eventsOf(stream)).toEqual([]);
 });
 
-it('a stream that one sees by being an admin ends where the operator takes the role back', async ({ annotate }) => {
+it('a stream that is visible only because its viewer is an admin ends when the operator revokes the role', async ({
+  annotate,
+}) => {
   const world = await launchWorld();
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
@@ -113,7 +117,7 @@ it('a stream that one sees by being an admin ends where the operator takes the r
   await again.follow('hall', `subscription { roomEvents(room: "${world.room}") { __typename } }`);
 });
 
-it('where the operator takes the role back, the keys with ADMIN that came of it end, and no other', async () => {
+it('when the operator revokes the admin role, the keys with ADMIN that depend on it are revoked, and no other key', async () => {
   const { settings, postroom, ada, owner } = await launchWorld();
   await run(['grant-admin', ada.email], settings);
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
@@ -132,7 +136,7 @@ it('where the operator takes the role back, the keys with ADMIN that came of it 
   expect(await strangersEmail(data?.['other']?.key)).toMatchObject({ data: { user: { email: null } } });
 });
 
-it('a key that the command line makes and a role that it grants count at once in a server that runs', async () => {
+it('a key and a role that the command line creates are valid at once in a running server', async () => {
   const { settings, postroom, ada, room } = await launchWorld();
   const args = ['key', 'create', '--name', 'operator', '--scopes', 'read', '--owner', ada.email.toUpperCase()];
   const made = await run(args, settings);

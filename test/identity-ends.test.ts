@@ -46,8 +46,10 @@ const posts = (room: string) =>
     .map((title) => `${title}: createPost(input: { room: "${room}", title: "${title}" }) { post { id } }`)
     .join(' ');
 
-describe('behind the end of credentials', () => {
-  it.each(Object.entries(endings))('not one event passes, not even of the same request: %s', async (_, prepare) => {
+describe('after credentials have expired or been revoked', () => {
+  it.each(
+    Object.entries(endings),
+  )('no event is delivered, not even an event of the same request: %s', async (_, prepare) => {
     const world = await launchWorld();
     const { authorization, end, by } = await prepare(world);
     const { postroom, room, owner } = world;
@@ -68,7 +70,7 @@ describe('behind the end of credentials', () => {
     for (const stream of others.streams) await stream.take(({ data }) => isLast(data?.data));
   });
 
-  it('a socket that was let in while the revocation of its key waited for its turn is closed once that is committed', async () => {
+  it('a socket that was admitted while the revocation of its key was queued is closed once the revocation is committed', async () => {
     const world = await launchWorld({ LOG_LEVEL: 'debug' });
     const { postroom, file, ada } = world;
     const { key, id } = await createKey(world);
@@ -95,7 +97,7 @@ describe('behind the end of credentials', () => {
     expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
   });
 
-  it('a key that was revoked while its request ran changes nothing more', async () => {
+  it('a key that is revoked while its request runs makes no further change', async () => {
     const { postroom, ada, room } = await launchWorld();
     const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ, WRITE] }) { key apiKey { id } } }';
     const { createApiKey } = await postroom.ask(make, {}, ada.token);

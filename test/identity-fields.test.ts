@@ -148,7 +148,7 @@ function selectAll(type: string, names: readonly string[]): string {
   return names.map((name) => `${name} ${selectionOf(fields[name]?.type as GraphQLOutputType)}`).join(' ');
 }
 
-it('each role sees of each field what the table says', async () => {
+it('each role sees in each field what the table says', async () => {
   const cast = await launchCast();
   const ids = await furnish(cast);
   for (const [subject, { type, at, sees }] of Object.entries(subjects)) {
@@ -172,7 +172,7 @@ function findSubjects(value: unknown): Record<string, unknown>[] {
   return Object.values(value).flatMap(findSubjects);
 }
 
-it('each role hears of each event what the table says', async () => {
+it('each role receives in each event what the table says', async () => {
   const cast = await launchCast();
   const { postroom, owner, member } = cast;
   const { room, other } = await furnish(cast);

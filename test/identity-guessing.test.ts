@@ -15,7 +15,7 @@ async function launch() {
   return { postroom, ada, left: limit - 1 };
 }
 
-it('a client that guesses meets 429, and leaves no more lines in the log than the rate allows', async () => {
+it('a client that guesses credentials receives 429, and writes no more log lines than the rate allows', async () => {
   const { postroom, left } = await launch();
   const replies = [];
   for (let n = 0; n < left + 5; n += 1) replies.push(await sendAs(postroom, n % 2 ? guess : `Bearer guess-${n}`));
@@ -31,14 +31,14 @@ it('a client that guesses meets 429, and leaves no more lines in the log than th
   await expect.poll(refused).toBe(left);
 });
 
-it('over WebSocket it is closed with 4403, and over the rate with 1013: a client that comes back does so later', async () => {
+it('over WebSocket, a wrong guess closes the socket with 4403, and a guess over the rate with 1013, so that clients reconnect later', async () => {
   const { postroom, left } = await launch();
   for (let n = 0; n < left; n += 1) expect(await connectAs(postroom, guess)).toBe(4403);
   expect(await connectAs(postroom, guess)).toBe(1013);
   expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
-it('whoever has good credentials behind the same address has a rate of their own', async () => {
+it('a client with valid credentials at the same address has a rate of its own', async () => {
   const { postroom, ada, left } = await launch();
   for (let n = 0; n < left; n += 1) await sendAs(postroom, guess);
   expect((await sendAs(postroom, guess)).status).toBe(429);

@@ -171,7 +171,7 @@ async function ask(world: World, document: string, person: Person | undefined): 
   return neutral(world, { type, payload: type === 'error' ? payload : null });
 }
 
-it('every root field is among the questions', () => {
+it('every root field is covered by a question', () => {
   const world = { stranger: { id: '' }, owner: { id: '' }, member: { id: '' }, hall: '' } as World;
   const known = { room: '', post: '', draft: '', name: '', title: '', cursor: '', edges: [''] };
   const asked = new Set(questionsOf(world, known).map(([field]) => field));
@@ -185,7 +185,7 @@ it('every root field is among the questions', () => {
 it.each([
   'stranger',
   undefined,
-] as const)('whoever knows all of a hidden room is answered as where it does not exist: %s', async (who) => {
+] as const)('a client that knows every id and name in a hidden room gets the same answers as if the room did not exist: %s', async (who) => {
   const [full, empty] = [await launchWorld(), await launchWorld()];
   const known = [await hide(full, 'den'), await hide(full, 'cave')];
   let answered = 0;
@@ -212,7 +212,7 @@ it.each([
   ]);
 }, 60_000);
 
-it('a follower of public rooms hears nothing of what goes on in hidden ones', async () => {
+it('a subscriber of public rooms receives nothing about hidden rooms', async () => {
   const world = await launchWorld();
   const { postroom, owner, stranger, hall } = world;
   const { room, post } = await hide(world, 'den');

@@ -46,7 +46,7 @@ describe('an API key', () => {
     expect(await connectAs(postroom, `ApiKey ${key}`)).toBe(4403);
   });
 
-  it('with a typo is refused without a look at the database', async () => {
+  it('with a typo is refused without a read of the database', async () => {
     const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
     const ada = await postroom.signUp('Ada');
     const { key } = (await createKey(postroom, ada)).data.createApiKey;
@@ -71,7 +71,7 @@ describe('an API key', () => {
     expect(postroom.log.some(({ sql }) => String(sql).startsWith('select * from "apiKeys" where "hash"'))).toBe(true);
   });
 
-  it('ends when it was said to, and its socket with it', async () => {
+  it('expires at the time it was created with, and its socket is closed', async () => {
     const postroom = await launchForTest();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
@@ -85,7 +85,7 @@ describe('an API key', () => {
     expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 401 });
   });
 
-  it('is not made with an end that has been, without scopes, or without a name: every problem at once', async () => {
+  it('cannot be created with an expiry in the past, without scopes or without a name; all problems are reported together', async () => {
     const postroom = await launchForTest();
     const ada = await postroom.signUp('Ada');
     const refused = await createKey(postroom, ada, { name: '', scopes: [], expiresAt: inSeconds(-1) });
@@ -100,7 +100,7 @@ describe('an API key', () => {
 });
 
 describe('postroom key create', () => {
-  it('makes a key with an owner, scopes and an end', async () => {
+  it('creates a key with an owner, scopes and an expiry', async () => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const postroom = await launchForTest(settings);
     const ada = await postroom.signUp('Ada');
@@ -127,7 +127,7 @@ describe('postroom key create', () => {
     ['an end that is none', [...good, '--expires', 'tomorrow'], /--expires/],
     ['an owner who is not there', [...good, '--owner', 'nobody@example.org'], /no account of nobody@example\.org/],
     ['an option that there is not', [...good, '--color', 'red'], /--color/],
-  ] as const)('refuses %s, and makes nothing', async (_, args, says) => {
+  ] as const)('refuses %s, and creates nothing', async (_, args, says) => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const { status, stdout, stderr } = await run(['key', 'create', ...args], settings);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

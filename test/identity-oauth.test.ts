@@ -31,8 +31,8 @@ async function createKey(postroom: Postroom): Promise<string> {
   return createApiKey.key;
 }
 
-describe('one who signs in by the authorization code with PKCE', () => {
-  it('queries, changes and subscribes, is closed at the end of the token, and goes on where it is renewed', async () => {
+describe('a user who signs in by the authorization code flow with PKCE', () => {
+  it('can query, mutate and subscribe; the socket closes when the token expires, and continues when the token is renewed', async () => {
     const { issuer, postroom } = await launchBeside();
     const token = await issuer.signIn('ada');
     const first = await sendAs(postroom, `Bearer ${token}`);
@@ -59,7 +59,7 @@ describe('one who signs in by the authorization code with PKCE', () => {
     ]);
   });
 
-  it('is held to the scopes that were granted', async () => {
+  it('has only the scopes that were granted', async () => {
     const { issuer, postroom } = await launchBeside();
     const token = await issuer.signIn('ada', 'openid read');
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 200 });
@@ -78,21 +78,21 @@ describe('the scopes of a token', () => {
     return (await Promise.all(replies)).map(({ status, errors }) => errors?.[0]?.extensions ?? status);
   };
 
-  it('are those of ours that it names, in words or in a list, as scope or as scp', async () => {
+  it('are the scopes of this server that the token names, as a string or a list, in scope or scp', async () => {
     const held = [{ scope: 'read' }, { scope: ['read', 'x'] }, { scp: 'x READ' }, { scope: 'openid', scp: ['read'] }];
     const lacking = { code: 'FORBIDDEN', scope: 'WRITE' };
     expect(await toCreate(held)).toEqual(held.map(() => lacking));
     expect(await toCreate([{ scope: ['read', 'write'] }, { scp: 'write' }])).toEqual([200, 200]);
   });
 
-  it('are READ and WRITE where it names none of ours', async () => {
+  it('are READ and WRITE when the token names no scope of this server', async () => {
     expect(await toCreate([{}, { scope: 'openid profile' }, { scope: ['x'] }, { scp: [] }])).toEqual(
       Array(4).fill(200),
     );
   });
 });
 
-it('the first token of a subject makes its user once, however many requests see it first, in two processes', async () => {
+it('the first token of a subject creates its user once, even when many requests in two processes present it at the same time', async () => {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());
   const settings = {
@@ -120,7 +120,7 @@ describe('a subject whose account was deleted', () => {
   const viewerOf = async (postroom: Postroom, token: string) =>
     (await sendAs(postroom, `Bearer ${token}`)).data?.viewer?.id;
 
-  it('is nobody by the tokens of before, and someone new by those of later', async () => {
+  it('is not signed in by tokens issued before the deletion, and is a new user with tokens issued after it', async () => {
     const file = join(scratchFolder(), 'postroom.db');
     const { issuer, postroom } = await launchBeside({}, { DATABASE_URL: `sqlite:${file}` });
     const sub = 'ada@issuer.example';
@@ -162,7 +162,7 @@ describe('a subject whose account was deleted', () => {
   });
 });
 
-describe('of all that may be sent as an access token', () => {
+describe('of all values that can be sent as an access token', () => {
   type Make = (issuer: Issuer) => Promise<string> | string;
 
   const good: Record<string, Make> = {
@@ -218,7 +218,7 @@ describe('of all that may be sent as an access token', () => {
     return { iss, aud: audience, sub: 'ada', client_id: 'x', jti: 'x', iat: now(), exp: now() + 60 };
   }
 
-  it('exactly the good pass, over HTTP and over WebSocket', async () => {
+  it('exactly the valid tokens are accepted, over HTTP and over WebSocket', async () => {
     const { issuer, postroom } = await launchBeside();
     for (const [name, make] of Object.entries({ ...good, ...bad })) {
       const authorization = `Bearer ${await make(issuer)}`;
@@ -235,7 +235,7 @@ describe('of all that may be sent as an access token', () => {
     expect(issuer.countRequests('/foreign-jwks')).toBe(0);
   });
 
-  it('two million letters are too many for a header, and for a frame', async () => {
+  it('a token of two million characters is too long for a header and for a frame', async () => {
     const { postroom } = await launchBeside();
     const authorization = `Bearer ${'x'.repeat(2_000_000)}`;
     expect((await sendAs(postroom, authorization)).status).toBe(431);
@@ -243,7 +243,7 @@ describe('of all that may be sent as an access token', () => {
     expect(await sendAs(postroom, undefined)).toMatchObject({ status: 200 });
   });
 
-  it('a hundred unknown key ids make the issuer publish its keys once', async () => {
+  it('a hundred unknown key ids cause one request for the keys of the issuer', async () => {
     const { issuer, postroom } = await launchBeside();
     const tokens = await Promise.all(Array.from({ length: 100 }, (_, index) => issuer.sign({}, { kid: `k${index}` })));
     const replies = await Promise.all(tokens.map((token) => sendAs(postroom, `Bearer ${token}`)));
@@ -253,8 +253,8 @@ describe('of all that may be sent as an access token', () => {
   });
 });
 
-describe('where the issuer is down', () => {
-  it('tokens by keys that are known still pass, seen before or not; others are not refused', async () => {
+describe('while the issuer is down', () => {
+  it('tokens signed with cached keys are accepted, whether or not they were used before; other tokens are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside();
     const [known, fresh] = [await issuer.sign(), await issuer.sign({ sub: 'bob' })];
     expect((await sendAs(postroom, `Bearer ${known}`)).status).toBe(200);
@@ -264,7 +264,7 @@ describe('where the issuer is down', () => {
     expect(await connectAs(postroom, `Bearer ${fresh}`)).toBe('admitted');
   });
 
-  it('before its keys are known nobody is told that a token is bad', async () => {
+  it('before its keys are cached, no token is called invalid', async () => {
     const { issuer, postroom } = await launchBeside();
     const token = await issuer.sign();
     issuer.state.isDown = true;
@@ -290,7 +290,7 @@ describe('opaque tokens', () => {
     return { issuer, postroom };
   }
 
-  it('pass where the issuer knows them, and are refused where it does not', async () => {
+  it('are accepted when the issuer knows them, and refused when it does not', async () => {
     const { issuer, postroom } = await launchIntrospecting();
     const token = await issuer.signIn('ada');
     expect(token.split('.')).toHaveLength(1);
@@ -300,7 +300,7 @@ describe('opaque tokens', () => {
     expect(await connectAs(postroom, `Bearer ${token}x`)).toBe(4403);
   });
 
-  it('are not asked about where they are API keys: what is meant as one is told to go behind ApiKey', async () => {
+  it('are not sent to the issuer if they are API keys: the error says to send an API key with the scheme ApiKey', async () => {
     const { issuer, postroom } = await launchIntrospecting();
     const key = await createKey(postroom);
     for (const sent of [key, `${key}x`]) {
@@ -312,7 +312,7 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 200, data: { viewer: { name: 'app' } } });
   });
 
-  it('are not called bad where the issuer fails: 502 over HTTP, 1013 over WebSocket', async () => {
+  it('are not called invalid when the issuer fails: 502 over HTTP, 1013 over WebSocket', async () => {
     const { issuer, postroom } = await launchIntrospecting();
     const token = await issuer.signIn('ada');
     issuer.state.isDown = true;
@@ -324,10 +324,10 @@ describe('opaque tokens', () => {
   });
 });
 
-describe('whose tokens count', () => {
+describe('the accepted issuer', () => {
   const root = '/.well-known/oauth-protected-resource';
 
-  it('is said at the well-known addresses, and a challenge leads there', async () => {
+  it('is published at the well-known addresses, and the challenge of a 401 links to them', async () => {
     const { issuer, postroom } = await launchBeside();
     for (const path of ['', '/graphql']) {
       const response = await fetch(`${postroom.url}${root}${path}`);
@@ -349,7 +349,7 @@ describe('whose tokens count', () => {
     );
   });
 
-  it('goes by PUBLIC_URL', async () => {
+  it('is published under PUBLIC_URL', async () => {
     const { postroom } = await launchBeside({}, { PUBLIC_URL: 'https://rooms.example' });
     const response = await fetch(`${postroom.url}${root}/graphql`);
     expect(await response.json()).toMatchObject({ resource: 'https://rooms.example/graphql' });
@@ -358,7 +358,7 @@ describe('whose tokens count', () => {
     );
   });
 
-  it('is not said where no issuer is configured', async () => {
+  it('is not published when no issuer is configured', async () => {
     const postroom = await launchForTest();
     for (const path of ['', '/graphql']) expect((await fetch(`${postroom.url}${root}${path}`)).status).toBe(404);
     expect((await sendAs(postroom, 'Bearer x')).challenge).toBe('Bearer realm="postroom", error="invalid_token"');
@@ -368,7 +368,7 @@ describe('whose tokens count', () => {
 describe('the log', () => {
   const refusals = ({ log }: Postroom) => log.filter(({ msg }) => msg === 'access token refused');
 
-  it('says at debug why a token was refused, and nothing of it', async () => {
+  it('gives the reason for a refused token at level debug, without any part of the token', async () => {
     const { issuer, postroom } = await launchBeside({}, { LOG_LEVEL: 'debug' });
     const stranger = (await generateKeyPair('RS256')).privateKey;
     const tokens: [reason: string, token: string][] = [
@@ -389,7 +389,7 @@ describe('the log', () => {
     for (const [, token] of tokens) expect(JSON.stringify(postroom.log)).not.toContain(token);
   });
 
-  it('does not, at info', async () => {
+  it('does not give the reason at level info', async () => {
     const { issuer, postroom } = await launchBeside({}, { LOG_LEVEL: 'info' });
     expect((await sendAs(postroom, `Bearer ${await issuer.sign({ aud: 'urn:other' })}`)).status).toBe(401);
     await postroom.stop();
@@ -397,7 +397,7 @@ describe('the log', () => {
     expect(refusals(postroom)).toEqual([]);
   });
 
-  it('says once that an issuer is another than OAUTH_ISSUER, however many ask', async () => {
+  it('reports once that an issuer differs from OAUTH_ISSUER, for any number of tokens', async () => {
     const issuer = await openIssuer();
     onTestFinished(() => issuer.close());
     const misspelled = `${issuer.issuer}/`;

@@ -34,8 +34,8 @@ async function moveClock({ process, log }: PostroomProcess): Promise<void> {
 
 const statusOf = async (postroom: Postroom, token: string) => (await sendAs(postroom, `Bearer ${token}`)).status;
 
-describe('where the issuer is down for five minutes', () => {
-  it('tokens by keys that are known pass to their end, the sockets stay, and others are not called bad', async () => {
+describe('while the issuer is down for five minutes', () => {
+  it('tokens signed with cached keys are accepted until they expire, their sockets stay open, and other tokens are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside('jwt');
     const now = Math.floor(Date.now() / 1_000);
     const lasting = await issuer.sign({ exp: now + 700 });
@@ -61,7 +61,7 @@ describe('where the issuer is down for five minutes', () => {
     expect(issuer.countRequests('/') - asked).toBe(1);
   });
 
-  it('nobody storms it: of many tokens that only it knows one asks, until it is back', async () => {
+  it('few requests are sent to it: of many tokens that only the issuer can check, one is sent until the issuer is up again', async () => {
     const { issuer, postroom } = await launchBeside('jwt');
     issuer.state.isDown = true;
     const exp = Math.floor(Date.now() / 1_000) + 1_200;
@@ -85,7 +85,7 @@ describe('where the issuer is down for five minutes', () => {
     expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
   });
 
-  it('opaque tokens neither: those that it has to be asked about wait for it, and are not called bad', async () => {
+  it('the same holds for opaque tokens: tokens that the issuer must check wait for it, and are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside('opaque');
     const tokens = [await issuer.signIn('ada'), await issuer.signIn('bob')];
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
@@ -111,7 +111,7 @@ describe('where the issuer is down for five minutes', () => {
   });
 });
 
-it('where the issuer answers with no keys that is its fault: a token is not called bad, and passes once there are some', async () => {
+it('when the issuer publishes no keys, the issuer is at fault: a token is not called invalid, and is accepted once there are keys', async () => {
   const { issuer, postroom } = await launchBeside('jwt');
   issuer.state.givesNoKeys = true;
   const token = await issuer.sign();

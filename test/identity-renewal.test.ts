@@ -40,7 +40,7 @@ async function renew(socket: ProtocolSocket, authorization: string): Promise<voi
 
 const lack = (scope: string) => ({ type: 'error', payload: [{ extensions: { code: 'FORBIDDEN', scope } }] });
 
-it('without READ every subscription ends with FORBIDDEN, and the socket stays', async () => {
+it('a renewal without READ ends every subscription with FORBIDDEN, and the socket stays open', async () => {
   const { postroom, tokenOf, bob, hall } = await launchAdmin();
   const authorization = await tokenOf('read', 'eve');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
@@ -58,7 +58,7 @@ it('without READ every subscription ends with FORBIDDEN, and the socket stays', 
   await socket.follow('a', events(hall));
 });
 
-it('without ADMIN what an admin follows ends with FORBIDDEN, by which right ever it was seen', async () => {
+it('a renewal without ADMIN ends the subscriptions of an admin with FORBIDDEN, whichever right made them visible', async () => {
   const { postroom, tokenOf, bob, den } = await launchAdmin();
   const authorization = await tokenOf('read admin');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
@@ -74,7 +74,7 @@ it('without ADMIN what an admin follows ends with FORBIDDEN, by which right ever
   expect(socket.nexts('den')).toEqual([]);
 });
 
-it('with as much as before, or more, everything goes on', async () => {
+it('after a renewal with the same or more rights, all subscriptions continue', async () => {
   const { postroom, tokenOf, bob, hall } = await launchAdmin();
   const authorization = await tokenOf('read');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
@@ -85,7 +85,7 @@ it('with as much as before, or more, everything goes on', async () => {
   expect(socket.received.filter(({ type }) => type === 'error')).toEqual([]);
 });
 
-it('a subscription that comes in the same breath as the renewal is held to the fresh credentials', async () => {
+it('a subscription sent in the same packet as the renewal is checked against the new credentials', async () => {
   const { postroom, tokenOf, bob, den } = await launchAdmin();
   const [full, less] = [await tokenOf('read admin'), await tokenOf('read')];
   for (let round = 0; round < 20; round += 1) {
@@ -101,7 +101,7 @@ it('a subscription that comes in the same breath as the renewal is held to the f
   }
 });
 
-it('a socket is told of the end a minute before, not sooner', async () => {
+it('a socket is notified one minute before its credentials expire, not earlier', async () => {
   const maker = new TokenMaker();
   const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
   const { id } = await postroom.signUp('Ada');

@@ -29,7 +29,7 @@ function listenTo({ process }: PostroomProcess): () => string {
 const changePassword = (from: string, to: string) =>
   `mutation { changePassword(input: { currentPassword: "${from}", newPassword: "${to}" }) { accessToken } }`;
 
-it('no secret stands in the log, in an error, in the data folder beside the key of sessions, or in ps', async () => {
+it('no secret appears in the log, in an error, in the arguments of the process, or in the data folder except the session key', async () => {
   const folder = scratchFolder();
   const issuer = await openIssuer({ format: 'opaque' });
   onTestFinished(() => issuer.close());
@@ -122,7 +122,7 @@ it('no secret stands in the log, in an error, in the data folder beside the key 
   expect(statSync(join(folder, 'session-key.pem')).mode & 0o077).toBe(0);
 });
 
-it('a bad setting is named without the password that stands in it', async () => {
+it('an invalid setting is reported without the password that it contains', async () => {
   const { status, stderr } = await run(['serve'], { DATABASE_URL: 'postgres://postroom:hunter2hunter2@db/postroom' });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^postroom: DATABASE_URL="postgres:\/\/postroom:…@db\/postroom" is not allowed: /);

@@ -7,7 +7,7 @@ import { launch, launchForTest, type Postroom, type Settings, scratchFolder } fr
 
 const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-describe('a change of the key of sessions', () => {
+describe('a change of the session key', () => {
   /** One server behind the other on the same database. */
   async function during<T>(settings: Settings, work: (postroom: Postroom) => Promise<T>): Promise<T> {
     const postroom = await launch(settings);
@@ -27,7 +27,7 @@ describe('a change of the key of sessions', () => {
   it.each([
     'in the setting',
     'in the file beside the database',
-  ])('leaves tokens of the previous one good as long as that stands behind it: %s', async (where) => {
+  ])('keeps the tokens of the previous key valid while it is listed after the new one: %s', async (where) => {
     const folder = scratchFolder();
     const own = { DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
     const file = join(folder, 'session-key.pem');
@@ -53,7 +53,7 @@ describe('a change of the key of sessions', () => {
   });
 });
 
-describe('attempts to sign in', () => {
+describe('sign-in attempts', () => {
   const limit = 4;
 
   /** Each address a client of its own. */
@@ -77,7 +77,7 @@ describe('attempts to sign in', () => {
     return { postroom, attempt, send, ada: await postroom.signUp('Ada'), bob: await postroom.signUp('Bob') };
   }
 
-  it('are ten times as many an account, from wherever they come, and whether there is one or not', async () => {
+  it('of an account are limited to ten times those of an address, whatever the addresses, and whether or not the account exists', async () => {
     const { attempt, ada, bob } = await launchLimited();
     for (const email of [ada.email, 'nobody@example.org']) {
       for (let n = 0; n < 10 * limit; n += 1) {
@@ -91,7 +91,7 @@ describe('attempts to sign in', () => {
     expect((await attempt(bob.email, bob.password, '192.0.2.99')).status).toBe(200);
   });
 
-  it('are so many an address, whatever account they are for', async () => {
+  it('of an address are limited, whatever accounts they are for', async () => {
     const { attempt, bob } = await launchLimited();
     for (let n = 0; n < limit; n += 1)
       expect((await attempt(`someone${n}@example.org`, 'wrong horse', '192.0.2.1')).status).toBe(401);
@@ -99,7 +99,7 @@ describe('attempts to sign in', () => {
     expect((await attempt(bob.email, bob.password, '192.0.2.2')).status).toBe(200);
   });
 
-  it('are counted where a password is tried by a change of it too', async () => {
+  it('include the passwords that are tried by a change of the password', async () => {
     const { send, ada } = await launchLimited();
     const change =
       'mutation { changePassword(input: { currentPassword: "wrong", newPassword: "long enough" }) { expiresAt } }';

@@ -80,10 +80,10 @@ const endings: Record<string, (ending: Ending) => Promise<{ authorization: strin
   }),
 };
 
-describe('whose credentials end', () => {
+describe('a client whose credentials expire or are revoked', () => {
   it.each(
     Object.entries(endings),
-  )('loses the socket with 4403 and the event stream with UNAUTHENTICATED: %s', async (_, prepare) => {
+  )('loses its socket with 4403 and its event stream with UNAUTHENTICATED: %s', async (_, prepare) => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const postroom = await launchForTest(settings);
     const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
@@ -101,7 +101,7 @@ describe('whose credentials end', () => {
     expect(theirs.socket.nexts('e')).toEqual([]);
   });
 
-  it('loses them at the moment that the token names, and is told of it a minute before', async () => {
+  it('loses them at the expiry of the token, and is notified one minute before', async () => {
     const maker = new TokenMaker();
     const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
     const ada = await postroom.signUp('Ada');
@@ -117,7 +117,7 @@ describe('whose credentials end', () => {
     expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
   });
 
-  it('keeps the socket where it is renewed in time, over and over', async () => {
+  it('keeps the socket when it renews its credentials in time, any number of times', async () => {
     const maker = new TokenMaker();
     const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
     const ada = await postroom.signUp('Ada');
@@ -142,7 +142,7 @@ describe('whose credentials end', () => {
     "another user's",
     'no text',
     'null',
-  ] as const)('a ping that would renew them by %s closes with 4403', async (what) => {
+  ] as const)('is closed with 4403 when its ping tries to renew them with %s', async (what) => {
     const postroom = await launchForTest();
     const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
     const given = { 'bad ones': 'Bearer x', "another user's": `Bearer ${bob.token}`, 'no text': 1, null: null };
@@ -152,8 +152,8 @@ describe('whose credentials end', () => {
   });
 });
 
-describe('where a room is made private', () => {
-  it('strangers and those without credentials lose its streams, members keep them, and the socket stays', async () => {
+describe('when a room becomes private', () => {
+  it('strangers and clients without credentials lose its streams, members keep theirs, and the sockets stay open', async () => {
     const postroom = await launchForTest();
     const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
     const [room, other] = [await postroom.createRoom(ada, 'hall'), await postroom.createRoom(ada, 'other')];
@@ -185,7 +185,7 @@ describe('memberships that are revoked under load', () => {
   const rounds = 60;
   const batch = 20;
 
-  it('end with MEMBERSHIP_REVOKED, and no event behind the revocation is delivered', async () => {
+  it('end with MEMBERSHIP_REVOKED, and no event after the revocation is delivered', async () => {
     const postroom = await launchForTest();
     const owner = await postroom.signUp('owner');
     const members = await Promise.all(Array.from({ length: 6 }, (_, index) => postroom.signUp(`m${index}`)));

@@ -7,7 +7,7 @@ import { launchForTest, run, scratchFolder } from './support/postroom.ts';
 
 const createPrivate = `mutation ($name: String!) { createRoom(input: { name: $name, visibility: PRIVATE }) { room { id viewerRole } } }`;
 
-it('a private room does not exist for a stranger, and does for its members', async () => {
+it('a private room does not exist for a stranger, and exists for its members', async () => {
   const postroom = await launchForTest();
   const [ada, bob] = await Promise.all([postroom.signUp('Ada'), postroom.signUp('Bob')]);
   const { createRoom } = await postroom.ask(createPrivate, { name: 'den' }, ada.token);
@@ -46,7 +46,7 @@ it('a private room does not exist for a stranger, and does for its members', asy
   });
 });
 
-it('one who is taken out of a private room hears MEMBERSHIP_REVOKED and nothing more; the others hear that they left', async () => {
+it('a member who is removed from a private room receives MEMBERSHIP_REVOKED and nothing more; the others receive that they left', async () => {
   const postroom = await launchForTest();
   const [ada, bob] = await Promise.all([postroom.signUp('Ada'), postroom.signUp('Bob')]);
   const { createRoom } = await postroom.ask(createPrivate, { name: 'den' }, ada.token);
@@ -96,7 +96,7 @@ it('one who is taken out of a private room hears MEMBERSHIP_REVOKED and nothing 
   await Promise.all([owner.client.dispose(), removed.client.dispose()]);
 });
 
-it('a key acts as a user of its own within its scopes, and its sockets close when it is revoked', async () => {
+it('a key acts as its own user within its scopes, and its sockets close when it is revoked', async () => {
   const url = `sqlite:${join(scratchFolder(), 'postroom.db')}`;
   const postroom = await launchForTest({ DATABASE_URL: url });
   const ada = await postroom.signUp('Ada');

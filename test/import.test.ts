@@ -22,8 +22,8 @@ async function readPosts(postroom: Postroom, name = 'lobby'): Promise<any[]> {
   return roomByName.posts.nodes;
 }
 
-describe('what is taken', () => {
-  it('is there for readers as if it had always been: published at its own time, by its author, in its room', async () => {
+describe('an imported post', () => {
+  it('is published at its own time, by its author, in its room', async () => {
     const archive = new Archive();
     const imported = await archive.take([room, ada, post(1, { title: 'Hello', body: 'Hello\nthere' }), post(0)]);
     expect(imported).toMatchObject({ status: 0, stderr: '', rooms: [1, 0], users: [1, 0], posts: [2, 0], refused: 0 });
@@ -36,7 +36,7 @@ describe('what is taken', () => {
     ]);
   });
 
-  it('comes back as it was written, whatever it is made of', async () => {
+  it('is returned as it was written, whatever its characters', async () => {
     const archive = new Archive();
     const name = ' ‮[optik]\u200d 👩‍👩‍👧 ';
     const body = 'tab\there \u0001\u001b[31m \u202e שלום \u200b {{x}} <script> \u{10ffff} \ufeff';
@@ -55,7 +55,7 @@ describe('what is taken', () => {
     expect(posts[0]).toMatchObject({ title: '<b>𝕏</b>', author: { name } });
   });
 
-  it('has spaces for the control characters of its titles, and is told how many titles had some', async () => {
+  it('has spaces for the control characters of its title, and the number of such titles is reported', async () => {
     const archive = new Archive();
     const lines = [
       room,
@@ -72,7 +72,7 @@ describe('what is taken', () => {
     expect((await archive.take(lines)).stdout).not.toContain('control characters');
   });
 
-  it('makes no event: a room tells what happens from now on', async () => {
+  it('creates no event: the events of a room begin now', async () => {
     const archive = new Archive();
     await archive.take([room]);
     const postroom = await launchForTest(archive.settings);
@@ -85,7 +85,7 @@ describe('what is taken', () => {
   });
 });
 
-describe('the file', () => {
+describe('the input file', () => {
   const text = toText(history(2));
   const packed = gzipSync(text);
   const cases: [title: string, name: string, content: string | Buffer][] = [
@@ -97,7 +97,7 @@ describe('the file', () => {
     ['has empty lines', 'history.ndjson', `\n \t\n${text.replaceAll('\n', '\n\n\r\n')}`],
   ];
 
-  it.each(cases)('is read where it %s', async (_, name, content) => {
+  it.each(cases)('is read if it %s', async (_, name, content) => {
     const archive = new Archive();
     const imported = await archive.takeFile(archive.write(name, content));
     expect(imported).toMatchObject({ status: 0, stderr: '', rooms: [1, 0], users: [1, 0], posts: [2, 0], refused: 0 });
@@ -110,7 +110,7 @@ describe('the file', () => {
     expect(await new Archive().takeInput(input, '-')).toMatchObject({ status: 0, posts: [2, 0] });
   });
 
-  it('may come in pieces of any size', async () => {
+  it('may arrive in pieces of any size', async () => {
     const archive = new Archive();
     const { child, ended, out } = startImport(archive.settings);
     const bytes = Buffer.from(toText([room, ada, post(0, { body: 'ü€𝕏' })]));
@@ -129,8 +129,8 @@ describe('the file', () => {
   });
 });
 
-describe('run again', () => {
-  it('it adds nothing twice', async () => {
+describe('a second run', () => {
+  it('adds nothing twice', async () => {
     const archive = new Archive();
     const lines = [...history(20), bob, post(3, { author: 'bob' })];
     expect(await archive.take(lines)).toMatchObject({ status: 0, rooms: [1, 0], users: [2, 0], posts: [21, 0] });
@@ -138,18 +138,18 @@ describe('run again', () => {
     expect([archive.count('rooms'), archive.count('users'), archive.count('posts')]).toEqual([1, 2, 21]);
   });
 
-  it('it adds what has come since', async () => {
+  it('adds the lines that are new', async () => {
     const archive = new Archive();
     await archive.take(history(5));
     expect(await archive.take([...history(7), bob])).toMatchObject({ rooms: [0, 1], users: [1, 1], posts: [2, 5] });
   });
 
-  it('a line that stands twice in the file is known the second time', async () => {
+  it('recognises a line that occurs twice in the file', async () => {
     const imported = await new Archive().take([...history(3), ...history(3)]);
     expect(imported).toMatchObject({ status: 0, rooms: [1, 1], users: [1, 1], posts: [3, 3], refused: 0 });
   });
 
-  it('a post is known by room, author, time and body, and by nothing else', async () => {
+  it('recognises a post by room, author, time and body, and by nothing else', async () => {
     const archive = new Archive();
     const known = post(0, { title: 'once', body: 'text' });
     await archive.take([room, { ...room, name: 'attic' }, ada, bob, known]);
@@ -169,7 +169,7 @@ describe('run again', () => {
     expect(await archive.take([...others, ...same])).toMatchObject({ status: 0, posts: [0, 8] });
   });
 
-  it('a user is known by the exact name, among those without credentials', async () => {
+  it('recognises a user by the exact name, among those without credentials', async () => {
     const archive = new Archive();
     const postroom = await launchForTest(archive.settings);
     const person = await postroom.signUp('ada');
@@ -188,7 +188,7 @@ describe('run again', () => {
     }
   });
 
-  it('a room that people made is known by its name', async () => {
+  it('recognises by its name a room that users created', async () => {
     const archive = new Archive();
     const postroom = await launchForTest(archive.settings);
     await postroom.createRoom(await postroom.signUp('Eve'), 'lobby');
@@ -196,7 +196,7 @@ describe('run again', () => {
     expect(await readPosts(postroom)).toHaveLength(1);
   });
 
-  it('killed midway, it goes on where it stood', async () => {
+  it('continues where a run was killed', async () => {
     const archive = new Archive();
     const lines = history(5_000);
     const { child, ended, err } = startImport(archive.settings);
@@ -213,7 +213,7 @@ describe('run again', () => {
   });
 });
 
-describe('a line is refused by number and reason, and the others are taken', () => {
+describe('an invalid line is refused with its number and reason, and the others are imported', () => {
   const time = 'is not a time in ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z';
   const bad: [reason: string, line: object | string][] = [
     ['it is not JSON', '{"type":"room","name":"attic"'],
@@ -266,7 +266,7 @@ describe('a line is refused by number and reason, and the others are taken', () 
     expect([archive.count('rooms'), archive.count('users'), archive.count('posts')]).toEqual([1, 1, bad.length]);
   });
 
-  it('at a bound it is taken, one beyond it is refused', async () => {
+  it('a value at a limit is imported, a value over it is refused', async () => {
     const archive = new Archive();
     const name = '𝕏'.repeat(80);
     const author = { ...ada, name };
@@ -278,7 +278,7 @@ describe('a line is refused by number and reason, and the others are taken', () 
     expect(imported.stderr).toBe('line 7: it is longer than 1000000 bytes\n');
   });
 
-  it('which is not UTF-8', async () => {
+  it('a line that is not UTF-8 is refused', async () => {
     const archive = new Archive();
     const bytes = Buffer.concat([
       Buffer.from(toText(history(1))),
@@ -305,7 +305,7 @@ describe('a line is refused by number and reason, and the others are taken', () 
     });
   });
 
-  it('with --strict the first one ends the import, and what stands before it is kept', async () => {
+  it('with --strict the first invalid line ends the import, and the lines before it are kept', async () => {
     const archive = new Archive();
     const lines = [...history(3_000), post(0, { author: 'eve' }), post(3_000), 'no JSON', room];
     const imported = await archive.take(lines, '--strict');
@@ -317,7 +317,7 @@ describe('a line is refused by number and reason, and the others are taken', () 
   it.each([
     ['plain', (text: string) => text],
     ['packed', gzipSync],
-  ])('with --strict it ends though its input goes on, %s', async (_, pack) => {
+  ])('with --strict the import ends even if its input continues, %s', async (_, pack) => {
     const archive = new Archive();
     const { child, ended } = startImport(archive.settings, '--strict');
     child.stdin.write(pack(toText([...history(2_000), 'no JSON', ...history(2_000)])));
@@ -327,7 +327,7 @@ describe('a line is refused by number and reason, and the others are taken', () 
   });
 });
 
-describe('where it cannot run it says why in one line, with status 1', () => {
+describe('an import that cannot run gives the reason in one line, with status 1', () => {
   const packed = gzipSync(toText(history(2_000)), { level: 1 });
   const cases: [title: string, args: (archive: Archive) => string[], says: RegExp][] = [
     [
@@ -351,7 +351,7 @@ describe('where it cannot run it says why in one line, with status 1', () => {
     expect(stderr.trimEnd()).not.toContain('\n');
   });
 
-  it('packed data that ends too early, or is damaged: what came before is kept', async () => {
+  it('compressed data that is truncated or damaged: the lines before the damage are kept', async () => {
     const archive = new Archive();
     const cut = await archive.takeFile(archive.write('cut.gz', packed.subarray(0, packed.length - 1_000)));
     expect(cut).toMatchObject({ status: 1, rooms: [1, 0] });
@@ -369,7 +369,7 @@ describe('where it cannot run it says why in one line, with status 1', () => {
     expect(whole).toMatchObject({ status: 0, posts: [2_000 - standing, standing] });
   });
 
-  it('a bad setting, and a database that is none', async () => {
+  it('an invalid setting, and a file that is not a database', async () => {
     const archive = new Archive();
     const file = archive.write('history.ndjson', toText(history(1)));
     Object.assign(archive.settings, { DATABASE_URL: 'mysql://x' });
@@ -390,7 +390,7 @@ describe('where it cannot run it says why in one line, with status 1', () => {
     });
   });
 
-  it('a file that is not there leaves no database behind', async () => {
+  it('an input file that does not exist creates no database', async () => {
     const archive = new Archive();
     await archive.takeFile(`${archive.folder}/none.ndjson`);
     expect(existsSync(archive.databaseFile)).toBe(false);
@@ -398,7 +398,7 @@ describe('where it cannot run it says why in one line, with status 1', () => {
 });
 
 describe('beside a running server', () => {
-  it('people read and write while the import is under way, and see what it has brought', async () => {
+  it('users can read and write during the import, and see what has been imported so far', async () => {
     const archive = new Archive();
     const postroom = await launchForTest(archive.settings);
     const eve = await postroom.signUp('eve');
@@ -424,7 +424,7 @@ describe('beside a running server', () => {
     expect(posts.pagination.total).toBe(4_004);
   });
 
-  it('people who write all the time, and the import, both get their turns', async () => {
+  it('users who write all the time and the import both make progress', async () => {
     const archive = new Archive();
     const postroom = await launchForTest(archive.settings);
     const eve = await postroom.signUp('eve');
@@ -441,7 +441,7 @@ describe('beside a running server', () => {
     expect(archive.count('posts')).toBe(10_000 + written);
   });
 
-  it('two imports of one file at once bring it once', async () => {
+  it('two imports of one file at the same time import it once', async () => {
     const archive = new Archive();
     const file = archive.write('twice.ndjson', toText(history(3_000)));
     const both = await Promise.all([archive.takeFile(file), archive.takeFile(file)]);
@@ -450,8 +450,8 @@ describe('beside a running server', () => {
   });
 });
 
-describe('its progress', () => {
-  it('shows on a terminal', async ({ skip }) => {
+describe('progress', () => {
+  it('is shown on a terminal', async ({ skip }) => {
     if (!existsSync('/usr/bin/script')) skip('there is no script(1) to make a terminal');
     const archive = new Archive();
     const file = archive.write('history.ndjson', toText([...history(1_000), 'no JSON']));
@@ -467,7 +467,7 @@ describe('its progress', () => {
     expect(out.said).toContain('\r\x1b[Kline 1003: it is not JSON\r\n');
   });
 
-  it('is silent elsewhere', async () => {
+  it('is not shown elsewhere', async () => {
     expect(await new Archive().take(history(2_000))).toMatchObject({ stderr: '', status: 0 });
   });
 });
@@ -476,7 +476,7 @@ describe('real chat history', () => {
   const file =
     process.env['CHAT_HISTORY'] ?? fileURLToPath(new URL('../../shared/data/ubuntu-irc.ndjson.gz', import.meta.url));
 
-  it('is taken whole, and known when it comes again', { timeout: 120_000 }, async ({ skip }) => {
+  it('is imported completely, and recognised when it is imported again', { timeout: 120_000 }, async ({ skip }) => {
     if (!existsSync(file)) skip(`there is no ${file}`);
     const archive = new Archive();
     const first = await archive.takeFile(file);

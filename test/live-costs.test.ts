@@ -44,8 +44,8 @@ function exceeded(whose: string) {
   };
 }
 
-describe('what the different subscriptions of one address cost together', () => {
-  it('is bounded; equal ones count once, and one that ends makes room', async () => {
+describe('the cost of the different subscriptions of one address', () => {
+  it('is limited; equal subscriptions count once, and a subscription that ends frees its cost', async () => {
     const first = await open('192.0.2.1');
     const second = await open('192.0.2.1');
     for (let n = 0; n < mostGroups; n += 1) await first.follow(`${n}`, query, { room, name: `${n}` });
@@ -63,7 +63,7 @@ describe('what the different subscriptions of one address cost together', () => 
     await elsewhere.follow('more', query, { room, name: 'other' });
   });
 
-  it('is bounded for one user over all addresses, too', async () => {
+  it('is limited for one user across all addresses too', async () => {
     for (let n = 0; n < mostGroups; n += 1) {
       const socket = await open(`198.51.100.${n}`, ada.token);
       await socket.follow(`${n}`, query, { room, name: `${n}` });
@@ -72,7 +72,7 @@ describe('what the different subscriptions of one address cost together', () => 
     expect(await refusalOf(last, 'more', query, { room, name: 'more' })).toMatchObject(exceeded('user'));
   });
 
-  it('counts a selection that turns out personal once for each viewer: those beyond the bound are ended with an error', async () => {
+  it('counts a personal selection once for each viewer; subscriptions over the limit end with an error', async () => {
     const personal = `subscription ($room: ID!) {
       roomEvents(room: $room) { cursor room { posts(first: 100) { nodes { author { email } } } } }
     }`;
@@ -94,7 +94,7 @@ describe('a subscription that resumes', () => {
   const live =
     'subscription ($room: ID!, $n: String) { roomEvents(room: $room) { cursor n: __typename @skip(if: false) ...P } } fragment P on PostCreated { post { title } room { posts(first: 1, after: $n) { nodes { id } } } }';
 
-  it('is charged to the rate where its group is new, and free where someone has it open or just had', async () => {
+  it('is charged to the rate when its group is new, and is free when its group exists or existed a moment ago', async () => {
     const limited = await launchForTest({ RATE_LIMIT: '8' });
     const eve = await limited.signUp('Eve');
     const hall = await limited.createRoom(eve, 'hall');
@@ -127,7 +127,7 @@ describe('a subscription that resumes', () => {
   });
 });
 
-it('others are answered between the executions of one event: a request sent with its first result is not behind the last', async () => {
+it('other clients are answered between the executions of one event: a request does not wait for the last of them', async () => {
   const busy = await launchForTest({ LIMIT_COST: '20000' });
   const eve = await busy.signUp('Eve');
   const hall = await busy.createRoom(eve, 'hall');

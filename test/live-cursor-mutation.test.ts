@@ -67,7 +67,7 @@ it.each([
      third: joinRoom(input: { room: $room }) { room { cursor } }`,
   ],
 ])(
-  'Room.cursor in the answer to a mutation is not newer than anything else it says: %s',
+  'Room.cursor in the answer to a mutation is not newer than any other field of the answer: %s',
   {
     timeout: 120_000,
   },
@@ -82,7 +82,7 @@ it.each([
   },
 );
 
-it("another room's cursor in an event is not newer than anything else the event says", {
+it('the cursor of another room in an event is not newer than any other field of the event', {
   timeout: 120_000,
 }, async () => {
   const { postroom } = server;
@@ -107,7 +107,7 @@ it("another room's cursor in an event is not newer than anything else the event 
   expectNothingMissed(readings, readLog(server.databaseFile, room));
 });
 
-it('Room.cursor in the answer to a mutation stands behind the event of the mutation, and before those of the ones that follow', async () => {
+it('Room.cursor in the answer to a mutation is after the event of the mutation, and before the events of later mutations', async () => {
   const { postroom } = server;
   const room = await postroom.createRoom(ada, 'own');
   const create = (name: string) =>
@@ -127,7 +127,7 @@ it('Room.cursor in the answer to a mutation stands behind the event of the mutat
   expect(seqOf(made.createRoom.room.cursor)).toBe(0);
 });
 
-it('nothing is held of the database behind mutations that fail, take too long, or whose client leaves', async () => {
+it('no snapshot of the database stays open after mutations that fail, time out, or whose client disconnects', async () => {
   const hasty = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}`, OPERATION_TIMEOUT_MS: '1' });
   const mutation = 'mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { cursor } } }';
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` };
@@ -149,7 +149,7 @@ it('nothing is held of the database behind mutations that fail, take too long, o
   expect([200, 503]).toContain((await hasty.send(mutation, { room }, ada.token)).status);
 });
 
-it('many mutations at once that ask for a cursor are all answered, with none newer than its own event', async () => {
+it('many mutations at once that select a cursor are all answered, each with a cursor that is not newer than its own event', async () => {
   const { postroom } = server;
   const room = await postroom.createRoom(ada, 'crowd');
   const mutation = `mutation ($room: ID!) {
@@ -168,7 +168,7 @@ it('many mutations at once that ask for a cursor are all answered, with none new
   }
 });
 
-it('queries that ask for a cursor do not wait for mutations that do, and that wait for another process to have written', async () => {
+it('queries that select a cursor do not wait for mutations that select one and wait for the write lock of another process', async () => {
   const { postroom } = server;
   const writer = new DatabaseSync(server.databaseFile);
   writer.exec('begin immediate');

@@ -76,7 +76,7 @@ describe('a cursor', () => {
     cursors = await cursorsOf(postroom, room, head);
   });
 
-  it('stands behind one event of its room, and what follows is replayed from there', async () => {
+  it('is the position after one event of its room, and the events that follow it are replayed', async () => {
     const socket = await LiveSocket.open(postroom.webSocketUrl);
     for (let seq = 0; seq <= head; seq += 1) {
       const after = cursors[seq];
@@ -94,7 +94,7 @@ describe('a cursor', () => {
     await socket.close();
   });
 
-  it('is taken as it was given out or not at all, and its refusal leaves the socket open', async () => {
+  it('is accepted only exactly as it was given out, and a refusal leaves the socket open', async () => {
     const socket = await LiveSocket.open(postroom.webSocketUrl);
     const given = new Set(cursors);
     const whole = cursors[7] ?? '';
@@ -141,7 +141,7 @@ describe('a cursor', () => {
     await socket.close();
   });
 
-  it('of another room, or of no room at all, is CURSOR_INVALID with 422 before any stream', async () => {
+  it('of another room, or of no room, is CURSOR_INVALID with 422 before a stream begins', async () => {
     const [, ofOtherRoom = ''] = await cursorsOf(postroom, otherRoom, 1);
     const bad = ['garbage', ofOtherRoom, '%00', '0'];
     for (const after of bad) {
@@ -150,7 +150,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('of an event that the room does not have is CURSOR_EXPIRED with 410 before any stream', async () => {
+  it('of an event that the room does not have is CURSOR_EXPIRED with 410 before a stream begins', async () => {
     const { mark } = openCursor(cursors[head] ?? '');
     const other = mark === 'deadbee0' ? 'deadbee1' : 'deadbee0';
     const absent = [
@@ -164,7 +164,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('of five million characters is refused in a few words', async () => {
+  it('of five million characters is refused with a short message', async () => {
     const after = createHash('sha512').update('much').digest('hex').repeat(40_000);
     expect(after.length).toBeGreaterThan(5_000_000);
     const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room, after } });
@@ -179,7 +179,7 @@ describe('a cursor', () => {
     await socket.close();
   });
 
-  it('of null is no cursor, and an empty one is none that was given out', async () => {
+  it('of null is an absent cursor, and an empty string is an invalid one', async () => {
     const socket = await LiveSocket.open(postroom.webSocketUrl);
     expect(await outcomeOf(socket, 'null', { room, after: null })).toBe(await cursorOf(postroom, room));
     expect(await outcomeOf(socket, 'empty', { room, after: '' })).toBe('CURSOR_INVALID');
@@ -224,7 +224,7 @@ describe('a cursor that is too old', () => {
     return withDatabase(file, (database) => database.prepare(sql).get(room)?.['count']);
   }
 
-  it('by the number of events behind it is CURSOR_EXPIRED, whether or not they were trimmed yet', async () => {
+  it('by the number of events after it is CURSOR_EXPIRED, whether or not the events have been trimmed', async () => {
     const file = `${scratchFolder()}/postroom.db`;
     const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}`, EVENT_RETENTION_COUNT: '5' });
     const ada = await postroom.signUp('Ada');
@@ -236,7 +236,7 @@ describe('a cursor that is too old', () => {
     await expectExpired(postroom, ada, room, cursors[head - 6] ?? '');
   });
 
-  it('by the age of the event behind it is CURSOR_EXPIRED, and the end of an old log is not', async () => {
+  it('by the age of the event after it is CURSOR_EXPIRED, but a cursor at the head of an old log is not', async () => {
     const file = `${scratchFolder()}/postroom.db`;
     const settings = { DATABASE_URL: `sqlite:${file}`, EVENT_RETENTION_HOURS: '1' };
     const first = await launchForTest(settings);
@@ -262,7 +262,7 @@ describe('a cursor that is too old', () => {
   });
 });
 
-it('a cursor of an event that the process has not heard of is looked up in the log', async () => {
+it('a cursor of an event that this process has not received yet is looked up in the log', async () => {
   const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
   const postroom = await launchProcessForTest({}, [program, 'deaf']);
   const ada = await postroom.signUp('Ada');

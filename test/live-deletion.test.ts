@@ -11,7 +11,7 @@ async function deleteRoom(postroom: Postroom, owner: Person, id: string): Promis
   await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id }, owner.token);
 }
 
-it('a room that is deleted while its events are told ends their stream, and is no fault of the server', async () => {
+it('a room that is deleted while its events are delivered ends their stream, and is not reported as a server error', async () => {
   const { postroom } = server;
   const ada = await postroom.signUp('Ada');
   const query = `subscription ($room: ID!) {
@@ -40,7 +40,7 @@ it('a room that is deleted while its events are told ends their stream, and is n
   expect(postroom.log.filter(isFault)).toEqual([]);
 });
 
-it('a room that is deleted while it is read is no fault of the server', async () => {
+it('a room that is deleted while it is read is not reported as a server error', async () => {
   const { postroom } = server;
   const other = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}` });
   const ada = await postroom.signUp('Ada');

@@ -54,7 +54,7 @@ async function expectNothingLeft({ postroom, ada, room, query }: Lobby): Promise
   expect(postroom.log).toEqual([]);
 }
 
-it('a server that nobody follows counts nothing but its own listener', async () => {
+it('a server without subscribers has only its own listener', async () => {
   const { postroom } = await openLobby();
   expect(await readMetrics(postroom)).toMatchObject(nothingLeft);
 });
@@ -66,14 +66,14 @@ it.each<[string, (socket: ProtocolSocket) => void]>([
   ['the connection that is reset', (socket) => void socket.rawSocket.resetAndDestroy()],
   ['a fault of the protocol', (socket) => socket.webSocket.send('nonsense')],
   ['a frame that no one may send', (socket) => void socket.rawSocket.write(Buffer.from([0x83, 0x80, 0, 0, 0, 0]))],
-])('nothing is left behind %s', async (_title, end) => {
+])('no resource is left after %s', async (_title, end) => {
   const lobby = await openLobby();
   const socket = await fillSocket(lobby);
   end(socket);
   await expectNothingLeft(lobby);
 });
 
-it('nothing is left behind a complete, while its socket stays', async () => {
+it('no resource is left after a complete while its socket stays open', async () => {
   const { postroom, query } = await openLobby();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   for (let time = 0; time < 20; time += 1) {
@@ -84,7 +84,7 @@ it('nothing is left behind a complete, while its socket stays', async () => {
   await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });
 
-it('nothing is left behind subscriptions that ended before they began', async () => {
+it('no resource is left after subscriptions that ended before they began', async () => {
   const { postroom, query } = await openLobby({ LIMIT_MESSAGES: '1000' });
   const payload = { query };
   for (let time = 0; time < 10; time += 1) {
@@ -100,7 +100,7 @@ it('nothing is left behind subscriptions that ended before they began', async ()
   expect(postroom.log).toEqual([]);
 });
 
-it('nothing is left behind subscriptions that were refused', async () => {
+it('no resource is left after subscriptions that were refused', async () => {
   const { postroom, room } = await openLobby();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   for (const [index, after] of ['nonsense', '', Buffer.from(`00000000.5.${room}`).toString('base64url')].entries()) {
@@ -110,7 +110,7 @@ it('nothing is left behind subscriptions that were refused', async () => {
   await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });
 
-it('nothing is left behind an SSE client that leaves, early or late', async () => {
+it('no resource is left after an SSE client disconnects, early or late', async () => {
   const { postroom, query } = await openLobby();
   const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(postroom.graphqlUrl, query)));
   await untilCounts(postroom, { feeds: 1, groups: 1, subscribers: 3 });
@@ -130,7 +130,7 @@ it('nothing is left behind an SSE client that leaves, early or late', async () =
   expect(postroom.log).toEqual([]);
 });
 
-it('nothing is left behind a write that fails', async () => {
+it('no resource is left after a write fails', async () => {
   const lobby = await openLobby({});
   const { postroom, ada, room } = lobby;
   const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { body } } } }`;
@@ -173,7 +173,7 @@ it('a room that is deleted ends its streams with ROOM_DELETED: an error over Web
   await untilCounts(postroom, nothingLeft);
 });
 
-it('a user who is deleted loses the sockets with 4403 and the streams, and nobody else does', async () => {
+it('a deleted user loses all sockets, with 4403, and all streams, and no other user does', async () => {
   const lobby = await openLobby();
   const { postroom, query } = lobby;
   const bob = await postroom.signUp('Bob');
@@ -200,7 +200,7 @@ it('a user who is deleted loses the sockets with 4403 and the streams, and nobod
   await expectNothingLeft(lobby);
 });
 
-it('a socket ends with its token, 4403, and runs and hears nothing from then on, whatever its client does', async () => {
+it('a socket is closed with 4403 when its token expires, and then runs and receives nothing, whatever its client sends', async () => {
   const tokens = new TokenMaker();
   const lobby = await openLobby({ SESSION_KEY: tokens.sessionKey });
   const { postroom, ada, room, query } = lobby;
@@ -221,7 +221,7 @@ it('a socket ends with its token, 4403, and runs and hears nothing from then on,
   expect(await postroom.ask('{ roomByName(name: "too late") { id } }')).toEqual({ roomByName: null });
 });
 
-it('a token that ends far from now keeps its socket open', async () => {
+it('a token that expires far in the future keeps its socket open', async () => {
   const tokens = new TokenMaker();
   const { postroom, ada, room, query } = await openLobby({ SESSION_KEY: tokens.sessionKey });
   const authorization = `Bearer ${await tokens.sign(ada.id, 365 * 86_400)}`;
@@ -232,7 +232,7 @@ it('a token that ends far from now keeps its socket open', async () => {
   expect(postroom.log).toEqual([]);
 });
 
-it('a shut-down closes every socket with 1012, ends every stream, and leaves nothing behind', async () => {
+it('a shutdown closes every socket with 1012, ends every stream, and leaves no resource', async () => {
   const lobby = await openLobby({ LOG_LEVEL: 'debug' });
   const { postroom, query } = lobby;
   const full = await fillSocket(lobby);
@@ -254,7 +254,7 @@ it('a shut-down closes every socket with 1012, ends every stream, and leaves not
   expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
-it('a socket that comes while the server shuts down is refused, and does not hold it up', async () => {
+it('a socket that connects during a shutdown is refused, and does not delay the shutdown', async () => {
   const { postroom } = await openLobby({});
   const early = await ProtocolSocket.open(postroom.webSocketUrl);
   const deaf = await ProtocolSocket.open(postroom.webSocketUrl);

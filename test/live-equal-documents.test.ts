@@ -40,7 +40,7 @@ async function open(person?: Person): Promise<ProtocolSocket> {
   return ProtocolSocket.open(postroom.webSocketUrl, { init });
 }
 
-describe('equal subscriptions, though the server has forgotten their document in between,', () => {
+describe('equal subscriptions, even if their document was dropped from the cache between them,', () => {
   it('form one group, and an event is executed once for all of them', async () => {
     const room = await createRoom();
     const query = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
@@ -58,7 +58,7 @@ describe('equal subscriptions, though the server has forgotten their document in
     expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 1 });
   });
 
-  it('share that their selection depends on the viewer', async () => {
+  it('share the knowledge that their selection depends on the viewer', async () => {
     const room = await createRoom();
     const query = 'subscription Mail($room: ID!) { postAdded(room: $room) { author { email } } }';
     const first = await open(ada);
@@ -79,7 +79,7 @@ describe('equal subscriptions, though the server has forgotten their document in
     expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 2 });
   });
 
-  it('find their group again after all of them have left: to resume there is free', async () => {
+  it('find their group again after all of them have left: resuming in it is free', async () => {
     const room = await createRoom();
     const query = 'subscription Again($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
     const { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;

@@ -67,7 +67,7 @@ async function cursorOf(postroom: Postroom, room: string): Promise<string> {
 it.each([
   1,
   randomInt(2 ** 31),
-])('a bus that loses, repeats and reorders costs no event, no order, and two comparisons of heads at most (seed %i)', async (seed) => {
+])('a bus that loses, repeats and reorders messages costs no event, no order, and at most two comparisons of heads (seed %i)', async (seed) => {
   const postroom = await launchOn('unreliable', seed);
   const ada = await postroom.signUp('Ada');
   const rooms = await Promise.all(['one', 'two', 'three'].map((name) => postroom.createRoom(ada, name)));
@@ -103,7 +103,7 @@ it.each([
   expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
-it('on a bus that says nothing at all each event comes with the next comparison of heads', async () => {
+it('when the bus sends no messages, each event is delivered after the next comparison of heads', async () => {
   const postroom = await launchOn('deaf');
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'silent');
@@ -120,7 +120,7 @@ it('on a bus that says nothing at all each event comes with the next comparison 
   expect(await socket.take()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'ROOM_DELETED' } }] });
 });
 
-it('an event that the bus lost is a replay: it carries the post as it is now, and none once it is deleted', async () => {
+it('an event that the bus lost is delivered as a replay: with the post as it is now, and without it if it was deleted', async () => {
   const postroom = await launchOn('deaf');
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'forgetful');
@@ -158,7 +158,7 @@ it('an event that the bus lost is a replay: it carries the post as it is now, an
   ]);
 });
 
-it('messages of a bus that nobody sent move nothing, and cost a bounded number of reads', async () => {
+it('forged messages on the bus move no subscriber, and cause a bounded number of reads', async () => {
   const postroom = await launchOn('strange');
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'strange');

@@ -53,7 +53,7 @@ async function fillRoom(postroom: Postroom): Promise<{ ada: Person; room: string
 it.each([
   'roomEvents',
   'roomMembers',
-])('a database whose %s cannot be read for a while costs no event, and nobody their stream', async (table) => {
+])('a database whose %s cannot be read for a while costs no event and no stream', async (table) => {
   const file = `${scratchFolder()}/postroom.db`;
   const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
   const ada = await postroom.signUp('Ada');
@@ -76,7 +76,7 @@ it.each([
   await untilCounts(postroom, nothingLeft);
 });
 
-it('a post that cannot be read for a while is told when it can, once', async () => {
+it('a post that cannot be read for a while is delivered once, when it can be read', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
   const ada = await postroom.signUp('Ada');
@@ -97,7 +97,7 @@ it('a post that cannot be read for a while is told when it can, once', async () 
   expect(titles()).toEqual(['one', 'two', 'three']);
 });
 
-it('one who cannot be read on to is told, and goes on where they were', async () => {
+it('a subscriber whose next events cannot be read receives an error, and can resume from its position', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}`, ...inMemory };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
@@ -119,7 +119,7 @@ it('one who cannot be read on to is told, and goes on where they were', async ()
   expect(seqsOf(socket)).toEqual(seqsBetween(0, postCount + 1));
 });
 
-it('a database that cannot be read while a room is opened refuses the stream, and leaves nothing behind', async () => {
+it('a subscription fails if the database cannot be read when its room is opened, and leaves no resource', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
   const ada = await postroom.signUp('Ada');
@@ -138,7 +138,7 @@ it('a database that cannot be read while a room is opened refuses the stream, an
   await expect.poll(() => seqsOf(socket), patience).toEqual([from + 1]);
 });
 
-it('a room that another process deletes ends the stream of one who is still behind', async () => {
+it('a room that another process deletes ends the stream of a subscriber that still has events to receive', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug', ...inMemory };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
@@ -156,7 +156,7 @@ it('a room that another process deletes ends the stream of one who is still behi
   await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });
 
-it('a bus that does not answer keeps nobody waiting, and nothing is left behind those who waited', async () => {
+it('a bus that does not answer delays no one, and no resource is left after the subscribers that waited', async () => {
   const postroom = await launchProcessForTest({ OPERATION_TIMEOUT_MS: '500' }, late);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'silent');

@@ -29,8 +29,8 @@ const events = () => `subscription { roomEvents(room: "${room}") { cursor ... on
 const subscribeTo = (id: string): Message => ({ type: 'subscribe', id, payload: { query: events() } });
 const nothing = { query: '{ __typename }' };
 
-describe('a fault of the protocol closes the socket with its code', () => {
-  it('no sub-protocol, or none that is known: 4406', async () => {
+describe('a protocol error closes the socket with its code', () => {
+  it('a missing or unknown sub-protocol: 4406', async () => {
     for (const protocols of [[], ['graphql-ws'], ['mqtt', 'graphql-ws']]) {
       const socket = await open({ protocols, init: false }).catch(() => undefined);
       // A client that asked for others refuses an answer without any by itself.
@@ -89,7 +89,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
     expect(socket.received).toEqual([]);
   });
 
-  it('a bad token in the header of the upgrade: 4403', async () => {
+  it('an invalid token in the header of the upgrade: 4403', async () => {
     const socket = await open({ init: false, headers: bearer('nonsense') });
     socket.send({ type: 'connection_init' });
     expect(await socket.closed).toMatchObject({ code: 4403 });
@@ -101,7 +101,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
     expect(await socket.closed).toMatchObject({ code: 4408 });
   });
 
-  it('an id that is in use: 4409, also while the first is being prepared, and whatever its length', async () => {
+  it('an id that is in use: 4409, also while the first operation is being prepared, and whatever the length of the id', async () => {
     for (const id of ['1', 'x'.repeat(200)]) {
       const socket = await open();
       socket.send(subscribeTo(id), subscribeTo(id));
@@ -113,7 +113,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
     expect(await socket.closed).toEqual({ code: 4409, reason: 'Subscriber for 2 already exists' });
   });
 
-  it('a second connection_init: 4429, also while the first is being checked', async () => {
+  it('a second connection_init: 4429, also while the first one is being checked', async () => {
     const late = await open();
     late.send({ type: 'connection_init' });
     expect(await late.closed).toMatchObject({ code: 4429 });
@@ -122,7 +122,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
     expect(await early.closed).toMatchObject({ code: 4429 });
   });
 
-  it('nothing that was sent behind the fault is run', async () => {
+  it('messages after the error are not run', async () => {
     const socket = await open({ init: bearer(ada.token) });
     const query = `mutation { createRoom(input: { name: "behind a fault" }) { room { id } } }`;
     socket.send({ type: 'hello' }, { type: 'subscribe', id: '1', payload: { query } });
@@ -131,7 +131,7 @@ describe('a fault of the protocol closes the socket with its code', () => {
   });
 });
 
-describe("a fault of an operation is that operation's alone", () => {
+describe('an error in an operation ends only that operation', () => {
   const deep = `{ users { data { ${'posts { author { '.repeat(6)} id ${'} }'.repeat(6)} } } }`;
 
   it.each([
@@ -177,14 +177,14 @@ describe("a fault of an operation is that operation's alone", () => {
     expect(payload.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'title' }] });
   });
 
-  it('without credentials a mutation is UNAUTHENTICATED, and the socket stays', async () => {
+  it('a mutation without credentials is UNAUTHENTICATED, and the socket stays open', async () => {
     const socket = await open();
     socket.subscribe('1', 'mutation { createRoom(input: { name: "no" }) { room { id } } }');
     expect((await socket.take()).payload.errors[0].extensions.code).toBe('UNAUTHENTICATED');
     await socket.settle();
   });
 
-  it('more subscriptions than a socket may have are refused; one that ends makes room', async () => {
+  it('subscriptions over the limit of a socket are refused; a subscription that ends makes way for another', async () => {
     const socket = await open();
     for (let index = 0; index < 5; index += 1) await socket.follow(`s${index}`, events());
     socket.send(subscribeTo('s5'));
@@ -201,7 +201,7 @@ describe("a fault of an operation is that operation's alone", () => {
 });
 
 describe('pings and completes', () => {
-  it('a ping is answered by a pong with the same payload, also before the init', async () => {
+  it('a ping is answered by a pong with the same payload, also before connection_init', async () => {
     const socket = await open({ init: false });
     const payload = { a: [1, { b: null }], ['__proto__']: 'own' };
     socket.send({ type: 'ping', payload }, { type: 'ping' }, { type: 'pong', payload });
@@ -211,7 +211,7 @@ describe('pings and completes', () => {
     expect(await socket.take()).toEqual({ type: 'connection_ack' });
   });
 
-  it('the complete of an id that is not there is passed over', async () => {
+  it('a complete with an unknown id is ignored', async () => {
     const socket = await open({ init: false });
     socket.send({ type: 'complete', id: 'none' }, { type: 'complete', id: '__proto__' }, { type: 'connection_init' });
     expect(await socket.take()).toEqual({ type: 'connection_ack' });
@@ -220,7 +220,7 @@ describe('pings and completes', () => {
     expect(socket.received).toHaveLength(2);
   });
 
-  it('nothing comes back for a complete, and no event after it', async () => {
+  it('a complete is not answered, and no event follows it', async () => {
     const socket = await open();
     await socket.follow('1', events());
     socket.send({ type: 'complete', id: '1' });
@@ -231,7 +231,7 @@ describe('pings and completes', () => {
     expect(socket.received.slice(before).map(({ type }) => type)).toEqual(['pong']);
   });
 
-  it('a complete in the same breath as its subscribe wins', async () => {
+  it('a complete in the same packet as its subscribe ends the operation', async () => {
     const socket = await open({ init: bearer(ada.token) });
     socket.send(subscribeTo('1'), { type: 'complete', id: '1' });
     const query = 'mutation { createRoom(input: { name: "taken back" }) { room { id } } }';
@@ -248,7 +248,7 @@ describe('pings and completes', () => {
     expect(await postroom.ask('{ roomByName(name: "taken back") { id } }')).toEqual({ roomByName: null });
   });
 
-  it('an id is free again as soon as its operation is over', async () => {
+  it('an id is free again as soon as its operation has ended', async () => {
     const socket = await open();
     for (let time = 0; time < 20; time += 1) {
       socket.subscribe('same', '{ __typename }');
@@ -260,7 +260,7 @@ describe('pings and completes', () => {
     await socket.follow('same', events());
   });
 
-  it('an id that is completed and used again in one breath belongs to the new operation alone', async () => {
+  it('when an id is completed and used again in one packet, only the new operation answers under it', async () => {
     const socket = await open();
     await socket.follow('same', events());
     for (let time = 0; time < 10; time += 1) {
@@ -310,7 +310,7 @@ describe('pings and completes', () => {
 });
 
 describe('frames', () => {
-  it('one over 256 KiB closes the socket with 1009, and its subscriptions end', async () => {
+  it('a frame over 256 KiB closes the socket with 1009, and its subscriptions end', async () => {
     const server = await launchForTest();
     const owner = await server.signUp('Owner');
     const lobby = await server.createRoom(owner, 'lobby');
@@ -327,7 +327,7 @@ describe('upgrades', () => {
     `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
     'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 
-  it('at any other address it is 404, the connection ends, and one that is reset harms nobody', async () => {
+  it('at any other address are 404 and the connection ends; a connection that is reset affects no other client', async () => {
     const { hostname, port } = new URL(postroom.url);
     const socket = connect(Number(port), hostname).setEncoding('latin1');
     socket.write(upgrade('/elsewhere'));

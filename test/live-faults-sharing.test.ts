@@ -45,7 +45,7 @@ async function received({ socket }: Watcher, count: number) {
   return socket.nexts('1');
 }
 
-it('an e-mail is seen by its owner alone, though all ask by the same words', async () => {
+it('an e-mail is visible only to its owner, even though all subscribers send the same document', async () => {
   const stage = await openStage();
   const { postroom, people, room } = stage;
   const query = `subscription { postAdded(room: "${room}") { title author { id email } } }`;
@@ -98,7 +98,7 @@ it('an e-mail is seen by its owner alone, though all ask by the same words', asy
   expect(postroom.log).toEqual([]);
 });
 
-it('a selection that does not ask who is looking is executed once for everyone', async () => {
+it('a selection that does not depend on the viewer is executed once for all subscribers', async () => {
   const stage = await openStage();
   const { postroom, people, room } = stage;
   const query = `subscription { roomEvents(room: "${room}") { __typename cursor at actor { id name } room { id name }
@@ -147,7 +147,7 @@ it('found out late, in the midst of events, it is split without a loss, a repeti
   expect(postroom.log).toEqual([]);
 });
 
-it('what was found of a document holds for every room and everyone who sends it', async () => {
+it('a selection found to be personal is personal in every room and for every subscriber that sends its document', async () => {
   const stage = await openStage();
   const { postroom, people, room } = stage;
   const [ada, bob] = people as [Person, Person];

@@ -31,7 +31,7 @@ function changeRooms(file: string, counts: Record<string, number>): void {
   });
 }
 
-it('a room that has much to catch up with holds up no other room', async () => {
+it('a room with many events to catch up on does not delay other rooms', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` }, program);
   const ada = await postroom.signUp('Ada');

@@ -43,7 +43,7 @@ function entries(count: number): Record<string, string> {
 }
 
 describe('`live.seen`', () => {
-  it('has at most LIMIT_SUBSCRIPTIONS entries; one more closes the socket with 4400 and says so', async () => {
+  it('has at most LIMIT_SUBSCRIPTIONS entries; one more closes the socket with 4400 and the reason', async () => {
     expect(await closeOf(entries(100))).toBeUndefined();
     const reason = 'live.seen has 101 entries: at most 100 are allowed';
     expect(await closeOf(entries(101))).toEqual({ code: 4400, reason });
@@ -135,7 +135,7 @@ describe('the client of docs/resume.md', () => {
     return { titles, started: started.promise, stop };
   }
 
-  it('forgets operations that have ended, also where events of them are still on their way', async () => {
+  it('forgets operations that have ended, even if events of them are still in transit', async () => {
     const opened = await openClient();
     const last = follow(opened);
     await last.started;
@@ -151,7 +151,7 @@ describe('the client of docs/resume.md', () => {
     expect(Object.keys(await opened.seen())).toHaveLength(1);
   });
 
-  it('forgets operations that end while it has no connection, and resumes the others', async () => {
+  it('forgets operations that end while it is disconnected, and resumes the others', async () => {
     const opened = await openClient();
     const kept = follow(opened);
     const left = follow(opened);

@@ -28,7 +28,7 @@ async function left({ graphqlUrl }: Postroom): Promise<number> {
 it.each([
   ['with an unknown room', 'NOT_FOUND', 404],
   ['with a cursor that is none', 'CURSOR_INVALID', 422],
-])('a stream that says it resumes %s is charged like any other, until the rate is spent', async (what, code, status) => {
+])('a stream that claims to resume %s is charged like any other, until the rate is used up', async (what, code, status) => {
   const { postroom, room } = await findRoomOrThrow();
   const variables = { room: what === 'with an unknown room' ? 'unknown' : room };
   const statuses: number[] = [];
@@ -42,7 +42,7 @@ it.each([
   expect(statuses).toEqual([...Array(before).fill(status), ...Array(3).fill(429)]);
 });
 
-it('a subscription over a socket that resumes with a cursor that is none is charged each time', async () => {
+it('a subscription over a socket that resumes with an invalid cursor is charged each time', async () => {
   const { postroom, room } = await findRoomOrThrow();
   const before = await left(postroom);
   const ids = Array.from({ length: before + 2 }, (_, n) => `${n}`);
@@ -57,7 +57,7 @@ it('a subscription over a socket that resumes with a cursor that is none is char
   expect(codes).toEqual([...Array(before).fill('CURSOR_INVALID'), 'RATE_LIMITED', 'RATE_LIMITED']);
 });
 
-it('a group that was refused is not known: whoever resumes there next opens it, and is charged', async () => {
+it('a group that was refused is not cached: the next subscriber that resumes in it is charged for a new one', async () => {
   const { postroom, room, cursor } = await findRoomOrThrow();
   const socket = await LiveSocket.open(postroom.webSocketUrl, {
     live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } },

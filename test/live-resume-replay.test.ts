@@ -93,7 +93,7 @@ describe('a replay', () => {
     expect(again.map(({ data }) => data.roomEvents.post.title)).toEqual(Array(3).fill('third words'));
   });
 
-  it('has no post where it was deleted since, be it a moment ago, and postAdded leaves it out', async () => {
+  it('leaves out a post that was deleted since, even a moment ago, and postAdded omits its event', async () => {
     const { room, start } = await createRoom();
     const secret = await postroom.createPost(ada, room, 'secret title', 'secret body');
     await updatePost(secret, 'secret change');
@@ -116,7 +116,7 @@ describe('a replay', () => {
     expect(JSON.stringify([results, added])).not.toContain('secret');
   });
 
-  it('has nothing of a post that was deleted a moment ago, however deep in the selection', async () => {
+  it('contains nothing of a post that was deleted a moment ago, at any depth of the selection', async () => {
     const { room, start } = await createRoom();
     const { room: otherRoom } = await createRoom();
     await join(ada, room);
@@ -133,7 +133,7 @@ describe('a replay', () => {
     expect(JSON.stringify(await replay(everything, room, start).results.take(2))).not.toContain('secret');
   });
 
-  it('has neither name nor words of someone whose account was deleted a moment ago', async () => {
+  it('contains neither the name nor the text of a user whose account was deleted a moment ago', async () => {
     const { room, start } = await createRoom();
     const eve = await postroom.signUp('Eve Secret');
     await join(eve, room);
@@ -159,7 +159,7 @@ describe('a replay', () => {
     expect(JSON.stringify([events, added, deep])).not.toMatch(/secret/i);
   });
 
-  it('names the author of a post that stays "deleted user"', async () => {
+  it('gives "deleted user" as the author of a post that stays', async () => {
     const { room, start } = await createRoom();
     const eve = await postroom.signUp('Eve Secret');
     await postroom.createPost(eve, room, 'stays');
@@ -171,7 +171,7 @@ describe('a replay', () => {
   });
 });
 
-it('a live event shows the post as it was written, however soon it changed', async () => {
+it('a live event shows the post as it was written, however soon it is changed', async () => {
   const { room } = await createRoom();
   const socket = await LiveSocket.open(postroom.webSocketUrl, { authorization: `Bearer ${ada.token}` });
   onTestFinished(() => socket.close());

@@ -54,8 +54,8 @@ function titleOf({ data }: Result): string {
   return data.roomEvents.post.title;
 }
 
-describe('where a subscription goes live', () => {
-  it('is told by a ping before its first event, and one can go on from there', async () => {
+describe('the position where a subscription goes live', () => {
+  it('is sent in a ping before its first event, and the client can resume from it', async () => {
     const { room, cursors } = await createRoomWithPosts(3);
     const socket = await open();
     const { start } = socket.subscribe('1', query, { room });
@@ -65,7 +65,7 @@ describe('where a subscription goes live', () => {
     expect(titleOf(await results.next())).toBe('4');
   });
 
-  it('is told by a stream as the id of a block without data', async () => {
+  it('is sent by an SSE stream as the id of a block without data', async () => {
     const { room, cursors } = await createRoomWithPosts(2);
     const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room } });
     onTestFinished(() => stream.close());
@@ -73,7 +73,7 @@ describe('where a subscription goes live', () => {
     expect(stream.results.all).toEqual([]);
   });
 
-  it('is behind `seen` where that has the operation, whatever `after` says', async () => {
+  it('is the one in `seen` if that contains the operation, whatever `after` contains', async () => {
     const { room, cursors } = await createRoomWithPosts(4);
     const socket = await open({ live: { seen: { resumed: cursors[3] } } });
     const { start, results } = socket.subscribe('resumed', query, { room, after: cursors[1] });
@@ -83,7 +83,7 @@ describe('where a subscription goes live', () => {
     expect(await other.start).toBe(cursors[1]);
   });
 
-  it('is behind `seen` once: the same id subscribed again goes by its own `after`', async () => {
+  it('is the one in `seen` only once: a new subscription with the same id starts at its own `after`', async () => {
     const { room, cursors } = await createRoomWithPosts(4);
     const socket = await open({ live: { seen: { resumed: cursors[3] } } });
     expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[3]);
@@ -93,7 +93,7 @@ describe('where a subscription goes live', () => {
     expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[4]);
   });
 
-  it('is behind `seen` once also where that was refused', async () => {
+  it('is the one in `seen` only once, even if that subscription was refused', async () => {
     const { room, cursors } = await createRoomWithPosts(1);
     const socket = await open({ live: { seen: { resumed: 'garbage' } } });
     const [error] = await socket.subscribe('resumed', query, { room }).refused;
@@ -101,7 +101,7 @@ describe('where a subscription goes live', () => {
     expect(await socket.subscribe('resumed', query, { room }).start).toBe(cursors[1]);
   });
 
-  it('is not changed by a `seen` that is none', async () => {
+  it('is not changed by an invalid `seen`', async () => {
     const { room, cursors } = await createRoomWithPosts(1);
     const payloads = [
       { live: null },
@@ -119,7 +119,7 @@ describe('where a subscription goes live', () => {
     }
   });
 
-  it('is behind Last-Event-ID, whatever `after` says', async () => {
+  it('is the one in Last-Event-ID, whatever `after` contains', async () => {
     const { room, cursors } = await createRoomWithPosts(4);
     const variables = { room, after: cursors[1] };
     const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: cursors[3] });
@@ -129,7 +129,7 @@ describe('where a subscription goes live', () => {
     expect(stream.lastEventId).toBe(cursors[4]);
   });
 
-  it('is behind `after` where Last-Event-ID is empty', async () => {
+  it('is the one in `after` if Last-Event-ID is empty', async () => {
     const { room, cursors } = await createRoomWithPosts(2);
     const variables = { room, after: cursors[1] };
     const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: '' });
@@ -138,7 +138,7 @@ describe('where a subscription goes live', () => {
   });
 });
 
-describe('who resumes from different places', () => {
+describe('a group of subscribers that resume from different positions', () => {
   const fragment = 'fragment Titles on PostCreated { post { title } }';
   const queries = {
     'by a variable': query,
@@ -148,7 +148,7 @@ describe('who resumes from different places', () => {
   };
 
   for (const [how, query] of Object.entries(queries)) {
-    it(`${how}, shares one group`, async () => {
+    it(`${how}, is shared by all of them`, async () => {
       const { room, cursors } = await createRoomWithPosts(3);
       const socket = await open();
       const before = await readMetrics(postroom);
@@ -162,7 +162,7 @@ describe('who resumes from different places', () => {
     });
   }
 
-  it('shares none where the selection itself speaks of the place', async () => {
+  it('is not shared if the selection itself contains the position', async () => {
     const { room, cursors } = await createRoomWithPosts(2);
     const socket = await open();
     const before = await readMetrics(postroom);
@@ -178,7 +178,7 @@ describe('who resumes from different places', () => {
 });
 
 describe('an event', () => {
-  it('of one room reaches no subscriber of another', async () => {
+  it('of one room is not delivered to a subscriber of another', async () => {
     const rooms = [await createRoom(), await createRoom(), await createRoom()];
     const socket = await open();
     const inline = (room: string) =>
@@ -212,7 +212,7 @@ describe('an event', () => {
 
   const createPost = 'mutation ($room: ID!) { createPost(input: { room: $room, title: "at once" }) { post { id } } }';
 
-  it('written right behind the subscription on the same socket arrives once, whether or not the room was watched', async () => {
+  it('written on the same socket directly after the subscription is delivered once, whether or not the room had a subscriber', async () => {
     for (let round = 0; round < 20; round += 1) {
       const room = await createRoom();
       const socket = await open({ authorization: `Bearer ${ada.token}` });
@@ -228,7 +228,7 @@ describe('an event', () => {
     }
   });
 
-  it('written by another client while one subscribes arrives once, or stands before where the subscription went live', async () => {
+  it('written by another client during a subscribe is delivered once, or is before the position where the subscription goes live', async () => {
     for (let round = 0; round < 20; round += 1) {
       const room = await createRoom();
       const socket = await open();
@@ -246,7 +246,7 @@ describe('an event', () => {
     }
   });
 
-  it('written behind the subscription is not missed while the bus takes its time', async () => {
+  it('written after the subscription is delivered even if the bus is slow', async () => {
     const slow = await launchProcessForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
     const eve = await slow.signUp('Eve');
     const room = await slow.createRoom(eve, 'lobby');

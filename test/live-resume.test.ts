@@ -199,9 +199,9 @@ async function write(postroom: Postroom, author: Person, room: string): Promise<
   return { titles, count };
 }
 
-it(`every client sees ${eventCount} events once, in order, through 20 cuts`, { timeout: 240_000 }, async ({
-  annotate,
-}) => {
+it(`every client receives ${eventCount} events once, in order, through 20 disconnections`, {
+  timeout: 240_000,
+}, async ({ annotate }) => {
   await annotate(`seed ${seed}`);
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');

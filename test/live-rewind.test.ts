@@ -86,7 +86,7 @@ async function restoreUnder(file: string, old: string): Promise<void> {
   }
 }
 
-describe('after an older state of the database was put back', () => {
+describe('after an older state of the database was restored', () => {
   it('a cursor from the lost history is CURSOR_EXPIRED, and one from before it resumes completely', async () => {
     const first = await begin();
     const kept = await writePosts(first, names('A', 1, 5));
@@ -111,7 +111,7 @@ describe('after an older state of the database was put back', () => {
     expect(await resume(history, kept[1] ?? '', 11)).toEqual([...names('A', 3, 5), ...names('B', 6, 13)]);
   });
 
-  it('a cursor is judged by its mark also where its own event has been trimmed', async () => {
+  it('a cursor is checked by its mark even if its own event has been trimmed', async () => {
     const first = await begin();
     const cursors = await writePosts(first, names('A', 1, 6));
     await first.postroom.stop();
@@ -175,7 +175,7 @@ describe('when the database is rewound under a running server', () => {
     expect((await results.take(9)).map(({ data }) => data.postAdded.title)).toEqual(names('B', 4, 12));
   });
 
-  it('a stream of a room that the older state shows to others ends with MEMBERSHIP_REVOKED', async () => {
+  it('a stream of a room that is private in the older state ends with MEMBERSHIP_REVOKED', async () => {
     const history = await begin();
     const { postroom, room, ada } = history;
     const change =
@@ -191,7 +191,7 @@ describe('when the database is rewound under a running server', () => {
   });
 });
 
-it('a database of the version before marks gets them, and its cursors expire with one to continue from', async () => {
+it('a database from the version before marks gets marks, and its cursors expire with a cursor to continue from', async () => {
   const first = await begin();
   await writePosts(first, names('A', 1, 5));
   await first.postroom.stop();

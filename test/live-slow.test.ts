@@ -46,7 +46,7 @@ async function cursorOf({ postroom, room }: Hall): Promise<string> {
 const seqsIn = (socket: ProtocolSocket, id: string) =>
   socket.nexts(id).map(({ data }) => seqOf(data.roomEvents.cursor));
 
-it('one who stops reading is closed with 1013, whatever it writes, and the neighbour hears everything', async () => {
+it('a client that stops reading is closed with 1013, even if it keeps writing, and other clients receive every event', async () => {
   const hall = await openHall({ STALL_SECONDS: '1' });
   const { postroom, query } = hall;
   const neighbour = await FrameReader.open(postroom.webSocketUrl, query);
@@ -68,7 +68,7 @@ it('one who stops reading is closed with 1013, whatever it writes, and the neigh
   await untilCounts(postroom, { subscribers: 1, websockets: 1 });
 });
 
-it('one who neither reads nor answers is terminated, with and without anything to read', async () => {
+it('a client that neither reads nor answers pings is terminated, whether or not it has anything to read', async () => {
   const hall = await openHall({ STALL_SECONDS: '1' });
   const { postroom, query } = hall;
   const proxy = await proxyTo(hall);
@@ -84,7 +84,7 @@ it('one who neither reads nor answers is terminated, with and without anything t
   expect(neighbour).toMatchObject({ count: 1_000, isInOrder: true });
 });
 
-it('one who asks and asks but reads no answer is let go all the same', async () => {
+it('a client that sends requests but reads no answer is disconnected', async () => {
   const { postroom } = await openHall({ STALL_SECONDS: '1', LIMIT_MESSAGES: '100000' });
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   socket.rawSocket.pause();
@@ -93,7 +93,7 @@ it('one who asks and asks but reads no answer is let go all the same', async () 
   await untilCounts(postroom, { websockets: 0 });
 });
 
-it('one who reads slowly, but reads, is not closed', { timeout: 90_000 }, async () => {
+it('a client that reads slowly is not closed', { timeout: 90_000 }, async () => {
   const hall = await openHall({ STALL_SECONDS: '2' });
   const proxy = await proxyTo(hall);
   const slow = await FrameReader.open(proxy.url.replace('http', 'ws').replace(/\/?$/, '/graphql'), hall.query);
@@ -103,7 +103,7 @@ it('one who reads slowly, but reads, is not closed', { timeout: 90_000 }, async 
   expect(slow).toMatchObject({ count: 1_000, isInOrder: true, socket: { destroyed: false } });
 });
 
-it('a socket is pinged, and one that answers stays', async () => {
+it('a socket is pinged, and stays open if its client answers', async () => {
   const { postroom } = await openHall({ STALL_SECONDS: '1' });
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   // Four times within the limit, for three times the limit.
@@ -111,7 +111,7 @@ it('a socket is pinged, and one that answers stays', async () => {
   await socket.settle();
 });
 
-it('who falls behind what is kept is told, with the position of that moment, and the socket stays', async () => {
+it('a subscriber that falls too far behind receives SLOW_CONSUMER with the current cursor, and the socket stays open', async () => {
   const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
   const { postroom, ada, room, query } = hall;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -144,7 +144,7 @@ it('who falls behind what is kept is told, with the position of that moment, and
   expect(seqOf(payload.data.roomEvents.cursor)).toBe(1_501);
 });
 
-it('who hears of few events does not fall behind by those it does not hear of', async () => {
+it('a subscriber of few events does not fall behind because of the events that it does not receive', async () => {
   const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
   const { postroom, ada, query } = hall;
   const quiet = await postroom.createRoom(ada, 'quiet');

@@ -70,7 +70,7 @@ async function stop({ child }: Started): Promise<unknown[]> {
   return ended;
 }
 
-describe('where nobody reads standard error', () => {
+describe('when no process reads standard error', () => {
   it('the server answers, and SIGTERM ends it', async () => {
     const server = await start('pipe', 'pipe');
     await refuseTokens(server, 1_200, '192.0.2.1');
@@ -78,7 +78,7 @@ describe('where nobody reads standard error', () => {
     expect(await stop(server)).toEqual([0, null]);
   });
 
-  it('it drops and counts lines above a bound, and reports how many once someone reads', async () => {
+  it('it drops and counts lines over a limit, and reports the number once they are read', async () => {
     const server = await start('pipe', 'pipe');
     await refuseTokens(server, 400, longAddress);
     const { log_lines_dropped_total: dropped = 0 } = await readMetrics(server);
@@ -95,15 +95,18 @@ describe('where nobody reads standard error', () => {
   });
 });
 
-it.skipIf(!existsSync('/dev/full'))('where a full disk takes neither lines nor the greeting, it serves', async () => {
-  const full = openSync('/dev/full', 'w');
-  const server = await start(full, full);
-  await refuseTokens(server, 40, longAddress);
-  expect(await isHealthy(server)).toBe(true);
-  expect(await stop(server)).toEqual([0, null]);
-});
+it.skipIf(!existsSync('/dev/full'))(
+  'when a full disk takes neither log lines nor the greeting, it serves requests',
+  async () => {
+    const full = openSync('/dev/full', 'w');
+    const server = await start(full, full);
+    await refuseTokens(server, 40, longAddress);
+    expect(await isHealthy(server)).toBe(true);
+    expect(await stop(server)).toEqual([0, null]);
+  },
+);
 
-it('where both were closed by their reader, it serves', async () => {
+it('when both outputs were closed by their reader, it serves requests', async () => {
   const server = await start('pipe', 'pipe');
   server.child.stdout?.destroy();
   server.child.stderr?.destroy();
@@ -112,7 +115,7 @@ it('where both were closed by their reader, it serves', async () => {
   expect(await stop(server)).toEqual([0, null]);
 });
 
-it('what it writes just before it ends, in order or not, is there', async () => {
+it('the lines written just before the server ends, gracefully or not, are not lost', async () => {
   const { status, stderr } = await run(['serve'], { PORT: 'none' });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^postroom: PORT="none" is not allowed: .*\n$/);
@@ -120,7 +123,7 @@ it('what it writes just before it ends, in order or not, is there', async () => 
   expect(JSON.parse(made.stderr)).toMatchObject({ msg: 'apiKeyCreated' });
 });
 
-it('SIGHUP ends it in order, as SIGTERM does', async () => {
+it('SIGHUP stops it gracefully, as SIGTERM does', async () => {
   const { child } = await start('pipe', 'pipe');
   const ended = once(child, 'exit');
   child.kill('SIGHUP');

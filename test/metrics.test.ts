@@ -4,7 +4,7 @@ import { launchProcessForTest, mainProgram } from './support/postroom.ts';
 
 const preload = new URL('support/busy-loop.ts', import.meta.url).pathname;
 
-it('whoever reads /metrics takes nothing from the next reader: both see that the event loop was held', async () => {
+it('a read of /metrics does not reset values for the next reader: both see that the event loop was blocked', async () => {
   const postroom = await launchProcessForTest({}, ['--import', preload, ...mainProgram]);
   postroom.process.kill('SIGUSR2');
   await expect.poll(() => postroom.log, { timeout: 10_000 }).toContainEqual({ msg: 'the event loop was held' });

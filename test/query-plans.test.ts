@@ -83,21 +83,21 @@ async function plansOf(query: string): Promise<Plan[]> {
   );
 }
 
-describe('the database seeks, and reads no table from end to end', () => {
+describe('the database uses indexes, and scans no table', () => {
   it.each(Object.entries(queries))('for %s', async (_, [query, index]) => {
     const plans = await plansOf(query);
     expect(plans.flatMap(({ steps }) => steps).join('\n')).toMatch(new RegExp(`INDEX ${index}\\b`));
     expect(plans.filter(({ steps }) => steps.some((step) => /^SCAN (?!.* USING )/.test(step)))).toEqual([]);
   });
 
-  it('and counts posts in an index alone', async () => {
+  it('and counts posts in an index only', async () => {
     const plans = await plansOf('{ posts { pagination { total } } }');
     expect(plans.flatMap(({ steps }) => steps)).toContain(
       'SEARCH posts USING COVERING INDEX postsByAge (publishedAt>?)',
     );
   });
 
-  it('and sorts no posts of a page: they come in the order of an index', async () => {
+  it('and does not sort the posts of a page: they are in the order of an index', async () => {
     const names = ['pages of posts', 'posts of a room', 'posts of an author', 'posts of a room from either end'];
     for (const name of names) {
       const plans = await plansOf(queries[name]?.[0] ?? '');

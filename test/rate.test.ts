@@ -5,7 +5,7 @@ import { launchForTest } from './support/postroom.ts';
 
 const query = '{ viewer { id } }';
 
-it('exactly the limit passes in a burst, and a call after Retry-After passes', async () => {
+it('exactly the limit is allowed in a burst, and a request after Retry-After is allowed', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '20', RATE_WINDOW_SECONDS: '1' });
   const replies = await Promise.all(Array.from({ length: 50 }, () => postroom.send(query)));
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
@@ -18,7 +18,7 @@ it('exactly the limit passes in a burst, and a call after Retry-After passes', a
   expect(await postroom.send(query)).toMatchObject({ status: 200 });
 });
 
-it('every answer says what is left of the rate', async () => {
+it('every answer contains the rest of the rate', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '5' });
   await postroom.send(query);
   const { headers } = await postroom.send(query);
@@ -35,7 +35,7 @@ it('each user has a rate of their own, whatever their address', async () => {
   expect(await postroom.send(query)).toMatchObject({ status: 200 });
 });
 
-it('an address forged in X-Forwarded-For changes nothing; behind a trusted proxy the address it saw counts', async () => {
+it('a forged address in X-Forwarded-For has no effect; behind a trusted proxy the address that the proxy saw counts', async () => {
   const forge = async (settings: Record<string, string>) => {
     const postroom = await launchForTest({ RATE_LIMIT: '2', ...settings });
     const statuses = [];
@@ -52,7 +52,7 @@ it('an address forged in X-Forwarded-For changes nothing; behind a trusted proxy
   expect(await forge({ TRUST_PROXY: '2' })).toEqual([200, 200, 429]);
 });
 
-it('an address that reads like a user is not taken for one', async () => {
+it('an address that looks like the id of a user is not treated as one', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
   const ada = await postroom.signUp('Ada');
   for (const address of [`user ${ada.id}`, ada.id]) {
@@ -63,7 +63,7 @@ it('an address that reads like a user is not taken for one', async () => {
   expect(await postroom.send(query, {}, ada.token)).toMatchObject({ status: 200 });
 });
 
-it('over a WebSocket the same rate ends an operation with an error, and the socket stays', async () => {
+it('over a WebSocket the same rate ends an operation with an error, and the socket stays open', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '2' });
   const client = createClient({ url: postroom.webSocketUrl, webSocketImpl: WebSocket, lazy: false });
   const ask = () =>

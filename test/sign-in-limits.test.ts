@@ -45,7 +45,7 @@ async function newAccount(name: string) {
 }
 
 describe('a stranger who tries wrong passwords', () => {
-  it('is stopped at their own address, and does not lock out the owner at another', async () => {
+  it('is stopped at their own address, and does not lock out the owner at another address', async () => {
     const { email, password } = await newAccount('owner');
     const [stranger, home] = [newAddress(), newAddress()];
     const statuses = [];
@@ -69,7 +69,7 @@ describe('a stranger who tries wrong passwords', () => {
   });
 });
 
-it('right passwords use up nothing of an account: its owner signs in from any number of addresses', async () => {
+it('right passwords use up no attempts of an account: its owner can sign in from any number of addresses', async () => {
   const { email, password } = await newAccount('traveller');
   for (let n = 0; n <= 10 * limit; n += 20) {
     const right = Array.from({ length: 20 }, () => signIn(email, password, newAddress()));
@@ -101,7 +101,7 @@ describe('each field of an operation counts', () => {
     expect(await countUsers('pair')).toBe(limit / 2);
   });
 
-  it('a sign-up whose input breaks a rule does not: nothing was tried', async () => {
+  it('a sign-up whose input is invalid does not: no password was tried', async () => {
     const address = newAddress();
     const short = 'signUp(input: { name: "", email: "", password: "" }) { expiresAt }';
     for (let n = 0; n <= limit; n += 1) expect((await send(`mutation { ${short} }`, address)).status).toBe(422);

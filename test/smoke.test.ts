@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { launchForTest } from './support/postroom.ts';
 
-it('a room is watched live by a stock client while another client posts', async () => {
+it('a room is watched live by an unmodified client while another client posts', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');

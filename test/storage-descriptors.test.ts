@@ -16,7 +16,7 @@ function postOf(query: string): string {
   return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-it('a crowd that takes all connections leaves descriptors for the database; what is dropped is counted and logged', async () => {
+it('many clients that use all connections leave file descriptors for the database; dropped connections are counted and logged', async () => {
   const postroom = await launchWithFewDescriptors();
   const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
   const first = await RawConnection.open(postroom);

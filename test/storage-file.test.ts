@@ -79,7 +79,7 @@ it('while another database is in its place, nothing is written to either, and no
   expect(readFileSync(databaseFile).equals(readFileSync(foreign))).toBe(true);
 });
 
-it('a database that was copied over the open file is noticed, and nothing is written any more', async () => {
+it('a database file that was overwritten is noticed, and nothing more is written', async () => {
   const file = join(scratchFolder(), 'postroom.db');
   const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
   const { ada, room } = await makeRoom(postroom);

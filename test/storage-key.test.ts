@@ -25,7 +25,7 @@ describe('the session key', () => {
     expect((await second.send('{ viewer { id } }', {}, ada.token)).data).toEqual({ viewer: { id: ada.id } });
   });
 
-  it.skipIf(!hasStrace)('and its name are on the disk before the server is up (strace)', async () => {
+  it.skipIf(!hasStrace)('and its name are on the disk before the server is ready (strace)', async () => {
     const folder = scratchFolder();
     const trace = join(folder, 'trace');
     const data = join(folder, 'data');

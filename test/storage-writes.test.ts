@@ -47,7 +47,7 @@ it('a write that was answered with 503 because the database was locked is not st
   expect(countPosts('afterwards')).toBe(1);
 });
 
-it('a mutation whose client has left before its turn is not run', async () => {
+it('a mutation whose client disconnects while it is queued does not run', async () => {
   const { postroom, databaseFile } = server;
   const { ada, room } = await makeRoom();
   const body = JSON.stringify({ query: createPost, variables: { input: { room, title: 'of one who left' } } });
@@ -68,7 +68,7 @@ it('a mutation whose client has left before its turn is not run', async () => {
   expect(countPosts('of one who stayed')).toBe(1);
 });
 
-it('an operation that runs out of time after one of its mutations was committed is a partial success, not a 503', async () => {
+it('an operation that times out after one of its mutations was committed is a partial success, not a 503', async () => {
   const { postroom } = server;
   const { ada, room } = await makeRoom();
   const signUps = Array.from(
@@ -90,7 +90,7 @@ it('an operation that runs out of time after one of its mutations was committed 
   expect(refused).toBe(`n${stored.pagination.total}`);
 });
 
-it('a request with an API key does not wait for the note of when the key was used last', async () => {
+it('a request with an API key does not wait for the update of the time at which the key was last used', async () => {
   const { postroom, databaseFile } = server;
   const { ada } = await makeRoom();
   const create = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }';

@@ -40,7 +40,7 @@ async function replay(postroom: Postroom, room: string, after: string): Promise<
   return { ids, cursor };
 }
 
-it(`what was acknowledged before any of ${crashes} crashes is replayed once, in order, and nothing is told twice`, async () => {
+it(`events acknowledged before any of ${crashes} crashes are replayed once, in order, and none is delivered twice`, async () => {
   const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
   let postroom = await launch(settings);
   const ada = await postroom.signUp('Ada');

@@ -152,7 +152,7 @@ async function witness({ webSocketUrl }: PostroomProcess, { token }: Person, roo
   return socket;
 }
 
-it('1,000 subscribers of ten rooms, whose memberships, keys and tokens end while the rooms talk, hear nothing behind the end', async ({
+it('1,000 subscribers of ten rooms receive no event after their membership, key or token has expired or been revoked', async ({
   annotate,
 }) => {
   const folder = inMemory['TMPDIR'] ?? undefined;

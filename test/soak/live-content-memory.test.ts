@@ -16,7 +16,7 @@ const posting = `mutation ($room: ID!, $body: String!) {
   ${Array.from({ length: perRequest }, (_, n) => `m${n}: createPost(input: { room: $room, title: "t", body: $body }) { post { id } }`).join(' ')}
 }`;
 
-it('what one socket makes the server keep of the posts of its rooms is bounded', async () => {
+it('the memory that one socket can use for the posts of its rooms is bounded', async () => {
   const postroom = await launch({ RATE_LIMIT: '0' }, program);
   onTestFinished(() => postroom.kill());
   const retained = async () => {

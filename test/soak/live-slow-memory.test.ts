@@ -36,7 +36,7 @@ async function expectAllInOrder(readers: readonly FrameReader[], count: number):
   for (const reader of readers) expect(reader).toMatchObject({ count, last: count, isInOrder: true });
 }
 
-it('readers who pause cost no memory, their neighbours nothing, and themselves no event', {
+it('clients that pause reading cost the server no memory, delay no other client, and miss no event', {
   timeout: 240_000,
 }, async () => {
   const count = 5_000;
@@ -69,7 +69,9 @@ it('readers who pause cost no memory, their neighbours nothing, and themselves n
   expect(withPaused - without).toBeLessThan(64);
 });
 
-it('a hundred readers who pause cost what waits on their sockets and no more', { timeout: 120_000 }, async () => {
+it('a hundred clients that pause reading cost only the data that waits on their sockets', {
+  timeout: 120_000,
+}, async () => {
   const [count, pausedCount] = [1_200, 100];
   const hall = await openHall();
   const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
@@ -88,7 +90,7 @@ it('a hundred readers who pause cost what waits on their sockets and no more', {
   expect(hall.postroom.log).toEqual([]);
 });
 
-it('who asks without reading the answers is not read either, and gets them all in the end', {
+it('the server stops reading from a client that does not read its answers, and the client receives them all in the end', {
   timeout: 60_000,
 }, async () => {
   const hall = await openHall();

@@ -120,7 +120,7 @@ async function settle(clients: readonly Client[]): Promise<void> {
   );
 }
 
-it('1,000 sockets with ten ordinary subscriptions each are served, and bounded', async () => {
+it('1,000 sockets with ten ordinary subscriptions each are served in bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall);
   for (const client of clients) {
@@ -132,7 +132,7 @@ it('1,000 sockets with ten ordinary subscriptions each are served, and bounded',
   await expectBounded(hall);
 });
 
-it('`connectionParams`, `live.seen` and whatever else a handshake holds are bounded', async () => {
+it('`connectionParams`, `live.seen` and all other data of a handshake use bounded memory', async () => {
   const hall = await openHall();
   const text = (length: number) => randomBytes(length).toString('base64').slice(0, length);
   await openMany(hall, () => ({
@@ -142,7 +142,7 @@ it('`connectionParams`, `live.seen` and whatever else a handshake holds are boun
   await expectBounded(hall);
 });
 
-it('subscriptions with large variables, extensions and other fields are bounded', async () => {
+it('subscriptions with large variables, extensions and other fields use bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall, () => ({
     live: { seen: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${n}`, hall.cursor])) },
@@ -162,7 +162,7 @@ it('subscriptions with large variables, extensions and other fields are bounded'
   await expectBounded(hall);
 });
 
-it('documents that are large, and all different, are bounded', async () => {
+it('large documents that all differ use bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall);
   const nested = (depth: number): string => (depth === 0 ? 'at' : `...{${nested(depth - 1)}}`);
@@ -175,7 +175,7 @@ it('documents that are large, and all different, are bounded', async () => {
   await expectBounded(hall);
 });
 
-it('messages that never come whole are bounded', async () => {
+it('messages that are never completed use bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall);
   for (const client of clients) sendPart(client);
@@ -187,7 +187,7 @@ it('messages that never come whole are bounded', async () => {
   await expectBounded(hall);
 });
 
-it('events that nobody reads are bounded', async () => {
+it('events that no client reads use bounded memory', async () => {
   const hall = await openHall();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
@@ -201,7 +201,7 @@ it('events that nobody reads are bounded', async () => {
   await expectBounded(hall);
 });
 
-it('events that nobody reads of streams over HTTP are bounded', async () => {
+it('events of HTTP streams that no client reads use bounded memory', async () => {
   const hall = await openHall();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
@@ -223,7 +223,7 @@ it('events that nobody reads of streams over HTTP are bounded', async () => {
   await expectBounded(hall);
 });
 
-it('streams and requests over HTTP that are left open are bounded', async () => {
+it('HTTP streams and requests that are left open use bounded memory', async () => {
   const hall = await openHall();
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   const left: ClientRequest[] = [];
@@ -247,7 +247,7 @@ it('streams and requests over HTTP that are left open are bounded', async () => 
   await expectBounded(hall);
 });
 
-it('as many subscriptions as there may be, documents of queries and messages that never come whole are bounded together', async () => {
+it('the maximum of subscriptions, documents of queries and incomplete messages together use bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall);
   for (const client of clients) {

@@ -6,7 +6,7 @@ const server = shareServer();
 const lockedMs = 11_000;
 const writes = 20;
 
-it('of writes sent while another process holds the lock for eleven seconds, those are stored that were answered with 200', async () => {
+it('of the writes sent while another process holds the lock for eleven seconds, exactly those answered with 200 are stored', async () => {
   const { postroom, databaseFile } = server;
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');

@@ -37,7 +37,7 @@ async function untilRefused(): Promise<void> {
     .toBe(503);
 }
 
-it('pipelined answers that are not read do not add up', async () => {
+it('pipelined answers that the client does not read do not accumulate', async () => {
   const sent = await Promise.all(Array.from({ length: connections }, () => RawConnection.open(postroom)));
   const body = JSON.stringify({ query });
   const head = `POST /graphql HTTP/1.1\r\nhost: localhost\r\naccept: ${graphqlResponse}\r\ncontent-type: application/json\r\n`;
@@ -59,7 +59,7 @@ it('pipelined answers that are not read do not add up', async () => {
   expect(growth).toBeLessThan(200);
 });
 
-it('results that are not read from WebSockets do not add up', async () => {
+it('WebSocket results that the client does not read do not accumulate', async () => {
   const sockets = await Promise.all(
     Array.from({ length: connections }, () => ProtocolSocket.open(postroom.webSocketUrl)),
   );
