@@ -42,6 +42,16 @@ describe('an answer that is too long', () => {
     expect(JSON.parse(refused.body)).not.toHaveProperty('data');
   });
 
+  it('arrives over a WebSocket as over HTTP when it is just within the limit, and is then complete', async () => {
+    const hall = await openHall(1, 4_000);
+    const { body } = await post(server.postroom, bodies(hall, 1));
+    const socket = await ProtocolSocket.open(server.postroom.webSocketUrl);
+    const id = 'a "quoted" id';
+    socket.subscribe(id, bodies(hall, 1));
+    expect(await socket.take()).toEqual({ id, type: 'next', payload: JSON.parse(body) });
+    expect(await socket.take()).toEqual({ id, type: 'complete' });
+  });
+
   it('is refused over a WebSocket and as an event stream too', async () => {
     const hall = await openHall(8, 1_000);
     const refused = { errors: [{ message: tooLong, extensions: { code: 'COST_LIMIT_EXCEEDED' } }] };

@@ -154,15 +154,21 @@ function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
 async function execute(
   { id, prepared, start, call, connection }: SocketOperation,
   engine: Engine,
-): Promise<ExecutionResult> {
+): Promise<ExecutionResult | AsyncGenerator<never>> {
   start.stand();
   if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
   try {
-    const { body } = await connection.execute(id, prepared);
-    return body as ExecutionResult;
+    const { body, json } = await connection.execute(id, prepared);
+    return json === undefined ? (body as ExecutionResult) : sendSerialized(connection, id, json);
   } catch (error) {
     return engine.refuse(error, call.requestId).body as ExecutionResult;
   }
+}
+
+/** Sends a long answer whose JSON exists already: graphql-ws would serialise a result again. It sends `complete`. */
+// biome-ignore lint/correctness/useYield: it has nothing to yield.
+async function* sendSerialized(connection: Connection, id: string, json: string): AsyncGenerator<never> {
+  await connection.send(`{"id":${JSON.stringify(id)},"type":"next","payload":${json}}`);
 }
 
 async function subscribe(
