@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
+import { post } from './support/http.ts';
 import { launch, launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
 
 const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -60,17 +61,9 @@ describe('sign-in attempts', () => {
   async function launchLimited() {
     const postroom = await launchForTest({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
     const send = async (query: string, address: string, token?: string) => {
-      const response = await fetch(postroom.graphqlUrl, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-forwarded-for': address,
-          ...(token && { authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify({ query }),
-      });
-      await response.body?.cancel();
-      return { status: response.status, retryAfter: response.headers.get('retry-after') };
+      const authorization = token && { authorization: `Bearer ${token}` };
+      const answer = await post(postroom, query, { headers: { 'x-forwarded-for': address, ...authorization } });
+      return { status: answer.status, retryAfter: answer.headers['retry-after'] };
     };
     const attempt = (email: string, password: string, address: string) =>
       send(`mutation { signIn(input: { email: "${email}", password: "${password}" }) { expiresAt } }`, address);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { post } from './support/http.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* How often passwords are tried and accounts are created; each address is a client of its own. */
@@ -12,18 +13,9 @@ const newAddress = () => {
   return `198.51.100.${addresses}`;
 };
 
-async function send(query: string, address: string, token?: string) {
-  const response = await fetch(server.postroom.graphqlUrl, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-forwarded-for': address,
-      ...(token && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ query }),
-  });
-  const { errors } = (await response.json()) as { errors?: { path?: string[]; extensions: { code: string } }[] };
-  return { status: response.status, code: errors?.[0]?.extensions.code, failed: errors?.[0]?.path?.[0] };
+async function send(query: string, address: string) {
+  const { status, code, errors } = await post(server.postroom, query, { headers: { 'x-forwarded-for': address } });
+  return { status, code, failed: errors?.[0]?.path?.[0] };
 }
 
 const signInField = (email: string, password: string) =>

@@ -8,8 +8,8 @@ export interface Attack {
   promise: string;
   /** Which archive it needs: to import that takes long, and is not counted as the attack's time. */
   archive?: ArchiveName;
-  /** Attacks servers of the arena, and returns what it saw. It need not clean up. */
-  run(arena: Arena): Promise<Findings>;
+  /** Attacks servers of the arena, and adds what it saw to the findings. It need not clean up. */
+  run(arena: Arena, findings: Findings): Promise<void>;
 }
 
 /** What an attack saw. Its promise is broken when there is any fault. */

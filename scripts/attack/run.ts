@@ -24,12 +24,12 @@ export async function runAttack(attack: Attack): Promise<Result> {
   const startedAt = performance.now();
   const arena = new Arena();
   current = arena;
-  let findings = new Findings();
+  const findings = new Findings();
   let measured = unmeasured;
   try {
-    const attacking = attack.run(arena);
+    const attacking = attack.run(arena, findings);
     attacking.catch(() => {});
-    findings = await within(maxSeconds * 1_000, 'the attack', Promise.race([attacking, arena.died]));
+    await within(maxSeconds * 1_000, 'the attack', Promise.race([attacking, arena.died]));
   } catch (error) {
     findings.expect(false, error instanceof Error ? error.message : String(error));
   }

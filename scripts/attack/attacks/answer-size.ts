@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { copyArchive } from '../archive.ts';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { openCrowd, resuming } from '../crowd.ts';
 import { sumCounts } from '../live-socket.ts';
@@ -35,15 +35,13 @@ const hugeAnswer: Attack = {
   name: 'huge-answer',
   archive: 'bodies',
   promise: 'One answer has at most 10 MB; a larger one is refused with COST_LIMIT_EXCEEDED.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await prepare(arena);
     const fields = Array.from({ length: 30 }, (_, alias) => `a${alias}: posts(limit: 100) { data { body } }`);
     const reply = await arena.measure(server, () => caller.send(`{ ${fields.join(' ')} }`, {}, { timeoutMs: 40_000 }));
     findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
     findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
     findings.expect(reply.status !== 500, 'the answer is 500');
-    return findings;
   },
 };
 
@@ -51,8 +49,7 @@ const cheapFields: Attack = {
   name: 'huge-answer-of-titles',
   archive: 'bodies',
   promise: 'One answer has at most 10 MB, by whichever fields it grows.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await prepare(arena);
     const long = `${'x'.repeat(200)}${'y'.repeat(900)}`;
     const fields = Array.from({ length: 29 }, (_, alias) => `${long}${alias}: id`);
@@ -60,7 +57,6 @@ const cheapFields: Attack = {
     const reply = await arena.measure(server, () => caller.send(query, {}, { timeoutMs: 40_000 }));
     findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
     findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
-    return findings;
   },
 };
 
@@ -70,8 +66,7 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
     name,
     archive: 'bodies',
     promise: `Answers ${how} that one address does not read cost at most 64 MB.`,
-    async run(arena) {
-      const findings = new Findings();
+    async run(arena, findings) {
       const { server, caller } = await prepare(arena);
       const body = JSON.stringify({ query: largePage });
       const head = `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -89,7 +84,6 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
         return opened;
       });
       findings.note(await readStatuses(connections));
-      return findings;
     },
   };
 }
@@ -115,8 +109,7 @@ const unreadOnSockets: Attack = {
   name: 'unread-answers-websocket',
   archive: 'bodies',
   promise: 'Answers over WebSocket that one address does not read cost at most 64 MB.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server } = await prepare(arena);
     await arena.measure(server, async () => {
       const sockets = await openCrowd(arena, server, 4);
@@ -127,7 +120,6 @@ const unreadOnSockets: Attack = {
       await sleep(6_000);
       findings.note(`${sockets.filter(({ closeCode }) => closeCode === undefined).length} of 4 sockets are open`);
     });
-    return findings;
   },
 };
 
@@ -135,8 +127,7 @@ const largeEvents: Attack = {
   name: 'unread-large-events',
   archive: 'bodies',
   promise: 'Events of many megabytes that one address does not read cost at most 64 MB.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller, ada, room, cursor } = await prepare(arena);
     const query = `subscription ($n: Int) { roomEvents(room: "${room}") { room { posts(last: $n) { nodes { body } } } } }`;
     await arena.measure(server, async () => {
@@ -155,7 +146,6 @@ const largeEvents: Attack = {
       }
       findings.note(sumCounts(sockets));
     });
-    return findings;
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { createRoom, post, signUp, titlesOf } from '../people.ts';
 import type { Server } from '../server.ts';
@@ -19,8 +19,7 @@ async function start(arena: Arena): Promise<{ server: Server; caller: Caller }> 
 const openSockets: Attack = {
   name: 'clock-open-sockets',
   promise: 'Sockets stay open and live when the wall clock moves by seconds, an hour or two days, either way.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
     const room = await createRoom(caller, ada);
@@ -39,15 +38,13 @@ const openSockets: Attack = {
       );
       if (findings.faults.length > 0) break;
     }
-    return findings;
   },
 };
 
 const newPosts: Attack = {
   name: 'clock-new-posts',
   promise: 'A client that pages on after endCursor finds the posts that are published after the clock was set back.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
     const room = await createRoom(caller, ada);
@@ -63,15 +60,13 @@ const newPosts: Attack = {
     const next = await caller.ask(query, { room, after: first.room.posts.pageInfo.endCursor });
     const found = next.room.posts.nodes.map(({ title }: { title: string }) => title);
     findings.expect(String(found) === 'after,published', `found after endCursor: ${String(found) || 'nothing'}`);
-    return findings;
   },
 };
 
 const sessions: Attack = {
   name: 'clock-sessions',
   promise: 'A session that begins after the clock was two days ahead for a while is valid.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
     const signIn = async (password: string): Promise<string> => {
@@ -85,15 +80,13 @@ const sessions: Attack = {
     await server.moveClock(0);
     const reply = await caller.send('{ viewer { id } }', {}, { token: await signIn('another horse') });
     findings.expect(reply.data?.viewer?.id === ada.id, `a new session: ${reply.status} ${reply.code ?? ''}`);
-    return findings;
   },
 };
 
 const windows: Attack = {
   name: 'clock-windows',
   promise: 'Retry-After is never longer than the window, and a window ends on time, wherever the clock moves.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start({ hasMovableClock: true, settings: { RATE_WINDOW_SECONDS: '3' } });
     const caller = arena.caller(server, '127.0.0.9');
     const ask = () => caller.send('{ users(limit: 1) { data { id } } }');
@@ -108,15 +101,13 @@ const windows: Attack = {
       later.status === 200,
       `after the window: ${later.status}, Retry-After ${later.headers['retry-after']}`,
     );
-    return findings;
   },
 };
 
 const signIns: Attack = {
   name: 'clock-sign-in-window',
   promise: 'The limit of attempts to sign in holds, and asks for at most 15 minutes, wherever the clock moves.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
     const mutation = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
@@ -129,7 +120,6 @@ const signIns: Attack = {
       const retryAfter = Number(reply.headers['retry-after'] ?? 0);
       findings.expect(retryAfter <= 900, `at ${offsetMs / hourMs} h: Retry-After ${retryAfter}`);
     }
-    return findings;
   },
 };
 

@@ -1,5 +1,5 @@
 import { copyArchive } from '../archive.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Reply } from '../caller.ts';
 
 /* One anonymous address, within its rate, over a database of 100,000 posts. */
@@ -103,8 +103,7 @@ function readWithinRate({ name, what, document }: Reading): Attack {
     name: `free-${name}`,
     archive: 'posts',
     promise: `A request for ${what} does not hold up others, or is refused for its cost.`,
-    async run(arena) {
-      const findings = new Findings();
+    async run(arena, findings) {
       const folder = arena.newFolder();
       copyArchive('posts', folder);
       const server = await arena.start({ folder });
@@ -120,7 +119,6 @@ function readWithinRate({ name, what, document }: Reading): Attack {
         await Promise.all(Array.from({ length: atOnce }, (_, first) => work(first)));
       });
       findings.note(describe(replies));
-      return findings;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack, Findings } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { EventStream } from '../event-stream.ts';
 import type { LiveSocket } from '../live-socket.ts';
@@ -83,12 +83,10 @@ async function expectExpired(arena: Arena, findings: Findings, { server, caller,
 const restoredBackup: Attack = {
   name: 'restored-backup',
   promise: 'After a backup was restored, a cursor of the lost history is CURSOR_EXPIRED, and never skips an event.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await restore(arena, await prepare(arena));
     await post(stage.caller, stage.ada, stage.room, titles('B', 6, 12));
     await expectExpired(arena, findings, stage);
-    return findings;
   },
 };
 
@@ -96,22 +94,18 @@ const cursorAhead: Attack = {
   name: 'cursor-ahead',
   promise:
     'A cursor ahead of the restored log is CURSOR_EXPIRED with the present cursor, from which a client recovers.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     await expectExpired(arena, findings, await restore(arena, await prepare(arena)));
-    return findings;
   },
 };
 
 const restoredTwice: Attack = {
   name: 'restored-same-length',
   promise: 'A history of the same length as the lost one is told apart from it.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await restore(arena, await prepare(arena));
     await post(stage.caller, stage.ada, stage.room, titles('B', 6, 10));
     await expectExpired(arena, findings, stage);
-    return findings;
   },
 };
 
@@ -120,8 +114,7 @@ function rewindWhileRunning(name: string, promise: string, overtake: boolean): A
   return {
     name,
     promise,
-    async run(arena) {
-      const findings = new Findings();
+    async run(arena, findings) {
       const { server, caller, ada, room, old } = await prepare(arena);
       const socket = await arena.socket(server);
       await socket.follow('s', titlesOf(room));
@@ -144,7 +137,6 @@ function rewindWhileRunning(name: string, promise: string, overtake: boolean): A
           `${way}: ${code ?? 'goes on'}, received ${received.length} of ${posted.length} posts`,
         );
       }
-      return findings;
     },
   };
 }
@@ -152,8 +144,7 @@ function rewindWhileRunning(name: string, promise: string, overtake: boolean): A
 const trimmedLog: Attack = {
   name: 'trimmed-log',
   promise: 'A cursor at the head of a room stays valid when all of its log was trimmed.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     await stage.server.stop();
     withDatabase(stage.server.databaseFile, (database) => database.exec('delete from "roomEvents"'));
@@ -167,15 +158,13 @@ const trimmedLog: Attack = {
       code === 'live' && isDelivered,
       `resumed at the head: ${code}, next event delivered: ${isDelivered}`,
     );
-    return findings;
   },
 };
 
 const forgedCursors: Attack = {
   name: 'forged-cursors',
   promise: 'A cursor that was never given out is CURSOR_INVALID or CURSOR_EXPIRED, and nothing is delivered after it.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller, ada, room, cursor } = await prepare(arena);
     const other = await createRoom(caller, ada, 'elsewhere');
     const [mark = '', seq = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
@@ -193,7 +182,6 @@ const forgedCursors: Attack = {
       const code = await socket.follow(what, titlesOf(room, after));
       findings.expect(code.startsWith('CURSOR_'), `${what}: ${code}`);
     }
-    return findings;
   },
 };
 

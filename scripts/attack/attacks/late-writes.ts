@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack, Findings } from '../attack.ts';
 import type { Caller, Reply } from '../caller.ts';
 import { createPost, createRoom, type Person, signUp } from '../people.ts';
 import type { Server, ServerOptions } from '../server.ts';
@@ -77,8 +77,7 @@ function judge(findings: Findings, answers: Answers, stored: readonly string[]):
 const lockedDatabase: Attack = {
   name: 'locked-database',
   promise: 'Of the writes that are refused while another process locks the database for 11 s, none is stored later.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     const unlock = lock(arena, stage.server);
     const writing = write(stage, 20);
@@ -87,15 +86,13 @@ const lockedDatabase: Attack = {
     const answers = await writing;
     await sleep(1_500);
     judge(findings, answers, storedTitles(stage.server));
-    return findings;
   },
 };
 
 const shortTimeout: Attack = {
   name: 'operation-timeout',
   promise: 'A write that takes longer than OPERATION_TIMEOUT_MS is not stored after its 503.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena, { settings: { OPERATION_TIMEOUT_MS: '500' } });
     const unlock = lock(arena, stage.server);
     const writing = write(stage, 20);
@@ -104,15 +101,13 @@ const shortTimeout: Attack = {
     const answers = await writing;
     await sleep(1_000);
     judge(findings, answers, storedTitles(stage.server));
-    return findings;
   },
 };
 
 const halfDone: Attack = {
   name: 'half-done-mutation',
   promise: 'A mutation of several fields that runs out of time does not answer 503 when some of it was done.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, ada, room } = await prepare(arena);
     await server.stop();
     for (const timeoutMs of [15, 30, 60]) {
@@ -123,7 +118,6 @@ const halfDone: Attack = {
       await expectTruth(findings, { arena, server: hurried, caller: arena.caller(hurried), ada, room });
       await hurried.stop();
     }
-    return findings;
   },
 };
 
@@ -145,8 +139,7 @@ async function expectTruth(findings: Findings, { caller, ada, room, server }: St
 const clientGone: Attack = {
   name: 'client-gone',
   promise: 'A write that waits for its turn is not done when its client has left.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller, ada, room } = await prepare(arena);
     const socket = await arena.socket(server, { params: { authorization: `Bearer ${ada.token}` } });
     const unlock = lock(arena, server);
@@ -167,7 +160,6 @@ const clientGone: Attack = {
     await sleep(1_500);
     const stored = storedTitles(server);
     findings.expect(stored.length === 0, `${stored.length} of 4 are stored: ${stored.join(', ')}`);
-    return findings;
   },
 };
 
@@ -175,8 +167,7 @@ const stopping: Attack = {
   name: 'stopping',
   promise:
     'Of the writes under way when the server is told to stop, the acknowledged are stored and the refused are not.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     const answers: Answers = [];
     let isOver = false;
@@ -196,7 +187,6 @@ const stopping: Attack = {
     await writing;
     findings.expect(status === 0, `it ended with ${status}`);
     judge(findings, answers, storedTitles(stage.server));
-    return findings;
   },
 };
 

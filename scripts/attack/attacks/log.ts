@@ -4,7 +4,7 @@ import { closeSync, constants, createReadStream, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack, Findings } from '../attack.ts';
 import type { Server } from '../server.ts';
 import { until } from '../waiting.ts';
 
@@ -83,14 +83,12 @@ function failingOutput(name: string, promise: string, open: (arena: Arena) => Ou
   return {
     name,
     promise,
-    async run(arena) {
-      const findings = new Findings();
+    async run(arena, findings) {
       const { onReady, ...outputs } = open(arena);
       const server = await arena.start({ ...outputs, settings: { PORT: String(await findFreePort()) } });
       onReady?.();
       await fillLog(arena, server);
       await expectAlive(arena, findings, server);
-      return findings;
     },
   };
 }
@@ -98,8 +96,7 @@ function failingOutput(name: string, promise: string, open: (arena: Arena) => Ou
 const slowReader: Attack = {
   name: 'log-read-again',
   promise: 'When somebody reads the log again, it goes on, and says so when lines were dropped.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const path = join(arena.newFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
     const stderr = openForArena(arena, path, constants.O_RDWR);
@@ -123,7 +120,6 @@ const slowReader: Attack = {
     const says = /drop/i.test(text);
     findings.note(`${written} of ${refused} lines were written${says ? ', and it says that lines were dropped' : ''}`);
     findings.expect(written >= refused || says, `${refused - written} lines were dropped, and it does not say so`);
-    return findings;
   },
 };
 

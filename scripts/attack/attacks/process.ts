@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { createRoom, post, signUp, titles, titlesOf } from '../people.ts';
 import { sleep, until } from '../waiting.ts';
@@ -12,8 +12,7 @@ const fewDescriptors: Attack = {
   name: 'few-descriptors',
   promise:
     'Without free file descriptors queries that select a cursor still work, and dropped connections are counted.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start({ startedBy: ['prlimit', '--nofile=128:128'] });
     const caller = arena.caller(server, '127.0.0.9', 1);
     const room = await createRoom(caller, await signUp(caller));
@@ -46,15 +45,13 @@ const fewDescriptors: Attack = {
       'the log does not tell of them',
     );
     findings.note(`queries: ${seen}; ${counted}`);
-    return findings;
   },
 };
 
 const hangUp: Attack = {
   name: 'hang-up',
   promise: 'SIGHUP stops the server as SIGTERM does: sockets are closed with 1012, and it ends with 0.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
     const ada = await signUp(caller);
@@ -65,7 +62,6 @@ const hangUp: Attack = {
     await until(1_000, () => socket.closeCode !== undefined);
     findings.expect(status === 0, `it ended with ${status}`);
     findings.expect(socket.closeCode === 1012, `the socket was closed with ${socket.closeCode}`);
-    return findings;
   },
 };
 
@@ -77,8 +73,7 @@ async function readLag(caller: Caller): Promise<number> {
 const readMetrics: Attack = {
   name: 'metrics-read-twice',
   promise: 'Reading /metrics does not hide the lag of the event loop from another reader.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
     for (let pause = 0; pause < 8; pause += 1) {
@@ -92,7 +87,6 @@ const readMetrics: Attack = {
     findings.note(`${first.toFixed(3)} s, then ${second.toFixed(3)} s`);
     findings.expect(first > 0.05, `the lag is not shown: ${first.toFixed(3)} s`);
     findings.expect(second >= first / 2, `${first.toFixed(3)} s at first, ${second.toFixed(3)} s right after`);
-    return findings;
   },
 };
 
@@ -100,8 +94,7 @@ const erasure: Attack = {
   name: 'erased-while-read',
   promise:
     'An erased name leaves the database and its write-ahead log by itself once another process has read to its end.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
     const name = 'Zebedee Quillfeather';
@@ -127,15 +120,13 @@ const erasure: Attack = {
     reader.close();
     const isGone = await until(8_000, () => !isThere());
     findings.expect(isGone, 'eight seconds later the name is still in the files');
-    return findings;
   },
 };
 
 const emptyKey: Attack = {
   name: 'empty-session-key',
   promise: 'An empty session-key.pem, as a crash leaves it, is replaced at the next start.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     await server.stop();
     const key = join(server.folder, 'session-key.pem');
@@ -148,21 +139,19 @@ const emptyKey: Attack = {
     } catch (error) {
       findings.expect(false, `the start is refused: ${error instanceof Error ? error.message : error}`);
     }
-    return findings;
   },
 };
 
 const syncedKey: Attack = {
   name: 'synced-session-key',
   promise: 'At the first start session-key.pem and its folder are synced to the disk (needs strace).',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const trace = join(arena.newFolder(), 'trace');
     try {
       execFileSync('strace', ['-V'], { stdio: 'pipe' });
     } catch {
       findings.note('not attacked: there is no strace');
-      return findings;
+      return;
     }
     const startedBy = [
       'strace',
@@ -185,7 +174,6 @@ const syncedKey: Attack = {
       .some((line) => line.includes('sync(') && line.includes(`<${server.folder}>`));
     findings.expect(isFileSynced, 'the file is not synced');
     findings.expect(isFolderSynced, 'the folder is not synced after the file got its name');
-    return findings;
   },
 };
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Server } from '../server.ts';
 import { until } from '../waiting.ts';
 
@@ -31,8 +31,7 @@ const upgrade = [
 const foreignHosts: Attack = {
   name: 'foreign-hosts',
   promise: 'A server on a loopback address answers foreign hosts with 421, on every path and for WebSockets.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const foreign = [
       'evil.example',
@@ -54,15 +53,13 @@ const foreignHosts: Attack = {
       const status = await statusOf(server, head);
       findings.expect(status === 421, `${what}: ${status ?? 'no answer'}`);
     }
-    return findings;
   },
 };
 
 const ownHosts: Attack = {
   name: 'own-hosts',
   promise: 'A server on a loopback address answers to the names of this machine.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const { port } = server;
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`, 'localhost']) {
@@ -71,19 +68,16 @@ const ownHosts: Attack = {
     }
     const status = await statusOf(server, ['GET /graphql HTTP/1.1', `Host: localhost:${port}`, ...upgrade]);
     findings.expect(status === 101, `a WebSocket: ${status ?? 'no answer'}`);
-    return findings;
   },
 };
 
 const publicUrl: Attack = {
   name: 'public-host',
   promise: 'With PUBLIC_URL the server answers to its public name.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start({ settings: { PUBLIC_URL: 'https://posts.example.org' } });
     const status = await statusOf(server, [`${query} HTTP/1.1`, 'Host: posts.example.org']);
     findings.expect(status === 200, `posts.example.org: ${status ?? 'no answer'}`);
-    return findings;
   },
 };
 

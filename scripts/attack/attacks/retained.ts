@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { openCrowd, resuming } from '../crowd.ts';
 import { type LiveSocket, sumCounts } from '../live-socket.ts';
@@ -37,8 +37,7 @@ function standing(name: string, what: string, open: (stage: Stage) => Promise<re
   return {
     name,
     promise: `${what} of one address cost at most 64 MB while they stand.`,
-    async run(arena) {
-      const findings = new Findings();
+    async run(arena, findings) {
       const stage = await prepare(arena);
       const sockets = await arena.measure(stage.server, async () => {
         const opened = await open(stage);
@@ -46,7 +45,6 @@ function standing(name: string, what: string, open: (stage: Stage) => Promise<re
         return opened;
       });
       findings.note(`${sockets.length} sockets: ${sumCounts(sockets)}`);
-      return findings;
     },
   };
 }
@@ -173,8 +171,7 @@ const unreadPongs = standing('unread-pongs', 'Pongs that nobody reads', async ({
 const halfSentBodies: Attack = {
   name: 'half-sent-bodies',
   promise: 'Request bodies of one address that never come whole cost at most 64 MB.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server } = await prepare(arena);
     await arena.measure(server, async () => {
       const connections = Array.from({ length: 900 }, () => {
@@ -193,7 +190,6 @@ const halfSentBodies: Attack = {
       await sleep(6_000);
       findings.note(`${connections.filter(({ closed }) => !closed).length} of 900 connections are still open`);
     });
-    return findings;
   },
 };
 

@@ -1,4 +1,4 @@
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { signUp } from '../people.ts';
 
@@ -11,8 +11,7 @@ function attempt(caller: Caller, email: string, password: string) {
 const massSignUp: Attack = {
   name: 'mass-sign-up',
   promise: 'One address creates at most ten accounts in a quarter of an hour, also by one operation of thirty.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server, '127.0.0.3');
     let created = 0;
@@ -30,7 +29,6 @@ const massSignUp: Attack = {
     created = Math.max(created, users.data.length);
     findings.note(`${created} accounts were created`);
     findings.expect(created <= 10, `${created} accounts were created`);
-    return findings;
   },
 };
 
@@ -38,8 +36,7 @@ const lockOut: Attack = {
   name: 'lock-out',
   promise:
     'Eleven wrong passwords from one address do not lock out the owner, who comes from another with the right one.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const owner = arena.caller(server, '127.0.0.2');
     const stranger = arena.caller(server, '127.0.0.3');
@@ -49,15 +46,13 @@ const lockOut: Attack = {
     findings.expect(codes.at(-1) === 'RATE_LIMITED', `the eleventh guess: ${codes.at(-1)}`);
     const reply = await attempt(owner, ada.email, ada.password);
     findings.expect(reply.status === 200, `the owner: ${reply.status} ${reply.code ?? ''}`);
-    return findings;
   },
 };
 
 const manyAddresses: Attack = {
   name: 'guessing-from-many-addresses',
   promise: 'The passwords that many addresses together may try at one account have a bound.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const ada = await signUp(arena.caller(server, '127.0.0.2'));
     const guesses = Array.from({ length: 25 }, async (_, address) => {
@@ -69,15 +64,13 @@ const manyAddresses: Attack = {
     const checked = (await Promise.all(guesses)).flat().filter((code) => code === 'UNAUTHENTICATED').length;
     findings.note(`${checked} of 250 guesses were checked`);
     findings.expect(checked < 250, 'all of 250 guesses were checked');
-    return findings;
   },
 };
 
 const oneOperation: Attack = {
   name: 'guessing-in-one-operation',
   promise: 'An operation of thirty attempts to sign in is limited like thirty operations.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const server = await arena.start();
     const ada = await signUp(arena.caller(server, '127.0.0.2'));
     const fields = Array.from(
@@ -90,7 +83,6 @@ const oneOperation: Attack = {
     const checked = reply.text.split('"UNAUTHENTICATED"').length - 1;
     findings.note(`${checked} guesses were checked`);
     findings.expect(checked <= 10, `${checked} of 30 guesses were checked`);
-    return findings;
   },
 };
 

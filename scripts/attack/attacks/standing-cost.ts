@@ -1,6 +1,6 @@
 import { copyArchive } from '../archive.ts';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack } from '../attack.ts';
 import type { Caller } from '../caller.ts';
 import { openCrowd, resuming } from '../crowd.ts';
 import { type LiveSocket, sumCounts } from '../live-socket.ts';
@@ -83,14 +83,12 @@ const resumed: Attack = {
   name: 'costly-resumed',
   archive: 'posts',
   promise: 'A post stays cheap when one address has 500 resumed subscriptions that cost nearly LIMIT_COST each.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
       const sockets = await openCrowd(arena, stage.server, 5, () => ({ params: resuming(100, stage.cursor) }));
       findings.note(await subscribeAndPost(stage, sockets, 100));
     });
-    return findings;
   },
 };
 
@@ -98,13 +96,11 @@ const charged: Attack = {
   name: 'costly-within-rate',
   archive: 'posts',
   promise: 'A post stays cheap when one address has 90 subscriptions that its rate allowed.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
       findings.note(await subscribeAndPost(stage, await openCrowd(arena, stage.server, 1), 90));
     });
-    return findings;
   },
 };
 
@@ -112,8 +108,7 @@ const personal: Attack = {
   name: 'costly-personal',
   archive: 'posts',
   promise: 'A post stays cheap when one user has 200 resumed subscriptions that ask for the viewer.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
       const authorization = `Bearer ${stage.ada.token}`;
@@ -122,7 +117,6 @@ const personal: Attack = {
       }));
       findings.note(await subscribeAndPost(stage, sockets, 100, 'viewerRole'));
     });
-    return findings;
   },
 };
 
@@ -130,8 +124,7 @@ const replays: Attack = {
   name: 'costly-replay',
   archive: 'posts',
   promise: 'Subscriptions that replay many events with costly selections let others run in between.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     const { caller, ada, room, server, cursor } = stage;
     const fields = Array.from({ length: 25 }, (_, index) => `p${index}: createPost(input: $input) { post { id } }`);
@@ -142,7 +135,6 @@ const replays: Attack = {
       const sockets = await openCrowd(arena, server, 1, () => ({ params: resuming(100, cursor) }));
       findings.note(await subscribeAndPost(stage, sockets, 60));
     });
-    return findings;
   },
 };
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync, statfsSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Arena } from '../arena.ts';
-import { type Attack, Findings } from '../attack.ts';
+import type { Attack, Findings } from '../attack.ts';
 import type { Caller, Reply } from '../caller.ts';
 import { createPost, createRoom, type Person, post, signUp, titles, titlesOf } from '../people.ts';
 import type { Server } from '../server.ts';
@@ -45,35 +45,30 @@ const removed: Attack = {
   name: 'removed-database',
   promise:
     'When the database file is removed, /ready is 503, writes are refused, and no other file is created in its place.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena);
     for (const suffix of ['', '-wal', '-shm']) rmSync(stage.server.databaseFile + suffix, { force: true });
     await expectRefusing(findings, stage);
     await stage.caller.send('{ rooms { data { cursor } } }').catch(() => undefined);
     findings.expect(!existsSync(stage.server.databaseFile), 'a database was created in its place');
-    return findings;
   },
 };
 
 const replaced: Attack = {
   name: 'replaced-database',
   promise: 'When another file takes the place of the database, /ready is 503 and writes are refused.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const [stage, other] = [await prepare(arena), await prepare(arena)];
     await other.server.stop();
     renameSync(other.server.databaseFile, stage.server.databaseFile);
     await expectRefusing(findings, stage);
-    return findings;
   },
 };
 
 const copiedOver: Attack = {
   name: 'copied-over-database',
   promise: 'When an older copy is written over the bytes of the live database, no live stream misses a post silently.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const { server, caller, ada, room } = await prepare(arena);
     await post(caller, ada, room, titles('A', 1, 5));
     await server.stop();
@@ -104,7 +99,6 @@ const copiedOver: Attack = {
       isOver() || missed.length === 0,
       `the stream goes on and missed ${missed.length} of ${acknowledged.length} posts`,
     );
-    return findings;
   },
 };
 
@@ -120,8 +114,7 @@ const fullDisk: Attack = {
   name: 'full-disk',
   promise:
     'On a full disk writes are 503 with Retry-After, the log names the reason, /ready is 503; it recovers by itself.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const stage = await prepare(arena, arena.mountSmall(16));
     const { server, caller } = stage;
     fill(server.folder);
@@ -143,15 +136,13 @@ const fullDisk: Attack = {
     findings.expect(recovers, 'it does not write again once there is space');
     const isReady = await until(5_000, async () => (await caller.statusOf('/ready')) === 200);
     findings.expect(isReady, '/ready stays 503 once there is space');
-    return findings;
   },
 };
 
 const fullAtStart: Attack = {
   name: 'full-disk-at-start',
   promise: 'A start and an import on a full disk end with a line that names the reason.',
-  async run(arena) {
-    const findings = new Findings();
+  async run(arena, findings) {
     const folder = arena.mountSmall(8);
     const { server } = await prepare(arena, folder);
     await server.stop();
@@ -185,7 +176,6 @@ const fullAtStart: Attack = {
         `${what}: ${text.split('\n').at(-1)?.slice(0, 120)}`,
       );
     }
-    return findings;
   },
 };
 
