@@ -196,17 +196,21 @@ interface Counted {
 }
 
 function readCounts({ bus, fanOut, door, logReadCount, dropped, log }: Counted): Metric[] {
-  const { feeds, groups, subscribers, rendered } = fanOut.counts;
+  const { feeds, groups, subscribers, executions } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
     gauge('postroom_groups', 'Selections of theirs, each executed once an event.', groups),
     gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
     gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
     gauge('postroom_websockets', 'Open WebSockets.', door.size),
-    counter('postroom_dropped_connections_total', 'Connections dropped for want of file descriptors.', dropped),
+    counter('postroom_dropped_connections_total', 'Connections dropped because no file descriptor was left.', dropped),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
-    counter('postroom_events_rendered_total', 'Executions of a selection for an event.', rendered),
-    counter('postroom_log_lines_dropped_total', 'Lines lost because standard error took no more.', log.countDropped()),
+    counter('postroom_events_rendered_total', 'Executions of a selection for an event.', executions),
+    counter(
+      'postroom_log_lines_dropped_total',
+      'Log lines dropped because standard error was not read or could not be written.',
+      log.countDropped(),
+    ),
   ];
 }
 

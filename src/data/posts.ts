@@ -141,7 +141,7 @@ export async function findLastPosts(
 
 export function findRoomPosts(
   db: Db,
-  reading: Omit<PostReading, 'sight'>,
+  reading: Pick<PostReading, 'readsBodies'>,
   roomId: string,
   args: ConnectionArguments,
 ): PostConnection {

@@ -76,10 +76,10 @@ export function createSubscribeRequest(given: LiveOperation, stream: RoomStream,
     cost,
     address,
     onLeave,
-    renderShared: (event) => read(operation, (db) => renderShared(operation, stream, event, db)),
-    renderPersonal: (event) =>
+    executeShared: (event) => read(operation, (db) => executeShared(operation, stream, event, db)),
+    executePersonal: (event) =>
       read(operation, (db) =>
-        render(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
+        execute(operation, stream, event, new OperationContext(services, viewer, { db, readsBodies })),
       ),
   };
 }
@@ -98,7 +98,7 @@ function read<T>({ validated, services: { database } }: LiveOperation, work: (db
   return selectsRoomCursor(validated) ? database.snapshot(work) : work(database.db);
 }
 
-async function renderShared(
+async function executeShared(
   operation: LiveOperation,
   stream: RoomStream,
   event: RoomEvent,
@@ -107,8 +107,8 @@ async function renderShared(
   const readsBodies = selectsPostBody(operation.validated);
   const context = new SharedContext(operation.services, { db, readsBodies });
   try {
-    const rendered = await render(operation, stream, event, context);
-    return context.hasAskedForViewer ? personal : rendered;
+    const encoded = await execute(operation, stream, event, context);
+    return context.hasAskedForViewer ? personal : encoded;
   } catch (error) {
     if (context.hasAskedForViewer) return personal;
     throw error;
@@ -116,7 +116,7 @@ async function renderShared(
 }
 
 /** Executes the selection for one event, and encodes the result as the bytes that every transport sends. */
-async function render(
+async function execute(
   { validated, answerBytes, answerOptions }: LiveOperation,
   { project }: RoomStream,
   event: RoomEvent,

@@ -1,7 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 
 /** Frames a result for a transport; all subscribers of the group on this transport share the bytes. */
-export type Encoder = (rendered: EncodedEvent) => Buffer;
+export type Encoder = (event: EncodedEvent) => Buffer;
 
 /** One event for one group of subscribers: executed once, serialised once, and framed once per transport. */
 export class EncodedEvent {

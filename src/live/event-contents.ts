@@ -50,7 +50,7 @@ export function holdContent(event: RoomEvent, budgets: readonly ContentBudget[])
 }
 
 /**
- * Removes the content from the event itself, so that a group that has not rendered the event yet does not retain it.
+ * Removes the content from the event itself, so that a group that has not executed the event yet does not retain it.
  */
 function remove(held: HeldContent): void {
   held.event.content = undefined;

@@ -7,7 +7,7 @@ import { Feeds, type FeedsParts } from './feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Lane } from './lane.ts';
-import type { Render, SubscribeRequest } from './subscribe-request.ts';
+import type { ExecuteEvent, SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
@@ -31,7 +31,7 @@ export class FanOut implements SubscriberHub {
   readonly #costs: GroupCosts;
   readonly #lanes = new WeakMap<Feed, Lanes>();
   readonly #replayBudget = new ReplayBudget();
-  #renderedCount = 0;
+  #executions = 0;
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
@@ -40,10 +40,10 @@ export class FanOut implements SubscriberHub {
   }
 
   /** The numbers of open feeds, groups and subscribers, and the number of executions since the start. */
-  get counts(): { feeds: number; groups: number; subscribers: number; rendered: number } {
+  get counts(): { feeds: number; groups: number; subscribers: number; executions: number } {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
     const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
-    return { feeds: this.#feeds.size, groups, subscribers, rendered: this.#renderedCount };
+    return { feeds: this.#feeds.size, groups, subscribers, executions: this.#executions };
   }
 
   /**
@@ -116,12 +116,12 @@ export class FanOut implements SubscriberHub {
     const groups = this.#groups.get(feed) ?? new Map<string, Group>();
     const known = groups.get(key);
     if (known) return known;
-    const render = isPersonal ? request.renderPersonal : request.renderShared;
+    const execute = isPersonal ? request.executePersonal : request.executeShared;
     const { live, replay } = this.#lanesOf(feed);
     const group: Group = new Group(position, {
       feed,
-      render: this.#renderIn(live, render),
-      replay: this.#renderIn(replay, render),
+      execute: this.#executeIn(live, execute),
+      replay: this.#executeIn(replay, execute),
       replayBudget: this.#replayBudget,
       split: () => this.#split(group),
       onEmpty: () => {
@@ -140,11 +140,11 @@ export class FanOut implements SubscriberHub {
     return lanes;
   }
 
-  #renderIn(lane: Lane, render: Render): Render {
+  #executeIn(lane: Lane, execute: ExecuteEvent): ExecuteEvent {
     return (event) =>
       lane.run(() => {
-        this.#renderedCount += 1;
-        return render(event);
+        this.#executions += 1;
+        return execute(event);
       });
   }
 

@@ -1,7 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import { type Feed, type FeedReader, isLoss } from './feed.ts';
 import { withoutContent } from './recent-events.ts';
-import { personal, type Render } from './subscribe-request.ts';
+import { type ExecuteEvent, personal } from './subscribe-request.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /**
@@ -18,9 +18,9 @@ export class ReplayBudget {
 
 export interface GroupParts {
   feed: Feed;
-  render: Render;
-  /** Renders an event of the past. */
-  replay: Render;
+  execute: ExecuteEvent;
+  /** Executes the selection for an event of the past. */
+  replay: ExecuteEvent;
   replayBudget: ReplayBudget;
   /** Moves each member to the group of its viewer; called if the selection is found to be personal. */
   split: () => void;
@@ -36,17 +36,17 @@ const maxReplayedInAll = 4 * maxReplayedLength;
 const replayedMs = 1_000;
 
 /**
- * Subscribers of one room with equal selections. A group follows the feed and renders each event once for its live
- * members.
+ * Subscribers of one room with equal selections. A group follows the feed and executes the selection once per event, for
+ * all its live members.
  */
 export class Group implements FeedReader {
   readonly feed: Feed;
-  /** The position of the latest event that it has rendered. */
+  /** The position of the latest event that it has executed. */
   position: LogPosition;
   readonly members = new Set<Subscriber>();
   readonly #live = new Set<Subscriber>();
   readonly #parts: GroupParts;
-  readonly #replayed = new Map<number, { subjectId: string; rendered: ReturnType<Render> }>();
+  readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent> }>();
   #replayedLength = 0;
   #forgetting: NodeJS.Timeout | undefined;
   #isPumping = false;
@@ -110,22 +110,22 @@ export class Group implements FeedReader {
     this.#replayedLength = 0;
   }
 
-  /** Renders an event with its content as it is now; members that catch up at the same time share the result. */
-  async replay(event: RoomEvent): ReturnType<Render> {
-    const known = this.#replayed.get(event.seq)?.rendered;
-    const rendered = known ?? this.#parts.replay(withoutContent(event));
-    if (!known) this.#keepReplayed(event, rendered);
-    const result = await rendered;
+  /** Executes the selection for an event with its content as it is now; members that catch up at the same time share the result. */
+  async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
+    const known = this.#replayed.get(event.seq)?.execution;
+    const execution = known ?? this.#parts.replay(withoutContent(event));
+    if (!known) this.#keepReplayed(event, execution);
+    const result = await execution;
     if (result === personal) this.#split();
     return result;
   }
 
-  #keepReplayed({ seq, subjectId }: RoomEvent, rendered: ReturnType<Render>): void {
-    this.#replayed.set(seq, { subjectId, rendered });
+  #keepReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
+    this.#replayed.set(seq, { subjectId, execution });
     this.#forgetting ??= setTimeout(() => this.forgetAll(), replayedMs).unref();
-    rendered.then(
+    execution.then(
       (result) => {
-        if (this.#replayed.get(seq)?.rendered !== rendered) return;
+        if (this.#replayed.get(seq)?.execution !== execution) return;
         const length = result && result !== personal ? result.json.length : 0;
         const { replayBudget } = this.#parts;
         this.#replayedLength += length;
@@ -146,9 +146,9 @@ export class Group implements FeedReader {
         // The feed restarted the group in another history during the read.
         if (position !== this.position) continue;
         if (isLoss(events)) return this.#skipToHead();
-        if (!(await this.#renderAll(events))) return this.#split();
+        if (!(await this.#executeAll(events))) return this.#split();
       }
-      // Without live members there is nothing to render. Members that catch up read from their own positions.
+      // Without live members there is nothing to execute. Members that catch up read from their own positions.
       if (this.#live.size === 0) this.position = this.feed.head;
     } finally {
       // Runs in the same synchronous step as the last check of `head`, so that no notification is missed.
@@ -157,14 +157,14 @@ export class Group implements FeedReader {
   }
 
   /** Returns false if the selection is found to be personal. */
-  async #renderAll(events: readonly RoomEvent[]): Promise<boolean> {
+  async #executeAll(events: readonly RoomEvent[]): Promise<boolean> {
     const { generation } = this.feed;
     for (const event of events) {
-      const rendered = await this.#parts.render(event);
+      const encoded = await this.#parts.execute(event);
       if (generation !== this.feed.generation) return true;
-      if (rendered === personal) return false;
-      this.position = rendered?.position ?? { seq: event.seq, mark: event.mark };
-      if (rendered) for (const member of this.#live) member.deliver(rendered);
+      if (encoded === personal) return false;
+      this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
+      if (encoded) for (const member of this.#live) member.deliver(encoded);
     }
     return true;
   }

@@ -6,7 +6,7 @@ import type { EncodedEvent } from './encoded-event.ts';
 export const personal = Symbol('personal');
 
 /** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
-export type Render = (event: RoomEvent) => Promise<EncodedEvent | null | typeof personal>;
+export type ExecuteEvent = (event: RoomEvent) => Promise<EncodedEvent | null | typeof personal>;
 
 export interface SubscribeRequest {
   roomId: string;
@@ -34,6 +34,6 @@ export interface SubscribeRequest {
   /** Called when the stream has ended. */
   onLeave: () => void;
   /** Executes the selection without a viewer; returns `personal` if the selection reads the viewer. */
-  renderShared: Render;
-  renderPersonal: Render;
+  executeShared: ExecuteEvent;
+  executePersonal: ExecuteEvent;
 }

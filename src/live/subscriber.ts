@@ -12,7 +12,7 @@ import { personal, type SubscribeRequest } from './subscribe-request.ts';
 /** The receiver of a subscriber's events: one operation on a WebSocket, or one SSE response. */
 export interface Sink {
   /** Writes one event; it never fails. */
-  write(rendered: EncodedEvent): void;
+  write(event: EncodedEvent): void;
   /** Whether the bytes that wait on the socket exceed the limit for a live subscriber. */
   isFull(): boolean;
   /** Calls back once, when the socket has drained. */
@@ -33,7 +33,7 @@ export interface SubscriberHub {
 const batchLength = 64;
 
 /**
- * One stream of one client. A live subscriber receives the events that its group renders. A subscriber that has fallen
+ * One stream of one client. A live subscriber receives the events that its group sends. A subscriber that has fallen
  * behind reads the log at its own pace, then becomes live again. `position` only increases, and only events after it
  * are sent: each once, in order.
  */
@@ -85,11 +85,11 @@ export class Subscriber {
     else this.#catchUp();
   }
 
-  deliver(rendered: EncodedEvent): void {
-    if (rendered.position.seq <= this.position.seq || !this.#sink) return;
-    if (this.#sink.isFull()) return this.fallBehind(rendered.previous);
-    this.position = rendered.position;
-    this.#sink.write(rendered);
+  deliver(encoded: EncodedEvent): void {
+    if (encoded.position.seq <= this.position.seq || !this.#sink) return;
+    if (this.#sink.isFull()) return this.fallBehind(encoded.previous);
+    this.position = encoded.position;
+    this.#sink.write(encoded);
   }
 
   /** Moves the position of a live subscriber forward; all events up to it were sent, or left out by the selection. */
@@ -134,7 +134,7 @@ export class Subscriber {
     this.#sink?.cut();
   }
 
-  /** The stream cannot keep up: its client must read the room again and resume from there. */
+  /** The stream cannot keep up: its client must query the room again and resume from there. */
   endSlow(): void {
     this.#endLost('trimmed');
   }
@@ -175,13 +175,13 @@ export class Subscriber {
   async #replay(events: readonly RoomEvent[]): Promise<void> {
     for (const event of events) {
       await yieldWhenDue();
-      const rendered = await this.#group?.replay(event);
-      if (rendered === undefined || rendered === personal || this.#hasLeft) return;
+      const encoded = await this.#group?.replay(event);
+      if (encoded === undefined || encoded === personal || this.#hasLeft) return;
       if (this.#generation !== this.feed.generation) return;
-      // The event was sent live while it was rendered here.
+      // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;
-      this.position = rendered?.position ?? { seq: event.seq, mark: event.mark };
-      if (rendered) this.#sink?.write(rendered);
+      this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
+      if (encoded) this.#sink?.write(encoded);
       if (this.#sink?.isFull()) return;
     }
   }

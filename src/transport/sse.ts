@@ -79,12 +79,12 @@ class EventStreamSink implements Sink {
     this.#options = options;
   }
 
-  write(rendered: EncodedEvent): void {
+  write(event: EncodedEvent): void {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
-    const event = rendered.encode(encodeEvent);
-    if (event.length > maxBufferedBytes && this.#options.account.isCrowded) return this.#options.endSlow();
-    this.#response.write(event, () => this.#recount());
+    const bytes = event.encode(encodeEvent);
+    if (bytes.length > maxBufferedBytes && this.#options.account.isCrowded) return this.#options.endSlow();
+    this.#response.write(bytes, () => this.#recount());
     this.#recount();
   }
 

@@ -76,7 +76,7 @@ export class RetainedAccount {
   }
 
   #refusal(bytes: number): ClientError {
-    const message = `The server keeps at most ${this.#limit} bytes for one ${this.#whose}: it keeps ${this.used}, and ${bytes} more are needed.`;
+    const message = `The server holds at most ${this.#limit} bytes for one ${this.#whose}: it holds ${this.used}, and this needs ${bytes} more.`;
     return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 }

@@ -40,7 +40,7 @@ export function createSignInLimit(attempts: number): SignInLimit {
 }
 
 function assertWithin({ isOver, resetMs }: Charged): void {
-  if (isOver) throw new ClientError('RATE_LIMITED', 'Too many attempts to sign in or up.', { retryAfterMs: resetMs });
+  if (isOver) throw new ClientError('RATE_LIMITED', 'Too many sign-in or sign-up attempts.', { retryAfterMs: resetMs });
 }
 
 /** The hash has the same length for any text, so that the memory used does not grow with the length of the input. */

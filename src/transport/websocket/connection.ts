@@ -142,7 +142,7 @@ export class Connection {
   keepSeen(seen: SeenPositions): void {
     this.#seen = seen;
     for (const [id, cursor] of seen) this.account.add(bytesOfSeen(id, cursor));
-    if (this.account.isOver) this.end(tryAgainLater, 'Too much is kept for this address');
+    if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
   hasSeen(id: string): boolean {
@@ -177,7 +177,7 @@ export class Connection {
     if (bytes === this.#unfinished) return;
     this.account.add(bytes - this.#unfinished);
     this.#unfinished = bytes;
-    if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much is kept for this address');
+    if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
   /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */

@@ -62,9 +62,9 @@ export class LiveIterator implements AsyncGenerator<never, void, void>, Sink {
     await this.return();
   }
 
-  write(rendered: EncodedEvent): void {
-    const event = rendered.encode(encodeNext);
-    if (this.#writer.accepts(event.length)) this.#writer.write(this.#prefix, event);
+  write(event: EncodedEvent): void {
+    const bytes = event.encode(encodeNext);
+    if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes);
     else this.#parts.subscriber.endSlow();
   }
 
