@@ -107,12 +107,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const unsent = new UnsentAnswers(config.limits.answerBytes);
     const retained = new Retained(config.limits);
     const parts: TransportParts = { engine, authenticate, watch, unsent, retained, config, log };
-    const door = createWebSocketEndpoint(parts);
+    const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = createMetrics(() =>
-      readCounts({ bus, fanOut, door, logReadCount, dropped: dropped?.count ?? 0, log }),
+      readCounts({ bus, fanOut, webSockets, logReadCount, dropped: dropped?.count ?? 0, log }),
     );
-    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, door.upgrade);
+    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, webSockets.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
@@ -126,7 +126,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       url,
       async close() {
         const closed = new Promise((done) => http.close(done));
-        await Promise.all([door.close(), fanOut.close()]);
+        await Promise.all([webSockets.close(), fanOut.close()]);
         // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
         const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
@@ -189,20 +189,20 @@ function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
 interface Counted {
   bus: Bus;
   fanOut: FanOut;
-  door: WebSocketEndpoint;
+  webSockets: WebSocketEndpoint;
   logReadCount: number;
   dropped: number;
   log: Log;
 }
 
-function readCounts({ bus, fanOut, door, logReadCount, dropped, log }: Counted): Metric[] {
+function readCounts({ bus, fanOut, webSockets, logReadCount, dropped, log }: Counted): Metric[] {
   const { feeds, groups, subscribers, executions } = fanOut.counts;
   return [
     gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
     gauge('postroom_groups', 'Selections of theirs, each executed once an event.', groups),
     gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
     gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
-    gauge('postroom_websockets', 'Open WebSockets.', door.size),
+    gauge('postroom_websockets', 'Open WebSockets.', webSockets.size),
     counter('postroom_dropped_connections_total', 'Connections dropped because no file descriptor was left.', dropped),
     counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
     counter('postroom_events_rendered_total', 'Executions of a selection for an event.', executions),

@@ -202,7 +202,7 @@ export class Operation implements PreparedOperation {
     const { database } = this.#parts.services;
     if (!selectsRoomCursor(this.#validated)) return this.#run(database.db);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.remember(async (past) => this.#run(database.db, past));
+    return database.keepSnapshot(async (past) => this.#run(database.db, past));
   }
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {

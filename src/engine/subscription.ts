@@ -39,7 +39,7 @@ export interface LiveOperation {
   answerOptions: AnswerOptions;
 }
 
-interface Traits {
+interface OperationTraits {
   /** Equal for equal operations of equal documents, whichever syntax tree they were parsed to. */
   id: string;
   isPersonal: boolean;
@@ -51,7 +51,7 @@ interface Traits {
 }
 
 /** Equal documents share one syntax tree while any subscription runs it. */
-const traitsOf = new WeakMap<OperationDefinitionNode, Traits>();
+const traitsOf = new WeakMap<OperationDefinitionNode, OperationTraits>();
 
 /**
  * Creates the fan-out's request for one subscription. The parameter `after` takes precedence over the stream's own
@@ -139,7 +139,7 @@ async function execute(
   return new EncodedEvent(event, cursor, toJson({ errors: [error] }));
 }
 
-function findTraits({ operation, document }: ValidatedSubscriptionArgs): Traits {
+function findTraits({ operation, document }: ValidatedSubscriptionArgs): OperationTraits {
   const text = document.loc?.source.body ?? print(document);
   const id = hash('sha256', `${operation.name?.value ?? ''} ${text}`, 'base64url');
   return { id, isPersonal: false, resumeVariable: findResumeVariable(operation, document) };

@@ -59,7 +59,7 @@ export class GroupCosts {
     if (this.#isKnown(group)) return false;
     charge();
     // Concurrent subscriptions to one new group are charged once.
-    this.#rememberClosed(group);
+    this.#keepClosed(group);
     return true;
   }
 
@@ -100,10 +100,10 @@ export class GroupCosts {
     entry.holders -= 1;
     if (entry.holders > 0) return;
     this.#groups.delete(entry.key);
-    this.#rememberClosed(entry.key);
+    this.#keepClosed(entry.key);
   }
 
-  #rememberClosed(group: string): void {
+  #keepClosed(group: string): void {
     const now = performance.now();
     this.#closed.delete(group);
     this.#closed.set(group, now);

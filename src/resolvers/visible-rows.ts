@@ -17,9 +17,9 @@ export interface RoomAccess {
  * For use within a change. @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer.
  */
 export async function findRoomOrThrow(db: Db, viewer: Viewer, id: string): Promise<RoomAccess> {
-  const standing = await findRoomAccess(db, viewer, id);
-  if (!standing) throw new ClientError('NOT_FOUND', 'There is no such room.');
-  return standing;
+  const access = await findRoomAccess(db, viewer, id);
+  if (!access) throw new ClientError('NOT_FOUND', 'There is no such room.');
+  return access;
 }
 
 /**

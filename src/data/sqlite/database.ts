@@ -55,7 +55,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     transaction: (work, options) => writer.transaction(work, options),
     // A snapshot only reads, so it does not wait for the writer.
     snapshot: (work) => snapshots.use((db) => db.transaction().execute(work)).finally(() => void purge.runWhereDue()),
-    remember: (work) =>
+    keepSnapshot: (work) =>
       past
         .use((db) => db.transaction().execute(async (past) => work(await settle(past))))
         .finally(() => void purge.runWhereDue()),

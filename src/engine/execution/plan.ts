@@ -219,13 +219,13 @@ export class Planner {
     if (isListType(type)) return { kind: 'list', isNonNull, item: this.#planCompletion(type.ofType, nodes) };
     if (isLeafType(type)) return { kind: 'leaf', isNonNull, type };
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const selectionOf = remember((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
+    const selectionOf = cacheByKey((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
     return { kind: 'object', isNonNull, selection: new PlannedSelection(() => selectionOf(type)) };
   }
 }
 
-function remember<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+function cacheByKey<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {
     let value = known.get(key);

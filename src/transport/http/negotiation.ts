@@ -16,20 +16,20 @@ export interface Accepted {
 }
 
 const maxRanges = 50;
-const maxRemembered = 200;
-const maxRememberedLength = 500;
-const remembered = new Map<string, Accepted>();
+const maxCached = 200;
+const maxCachedLength = 500;
+const cached = new Map<string, Accepted>();
 
 /**
  * Parses an `Accept` header (RFC 9110, 12.5.1). Results are cached, because clients send only a few different values.
  */
 export function parseAccept(accept = ''): Accepted {
-  const known = remembered.get(accept);
+  const known = cached.get(accept);
   if (known) return known;
   const accepted = negotiate(readRanges(accept.trim() || '*/*'));
-  if (accept.length > maxRememberedLength) return accepted;
-  if (remembered.size >= maxRemembered) remembered.clear();
-  remembered.set(accept, accepted);
+  if (accept.length > maxCachedLength) return accepted;
+  if (cached.size >= maxCached) cached.clear();
+  cached.set(accept, accepted);
   return accepted;
 }
 

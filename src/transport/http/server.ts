@@ -19,7 +19,7 @@ import { readTarget } from './target.ts';
 /** The latest exchange of a socket, as a property of the socket: this costs the garbage collector the least. */
 const latest = Symbol('latest exchange');
 
-interface Carrier {
+interface WithExchange {
   [latest]?: Exchange | undefined;
 }
 
@@ -45,9 +45,9 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const hosts = new OwnHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const carrier = request.socket as Socket & Carrier;
-    carrier.setNoDelay(true);
-    carrier[latest] = handle(request, response, !server.listening);
+    const socket = request.socket as Socket & WithExchange;
+    socket.setNoDelay(true);
+    socket[latest] = handle(request, response, !server.listening);
     response.on('close', forget);
   };
   const server = createServer(settings, onRequest);
@@ -96,8 +96,8 @@ function ignore(): void {}
 
 /** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
 function forget(this: ServerResponse): void {
-  const carrier = this.req.socket as Socket & Carrier;
-  if (carrier[latest]?.response === this) carrier[latest] = undefined;
+  const socket = this.req.socket as Socket & WithExchange;
+  if (socket[latest]?.response === this) socket[latest] = undefined;
 }
 
 /** Refused connections never reach the HTTP parser. */
@@ -122,7 +122,7 @@ function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: 
 /**
  * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
  */
-function endStalled(socket: Socket & Carrier): void {
+function endStalled(socket: Socket & WithExchange): void {
   const last = socket[latest];
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
   if (!isWaiting) socket.destroy();
@@ -134,7 +134,7 @@ const refused = new WeakSet<Duplex>();
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
-  socket: Duplex & Carrier,
+  socket: Duplex & WithExchange,
 ): void {
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;

@@ -26,7 +26,7 @@ import type { Start } from './starting.ts';
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
 /** A placeholder for the errors of a refused operation; `onError` replaces it with the real ones. */
-const carrier = new GraphQLError('refused');
+const placeholder = new GraphQLError('refused');
 
 type ConnectionContext = Context<Record<string, unknown> | undefined, Connection>;
 
@@ -54,11 +54,11 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       const prepared = await prepare(parts, context, payload, call);
       clearPayload(payload);
       if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
-      start.stand();
+      start.markStarted();
       const { errors = [] } = prepared.body;
-      const carriers = [carrier];
-      refusals.set(carriers, errors);
-      return carriers;
+      const placeholders = [placeholder];
+      refusals.set(placeholders, errors);
+      return placeholders;
     },
     execute: (args) => execute(operationOf(args), engine),
     subscribe(args) {
@@ -155,7 +155,7 @@ async function execute(
   { id, prepared, start, call, connection }: SocketOperation,
   engine: Engine,
 ): Promise<ExecutionResult | AsyncGenerator<never>> {
-  start.stand();
+  start.markStarted();
   if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
   try {
     const { body, json } = await connection.execute(id, prepared);
@@ -177,8 +177,8 @@ async function subscribe(
 ): Promise<AsyncGenerator<never>> {
   const after = connection.takeSeen(id);
   const subscriber = await prepared
-    .subscribe({ account: connection.account, after, onFound: start.stand })
-    .finally(start.stand);
+    .subscribe({ account: connection.account, after, onFound: start.markStarted })
+    .finally(start.markStarted);
   if (isAnswer(subscriber)) return refusedIterator(subscriber);
   connection.addStream(id, { subscriber, begunBy: call.viewer });
   return new LiveIterator({

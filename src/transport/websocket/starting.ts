@@ -3,7 +3,7 @@ export interface Start {
   /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
   earlier: Promise<unknown>;
   /** Called when the operation runs, is refused, or its subscription has found its position in the log. */
-  stand: () => void;
+  markStarted: () => void;
 }
 
 /**
@@ -19,7 +19,7 @@ export class Starting {
     const { promise, resolve } = Promise.withResolvers<void>();
     // Without the result: each array would contain the one before, and a long-lived socket would keep them all.
     this.#all = Promise.all([earlier, promise]).then(ignore);
-    return { earlier, stand: resolve };
+    return { earlier, markStarted: resolve };
   }
 }
 
