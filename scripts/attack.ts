@@ -8,12 +8,12 @@ import { describeSeen, formatTable } from './attack/table.ts';
 /*
  * npm run attack [-- --only NAME | --list]
  *
- * Attacks servers that it starts itself, each the real program in a process of its own with the default limits, over
- * loopback. Each attack states what must hold. The table shows for each whether it held, how far the resident memory of
- * the server grew (and what was retained once the garbage was collected), and the longest block of its event loop.
- * It ends with 1 when any attack is broken. An attack takes 60 s at the most, all of them ten minutes.
+ * Starts servers and attacks them over loopback. Each server is the real program in its own process with the default
+ * limits. Each attack has a promise. The table shows whether the promise held, the growth of the server's resident
+ * memory, the memory that is retained after garbage collection, and the longest block of the event loop.
+ * The exit status is 1 when a promise is broken. An attack takes at most 60 s, and all of them at most ten minutes.
  *
- * Some attacks mount a small file system in memory, which only root may.
+ * Some attacks mount a small tmpfs file system, which requires root.
  */
 
 const maxMinutes = 10;
@@ -25,7 +25,7 @@ if (values.list) list();
 else if (chosen.length === 0) refuse(values.only ?? '');
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 
-/** The attack of this name, or those whose names contain it. */
+/** The attack with this name, or else all attacks whose names contain it. */
 function choose(name = ''): readonly Attack[] {
   const exact = attacks.filter((attack) => attack.name === name);
   return exact.length > 0 ? exact : attacks.filter((attack) => attack.name.includes(name));
@@ -36,11 +36,11 @@ function list(): void {
 }
 
 function refuse(name: string): void {
-  console.error(`There is no attack "${name}"; --list shows all.`);
+  console.error(`There is no attack "${name}"; use --list to show all attacks.`);
   process.exitCode = 1;
 }
 
-/** Whether all of them held. */
+/** Whether every attack ran and every promise held. */
 async function runAll(chosen: readonly Attack[]): Promise<boolean> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void giveUp());
   const end = performance.now() + maxMinutes * 60_000;

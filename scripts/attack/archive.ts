@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/* Databases that are large enough for reads to take long; each is imported once, and copied for each attack. */
+/* Databases that are large enough for slow reads. Each is imported once and copied for each attack. */
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 const archives = {
-  /** 100,000 short posts by 1,000 users in a room. */
+  /** 100,000 short posts by 1,000 users in one room. */
   posts: () => createHistory({ posts: 100_000, users: 1_000, body: 'short' }),
-  /** 120 posts of the largest size: 80 kB each. */
+  /** 120 posts of the maximum size, 80 kB each. */
   bodies: () => createHistory({ posts: 120, users: 5, body: '\u{1F600}'.repeat(19_990) }),
 };
 
@@ -19,14 +19,14 @@ export type ArchiveName = keyof typeof archives;
 
 const imported = new Map<ArchiveName, string>();
 
-/** Imports it, unless it was imported before; the folder where it is. */
+/** Returns the folder of the imported archive. The first call imports it. */
 export function importArchive(name: ArchiveName): string {
   const folder = imported.get(name) ?? importHistory(archives[name]());
   imported.set(name, folder);
   return folder;
 }
 
-/** Puts a copy of the archive into `folder`, as the database of a server there. */
+/** Copies the archive into `folder` under the file name that a server uses for its database. */
 export function copyArchive(name: ArchiveName, folder: string): void {
   copyFileSync(join(importArchive(name), 'postroom.db'), join(folder, 'postroom.db'));
 }
@@ -36,7 +36,7 @@ export function removeArchives(): void {
   imported.clear();
 }
 
-/** The room of every archive. */
+/** The name of the only room in each archive. */
 export const archiveRoom = 'archive';
 
 interface HistoryOptions {

@@ -15,28 +15,28 @@ export const megabyte = 1_000_000;
 export interface Measured {
   /** Growth of the resident memory at its peak. */
   growthMb: number;
-  /** What the attack leaves behind in the memory of JavaScript; undefined when it was not measured. */
+  /** Growth of the JavaScript heap and buffers after garbage collection; undefined when it was not measured. */
   retainedMb: number | undefined;
-  /** Infinity when the process did not answer any more. */
+  /** Infinity when the process no longer responds. */
   blockMs: number;
   neighbour: { quiet: Latencies; attacked: Latencies } | undefined;
   addresses: number;
 }
 
 export interface MeasureOptions {
-  /** How many addresses attack; each may leave 64 MB behind. */
+  /** The number of attacking addresses; the server may retain 64 MB for each. */
   addresses?: number;
   hasNeighbour?: boolean;
 }
 
-/** What one attack uses. Everything in it is gone after the attack. */
+/** The servers, clients and files of one attack. `close` removes all of them. */
 export class Arena {
   readonly folder = mkdtempSync(join(tmpdir(), 'postroom-attack-'));
   readonly servers: Server[] = [];
   readonly #cleanups: (() => void)[] = [];
   #folders = 0;
   measured: Measured | undefined;
-  /** Rejects when a server dies without being told to. */
+  /** Rejects when a server exits unexpectedly. */
   readonly died: Promise<never>;
   readonly #die: (reason: unknown) => void;
 
@@ -54,12 +54,12 @@ export class Arena {
     return folder;
   }
 
-  /** A server that is ready. */
+  /** Starts a server and waits until it is ready. */
   async start(options: Partial<ServerOptions> = {}): Promise<Server> {
     return this.launch(options).ready();
   }
 
-  /** A server that is starting. */
+  /** Starts a server and does not wait until it is ready. */
   launch(options: Partial<ServerOptions> = {}): Server {
     const server = new Server({ folder: options.folder ?? this.newFolder(), ...options });
     this.servers.push(server);
@@ -79,7 +79,7 @@ export class Arena {
     return socket;
   }
 
-  /** A small file system of its own, in memory. @throws Error when this user may not mount one. */
+  /** Mounts a tmpfs file system of this size. @throws Error when this user is not allowed to mount it. */
   mountSmall(megabytes: number): string {
     const folder = this.newFolder();
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' });
@@ -91,7 +91,7 @@ export class Arena {
     this.#cleanups.push(cleanup);
   }
 
-  /** Measures the server while `work` attacks it; what is retained is read before the attackers leave. */
+  /** Measures the server while `work` attacks it. Retained memory is read while the attackers are still connected. */
   async measure<T>(server: Server, work: () => Promise<T>, options: MeasureOptions = {}): Promise<T> {
     const { addresses = 1, hasNeighbour = true } = options;
     const neighbour = hasNeighbour
@@ -120,7 +120,7 @@ export class Arena {
     }
   }
 
-  /** The growth of whichever server grew most, and the longest block of those that still run, when the attack measured nothing itself. */
+  /** For an attack without its own measurement: the largest growth and the longest block of all servers. */
   async measureAll(): Promise<Measured> {
     const reports = await Promise.all(
       this.servers.filter(({ isRunning }) => isRunning).map((server) => server.report()),
@@ -140,7 +140,7 @@ export class Arena {
       try {
         cleanup();
       } catch {
-        // The rest is cleaned up all the same.
+        // The remaining cleanups must still run.
       }
     }
     rmSync(this.folder, { recursive: true, force: true });

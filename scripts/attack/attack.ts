@@ -2,17 +2,17 @@ import type { ArchiveName } from './archive.ts';
 import type { Arena } from './arena.ts';
 
 export interface Attack {
-  /** For `--only`. */
+  /** The name that `--only` selects. */
   name: string;
-  /** What must hold, as a sentence. */
+  /** The behaviour that must hold, as a sentence. */
   promise: string;
-  /** Which archive it needs: to import that takes long, and is not counted as the attack's time. */
+  /** The archive that the attack needs. The import is slow, so it is not part of the attack's time. */
   archive?: ArchiveName;
-  /** Attacks servers of the arena, and adds what it saw to the findings. It need not clean up. */
+  /** Attacks servers of the arena and adds its results to the findings. The arena cleans up. */
   run(arena: Arena, findings: Findings): Promise<void>;
 }
 
-/** What an attack saw. Its promise is broken when there is any fault. */
+/** The results of an attack. Its promise is broken when there is at least one fault. */
 export class Findings {
   readonly faults: string[] = [];
   readonly notes: string[] = [];
@@ -21,7 +21,7 @@ export class Findings {
     this.notes.push(text);
   }
 
-  /** `fault` says what was seen instead. */
+  /** `fault` describes the behaviour that was observed instead. */
   expect(isTrue: boolean, fault: string): void {
     if (!isTrue) this.faults.push(fault);
   }

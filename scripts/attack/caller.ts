@@ -22,7 +22,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** A client over HTTP from an address of its own, on connections that are kept. */
+/** An HTTP client with its own address and keep-alive connections. */
 export class Caller {
   readonly address: string;
   readonly #server: Server;
@@ -50,7 +50,7 @@ export class Caller {
     return within(timeoutMs, 'an answer', readReply(call, JSON.stringify({ query, variables })));
   }
 
-  /** The data of an operation that must succeed. */
+  /** Returns the data of an operation. @throws Error when the operation fails. */
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
   async ask(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<any> {
     const reply = await this.send(query, variables, { token });
@@ -70,7 +70,7 @@ export class Caller {
     );
   }
 
-  /** A request whose bytes the attack sends itself. */
+  /** A request whose body the attack sends itself. */
   request(options: { method: string; path: string; headers?: Record<string, string> }): ClientRequest {
     const { port } = this.#server;
     const call = request({ host: '127.0.0.1', port, localAddress: this.address, agent: this.#agent, ...options });
@@ -88,7 +88,7 @@ async function readReply(call: ClientRequest, body?: string): Promise<Reply> {
   call.end(body);
   const [response] = (await answered) as [IncomingMessage];
   const bytes = await buffer(response);
-  // More than this is only counted.
+  // A larger answer is only counted, not parsed.
   const text = bytes.length > 20_000_000 ? '' : bytes.toString();
   const { data, errors } = /json/.test(response.headers['content-type'] ?? '') && text ? JSON.parse(text) : {};
   return {

@@ -4,7 +4,7 @@ import type { Server } from './server.ts';
 
 const openedAtOnce = 50;
 
-/** Many sockets of one client. */
+/** Opens `count` sockets, at most `openedAtOnce` at a time. */
 export async function openCrowd(
   arena: Arena,
   server: Server,
@@ -22,7 +22,7 @@ export async function openCrowd(
   return sockets;
 }
 
-/** `connectionParams` by which so many subscriptions, `s0` and so on, resume and are not charged to the rate. */
+/** `connectionParams` with which `count` subscriptions, `s0`, `s1` and so on, resume without a charge to the rate. */
 export function resuming(count: number, cursor: string): Record<string, unknown> {
   return { live: { seen: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, cursor])) } };
 }

@@ -44,13 +44,13 @@ export class EventStream {
       try {
         return [JSON.parse(json)];
       } catch {
-        // It has not come whole.
+        // The event is incomplete.
         return [];
       }
     });
   }
 
-  /** What ended it, or why it was refused. */
+  /** The error that ended or refused the stream. */
   get error(): { extensions: { code: string; live?: { cursor: string } } } | undefined {
     return this.results.find(({ errors }) => errors)?.errors[0];
   }

@@ -15,15 +15,15 @@ export interface SocketOptions {
   address?: string;
   /** The payload of `connection_init`. */
   params?: Record<string, unknown>;
-  /** Whether the messages are kept; a flood only needs them counted. */
+  /** Whether the messages are stored; a flood only needs their counts. */
   keepsMessages?: boolean;
 }
 
-/** graphql-transport-ws by hand. */
+/** A minimal graphql-transport-ws client that gives the attack control of the raw socket. */
 export class LiveSocket {
   readonly webSocket: WebSocket;
   readonly received: Message[] = [];
-  /** The counts of messages by type, of errors by their code. */
+  /** The number of messages by type, and of errors by code. */
   readonly counts: Record<string, number> = {};
   closeCode: number | undefined;
 
@@ -38,7 +38,7 @@ export class LiveSocket {
     this.webSocket.on('message', (data) => this.#receive(JSON.parse(String(data)), keepsMessages));
   }
 
-  /** Resolves once it is acknowledged, or closed: see `closeCode`. */
+  /** Resolves when the connection is acknowledged or closed; see `closeCode`. */
   static async open(server: Server, options: SocketOptions = {}): Promise<LiveSocket> {
     const socket = new LiveSocket(server, options);
     const { webSocket } = socket;
@@ -63,7 +63,7 @@ export class LiveSocket {
     this.send({ type: 'subscribe', id, payload: { query, variables } });
   }
 
-  /** Subscribes; 'live', or the code of the error that it is refused with. */
+  /** Subscribes. Returns 'live', or the code of the error that refused the subscription. */
   async follow(id: string, query: string, variables: Record<string, unknown> = {}): Promise<string> {
     this.subscribe(id, query, variables);
     const isLive = () => this.received.some(({ type, payload }) => type === 'ping' && payload?.live?.[id]);
@@ -71,7 +71,7 @@ export class LiveSocket {
     return isLive() ? 'live' : (this.errorOf(id)?.extensions.code ?? `closed with ${this.closeCode}`);
   }
 
-  /** What ended the operation. */
+  /** The error that ended the operation. */
   errorOf(id: string): { extensions: { code: string; live?: { cursor: string } } } | undefined {
     return this.received.find((message) => message.type === 'error' && message.id === id)?.payload[0];
   }
@@ -83,7 +83,7 @@ export class LiveSocket {
     );
   }
 
-  /** Resolves once the server has handled everything that was sent before, or has closed the socket. */
+  /** Resolves when the server has handled all messages sent before this call, or has closed the socket. */
   async settle(timeoutMs = patienceMs): Promise<void> {
     const pongs = this.counts['pong'] ?? 0;
     this.send({ type: 'ping' });
@@ -111,7 +111,7 @@ export class LiveSocket {
   }
 }
 
-/** The counts of several sockets together, and how many were closed with which code. */
+/** The total counts of several sockets, and the number of sockets by close code. */
 export function sumCounts(sockets: readonly LiveSocket[]): string {
   const sum: Record<string, number> = {};
   for (const { counts, closeCode } of sockets) {

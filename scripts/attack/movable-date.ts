@@ -1,7 +1,7 @@
-/* Loaded into a server before its program (node --import): moves its wall clock, and no other, as told over IPC. */
+/* Preloaded into a server with node --import. Moves the wall clock on an IPC message; the monotonic clock is unchanged. */
 
 export interface ClockMove {
-  /** How far from the true time, in milliseconds; it replaces the move before. */
+  /** The offset from the true time in milliseconds. It replaces the previous offset. */
   clockOffsetMs: number;
 }
 

@@ -2,11 +2,11 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/* A worker thread: well-behaved clients at addresses of their own, which ask small queries and measure the answers. */
+/* A worker thread with well-behaved clients at their own addresses. They send small queries and measure the latency. */
 
 export type NeighbourOrder = 'next' | 'stop';
 
-/** Milliseconds to the whole answer. */
+/** Milliseconds until the complete answer. */
 export interface Latencies {
   p50: number;
   p99: number;
@@ -18,7 +18,7 @@ const intervalMs = 20;
 const body = JSON.stringify({ query: '{ users(limit: 1) { data { id } } }' });
 const { port } = workerData as { port: number };
 const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-/** Answers, and questions that still wait for one. */
+/** `waiting` has the start times of requests without an answer; they count with the time that has passed. */
 let latencies: number[] = [];
 let waiting = new Set<number>();
 let failures = 0;

@@ -26,7 +26,7 @@ export async function createRoom(caller: Caller, owner: Person, name = 'hall'): 
 
 export const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
 
-/** Posts with these titles, one after the other. */
+/** Creates posts with these titles, one after the other. */
 export async function post(caller: Caller, author: Person, room: string, titles: readonly string[]): Promise<void> {
   for (const title of titles) await caller.ask(createPost, { input: { room, title } }, author.token);
 }

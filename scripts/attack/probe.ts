@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/* Loaded into a server before its program (node --import): measures the process from inside, and reports over IPC. */
+/* Preloaded into a server with node --import. Measures the process from inside and reports over IPC. */
 
 export type ProbeQuestion = { probe: 'begin' | 'report' };
 
 export interface ProbeReport {
   /**
-   * The longest time that the event loop was blocked since `begin`, in milliseconds, without the time in which the process
-   * was ready to run and other processes had the processors.
+   * The longest block of the event loop since `begin`, in milliseconds. It excludes the time in which the process was
+   * runnable but waited for a processor.
    */
   blockMs: number;
-  /** What JavaScript holds after garbage collection, in its heap and in buffers. */
+  /** The size of the JavaScript heap and of buffers after garbage collection. */
   heldBytes: number;
 }
 
@@ -24,14 +24,14 @@ function measure(): void {
   latest = now;
 }
 
-/** Milliseconds that have passed but for those in which the main thread waited for a processor (proc(5), schedstat). */
+/** Elapsed milliseconds without the time in which the main thread waited for a processor (proc(5), schedstat). */
 function readProgress(): number {
   const [, waitedNs = '0'] = readFileSync('/proc/self/schedstat', 'latin1').split(' ');
   return performance.now() - Number(waitedNs) / 1e6;
 }
 
 function readHeldBytes(): number {
-  // A buffer is only freed by the collection after the one that found it unused.
+  // A buffer is freed one collection after the collection that found it unused.
   for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();
   return heapUsed + Math.max(external, arrayBuffers);
@@ -44,7 +44,7 @@ process.on('message', (question: ProbeQuestion) => {
   measure();
   const report: ProbeReport = { blockMs, heldBytes: readHeldBytes() };
   if (question.probe === 'begin') blockMs = 0;
-  // The collection is the probe's own doing.
+  // The garbage collection above must not count as a block of the server.
   latest = readProgress();
   process.send?.(report);
 });

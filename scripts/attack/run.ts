@@ -12,13 +12,13 @@ export interface Result {
 
 const maxSeconds = 60;
 const maxRetainedMb = 64;
-/** Far above what is promised, so that a busy machine breaks nothing. */
+/** Far above the documented bound, so that a busy machine does not cause a fault. */
 const maxBlockMs = 250;
 const unmeasured: Measured = { growthMb: 0, retainedMb: undefined, blockMs: 0, neighbour: undefined, addresses: 1 };
 
 let current: Arena | undefined;
 
-/** Runs one attack; when it returns, nothing of it is left. */
+/** Runs one attack. All its processes and files are removed before it returns. */
 export async function runAttack(attack: Attack): Promise<Result> {
   if (attack.archive) importArchive(attack.archive);
   const startedAt = performance.now();
@@ -43,15 +43,18 @@ export async function runAttack(attack: Attack): Promise<Result> {
   return { attack, findings, measured, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** Ends whatever is running. */
+/** Ends the current attack. */
 export async function abandon(): Promise<void> {
   await current?.close();
 }
 
-/** What holds for every attack that measures. */
+/** The limits that apply to every attack with a measurement. */
 function judge({ retainedMb = 0, blockMs, addresses }: Measured, findings: Findings): void {
   const allowedMb = maxRetainedMb * addresses;
-  findings.expect(retainedMb <= allowedMb, `it retains ${Math.round(retainedMb)} MB, more than ${allowedMb}`);
+  findings.expect(
+    retainedMb <= allowedMb,
+    `the server retained ${Math.round(retainedMb)} MB; the maximum is ${allowedMb} MB`,
+  );
   const block = Number.isFinite(blockMs) ? `was blocked for ${Math.round(blockMs)} ms` : 'did not answer for 5 s';
   findings.expect(blockMs <= maxBlockMs, `the event loop ${block}`);
 }

@@ -13,26 +13,26 @@ const probe = new URL('./probe.ts', import.meta.url).href;
 const movableDate = new URL('./movable-date.ts', import.meta.url).href;
 
 export interface ServerOptions {
-  /** Every limit that is not named here has its default. */
+  /** A setting that is absent has its default. */
   settings?: Record<string, string>;
-  /** Where its database is; it may be there already. */
+  /** The folder of the database file, which may already exist. */
   folder: string;
-  /** A program that starts node, and its arguments. */
+  /** A command that starts node, for example `strace`, and its arguments. */
   startedBy?: string[];
-  /** File descriptors for its output instead of pipes that are read. */
+  /** File descriptors for the output. By default the output is read through pipes. */
   stdout?: number;
   stderr?: number;
   /** Whether its wall clock can be moved. */
   hasMovableClock?: boolean;
 }
 
-/** The real program in a process of its own, with the probe in it. */
+/** The real program in its own process, with the probe preloaded. */
 export class Server {
   readonly process: ChildProcess;
   readonly folder: string;
-  /** The lines on its standard error. */
+  /** The lines of standard error. */
   readonly log: string[] = [];
-  /** Rejects when it ends without being told to. */
+  /** Rejects when the process exits unexpectedly. */
   readonly died: Promise<never>;
   peakMb = 0;
   port = 0;
@@ -68,7 +68,7 @@ export class Server {
     this.process.once('exit', () => clearInterval(sampling));
   }
 
-  /** Resolves once it serves. */
+  /** Resolves when the server accepts requests. */
   async ready(): Promise<this> {
     await Promise.race([this.died, within(20_000, 'the start of the server', this.#waitForAddress())]);
     await this.begin();
@@ -87,39 +87,39 @@ export class Server {
     return this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** Figures count from here on. */
+  /** Starts a measurement: `growthMb` and `blockMs` are relative to this call. */
   async begin(): Promise<ProbeReport | undefined> {
     const report = await this.#askProbe('begin');
     try {
       // Resets the peak (proc(5)).
       writeFileSync(`/proc/${this.process.pid}/clear_refs`, '5');
     } catch {
-      // Then the peak is that of its whole life.
+      // The peak then covers the whole lifetime of the process.
     }
     this.#samplePeak();
     this.#firstPeakMb = this.peakMb;
     return report;
   }
 
-  /** How far the peak of its resident memory has grown since `begin`. */
+  /** The growth of the peak resident memory since `begin`. */
   get growthMb(): number {
     return this.peakMb - this.#firstPeakMb;
   }
 
-  /** Undefined when it is dead or does not answer for five seconds. */
+  /** Undefined when the process has exited or does not answer within five seconds. */
   report(): Promise<ProbeReport | undefined> {
     this.#samplePeak();
     return this.#askProbe('report');
   }
 
-  /** Moves its wall clock to this far from the true time. */
+  /** Sets the offset of the wall clock from the true time. */
   async moveClock(clockOffsetMs: number): Promise<void> {
     const moved = once(this.process, 'message');
     this.process.send({ clockOffsetMs } satisfies ClockMove);
     await within(5_000, 'moving the clock', moved);
   }
 
-  /** Its exit status; 'killed' when it did not end within ten seconds. */
+  /** Returns the exit status or signal, or 'killed' when the process did not exit within ten seconds. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string | null> {
     this.#isEnding = true;
     if (!this.isRunning) return this.process.exitCode;
@@ -129,7 +129,7 @@ export class Server {
     return 'killed';
   }
 
-  /** Ends it through the probe, whichever program started it. */
+  /** Ends the server through its probe, which also works when another program started it. */
   async leave(): Promise<void> {
     this.#isEnding = true;
     if (this.process.connected) this.process.disconnect();
@@ -138,7 +138,7 @@ export class Server {
 
   async kill(): Promise<void> {
     this.#isEnding = true;
-    // What another program started ends with the channel to its probe.
+    // A signal only reaches the program that started node. The probe exits when its channel closes.
     if (this.process.connected) this.process.disconnect();
     if (!this.isRunning) return;
     const exit = once(this.process, 'exit');
@@ -179,7 +179,7 @@ export class Server {
       const peak = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
       if (peak) this.peakMb = Number(peak) / 1_024;
     } catch {
-      // It is gone; the peak is what was seen last.
+      // The process has exited; the last sample remains the peak.
     }
   }
 }

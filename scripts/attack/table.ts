@@ -3,7 +3,7 @@ import type { Result } from './run.ts';
 
 const maxSeen = 180;
 
-/** In Markdown. */
+/** Formats the results as a Markdown table. */
 export function formatTable(results: readonly Result[]): string {
   const head = ['attack', 'outcome', 'memory, MB', 'longest block, ms', 'neighbour p50/p99, ms', 's', 'seen'];
   const rows = results.map((result) => [
@@ -18,7 +18,7 @@ export function formatTable(results: readonly Result[]): string {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** What is wrong comes first. */
+/** Faults come before notes. */
 export function describeSeen({ findings }: Result): string {
   const seen = [...findings.faults, ...findings.notes].join('; ') || 'as promised';
   const line = seen.replaceAll(/\s+/g, ' ').replaceAll('|', '/');

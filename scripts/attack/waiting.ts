@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An attack that waits for a dead server must end, so that every wait has an end. */
+/** The timeout of every wait, so that an attack on a dead server ends. */
 export const patienceMs = 15_000;
 
-/** @throws Error when `promise` takes longer. */
+/** @throws Error when `promise` takes longer than `timeoutMs`. */
 export async function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs} ms`)), timeoutMs);
@@ -14,7 +14,7 @@ export async function within<T>(timeoutMs: number, what: string, promise: Promis
   }
 }
 
-/** Checks again and again until it is true; false when it never was. */
+/** Polls `check` until it returns true. Returns false after `timeoutMs`. */
 export async function until(timeoutMs: number, check: () => boolean | Promise<boolean>): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   for (;;) {

@@ -11,7 +11,7 @@ const crashes = 30;
 const writers = 4;
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
-/** Posts without a pause until the server is gone; what was acknowledged, in order. */
+/** Creates posts until the server stops answering; appends the id of each acknowledged post to `acknowledged`. */
 async function postUntilGone(postroom: Postroom, author: Person, room: string, acknowledged: string[]): Promise<void> {
   for (;;) {
     try {
@@ -22,7 +22,7 @@ async function postUntilGone(postroom: Postroom, author: Person, room: string, a
   }
 }
 
-/** The ids of the posts that the room's log replays behind `after`, and the position it ends at. */
+/** Replays the events after the cursor `after`. Returns the ids of the posts and the room's current cursor. */
 async function replay(postroom: Postroom, room: string, after: string): Promise<{ ids: string[]; cursor: string }> {
   const { room: now } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
   const cursor: string = now.cursor;
@@ -79,7 +79,7 @@ it.skipIf(!hasStrace)(
     const trace = join(folder, 'trace');
     const pid = String(postroom.process.pid);
     const strace = spawn('strace', ['-f', '-e', 'trace=fsync,fdatasync', '-o', trace, '-p', pid]);
-    // It says so once it is attached.
+    // strace writes to stderr when it is attached.
     await once(strace.stderr, 'data');
     const changes = 200;
     for (let change = 0; change < changes; change += 1) await postroom.createPost(ada, room, 'kept');

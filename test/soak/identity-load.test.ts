@@ -10,38 +10,40 @@ import { TokenMaker } from '../support/tokens.ts';
 import { createRandom } from '../support/unreliable-bus.ts';
 
 const roomCount = 10;
-/** In each room, 100 subscribers: people, of whom some bring tokens that end soon, and applications; some come by SSE. */
+/**
+ * Each room has 100 subscribers: 85 users, 10 of them with tokens that expire soon, and 15 applications. Every tenth
+ * uses SSE.
+ */
 const peopleEach = 85;
 const briefEach = 10;
 const keysEach = 15;
 const streamEvery = 10;
-/** 200 events a second: one to each room at a time. */
+/** 200 events a second: one post to each room every 50 ms. */
 const roundMs = 50;
 const rounds = 120;
-/** So many lose their membership, and so many keys are revoked, in each round. */
+/** The number of memberships removed and of API keys revoked in each round. */
 const removedEach = 4;
 const revokedEach = 1;
 
-/** Why a subscriber is to end; what stays, stays. */
+/** The reason why a subscription ends; `stays` means that it does not end. */
 type Fate = 'removed' | 'revoked' | 'expired' | 'stays';
 
 class Follower {
   readonly room: string;
-  /** Who follows. */
   readonly userId: string;
-  /** Of the key, where it is one. */
+  /** Set only for a subscriber that uses an API key. */
   readonly keyId: string | undefined;
-  /** Whether the token ends soon. */
+  /** Whether the token expires during the load. */
   readonly isBrief: boolean;
   authorization: string;
-  /** When the credentials end, in milliseconds since 1970. */
+  /** The time when the credentials expire, in milliseconds since 1970. */
   expiresAt = Number.POSITIVE_INFINITY;
   readonly seqs: number[] = [];
-  /** The latest `at` of what it got, in milliseconds since 1970. */
+  /** The latest `at` of the received events, in milliseconds since 1970. */
   latest = 0;
   ended: { how: string; at: number } | undefined;
   fate: Fate = 'stays';
-  /** When it was answered that the end is done. */
+  /** The time when the removal or revocation was acknowledged, in milliseconds since 1970. */
   doneAt = 0;
 
   constructor(room: string, userId: string, { keyId, isBrief = false, authorization = '' }: Partial<Follower>) {
@@ -89,7 +91,7 @@ async function followByStream({ graphqlUrl }: PostroomProcess, follower: Followe
   void stream.closed.then(() => follower.end('closed'));
 }
 
-/** Several mutations in one request, in order; to the payload of each. */
+/** Sends several mutations in one request, in order. Returns the payload of each. */
 async function change(postroom: PostroomProcess, fields: readonly string[], { token }: Person) {
   const payloads = await postroom.ask(
     `mutation { ${fields.map((field, n) => `m${n}: ${field}`).join(' ')} }`,
@@ -111,7 +113,7 @@ interface Load {
   file: string;
 }
 
-/** A private room, and who is to follow it. */
+/** Creates a private room and its subscribers. */
 async function furnish({ postroom, owner, file }: Load, name: string): Promise<Follower[]> {
   const create = `createRoom(input: { name: "${name}", visibility: PRIVATE }) { room { id } }`;
   const [made] = await change(postroom, [create], owner);
@@ -131,7 +133,7 @@ async function furnish({ postroom, owner, file }: Load, name: string): Promise<F
   return [...people, ...applications];
 }
 
-/** Some come by SSE. */
+/** Every tenth subscriber uses SSE, the others WebSocket. */
 async function connect({ postroom, tokens }: Load, followers: readonly Follower[], secondsOf: (n: number) => number) {
   const connecting = followers.map(async (follower, n) => {
     const seconds = secondsOf(n);
@@ -142,7 +144,7 @@ async function connect({ postroom, tokens }: Load, followers: readonly Follower[
   await Promise.all(connecting);
 }
 
-/** The room's events as its owner hears them. */
+/** Subscribes to the room's events as its owner. */
 async function witness({ webSocketUrl }: PostroomProcess, { token }: Person, room: string): Promise<ProtocolSocket> {
   const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization: `Bearer ${token}` } });
   await socket.follow(
@@ -169,7 +171,7 @@ it('1,000 subscribers of ten rooms receive no event after their membership, key 
   for (const room of rooms) witnesses.set(room, await witness(postroom, owner, room));
   const { true: brief = [], false: lasting = [] } = Object.groupBy(followers, ({ isBrief }) => `${isBrief}`);
   await connect(load, lasting, () => 600);
-  // Over the time of the load.
+  // The tokens expire at different times during the load.
   await connect(load, brief, (n) => 2 + (n % 5));
   expect(followers).toHaveLength(1_000);
 
@@ -201,7 +203,7 @@ it('1,000 subscribers of ten rooms receive no event after their membership, key 
     }
     for (const follower of takeSome(keys, revokedEach)) {
       const { room, keyId } = follower;
-      // The word behind the revocation tells in the log where that stands.
+      // The post after the revocation marks the position of the revocation in the log.
       const fields = [`revokeApiKey(input: { id: "${keyId}" }) { apiKey { id } }`, createPost(room, `${keyId}`)];
       changes.push(end(follower, 'revoked', fields));
     }
@@ -216,7 +218,7 @@ it('1,000 subscribers of ten rooms receive no event after their membership, key 
     owner,
   );
 
-  /** By room and user or key: the number of the event that says that it has ended. */
+  /** By room and by user or key: the sequence number of the event that marks the removal or revocation. */
   const endedAt = new Map<string, number>();
   const heads = new Map<string, number>();
   for (const [room, socket] of witnesses) {

@@ -4,10 +4,10 @@ import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 const probe = new URL('../support/report-memory.ts', import.meta.url).pathname;
 const program = ['--expose-gc', '--import', probe, ...mainProgram];
-/** As many as one socket may have; each post takes 40 kB. */
+/** The maximum number of subscriptions on one socket. The posts take 40 kB each. */
 const rooms = 50;
 const postsPerRoom = 66;
-/** What the server keeps of recent posts, and as much again for everything else. */
+/** The memory budget of the cache of recent posts, and the same amount for everything else. */
 const maxBytes = 32 * 2 ** 20;
 
 const events = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';

@@ -8,16 +8,16 @@ import { launchProcessForTest, type Person, type PostroomProcess } from '../supp
 import { openDocumented } from '../support/resume-docs.ts';
 
 const roomCount = 10;
-/** One room has the herd, each of the others ten clients. */
+/** One room has most of the clients, each of the others has ten. */
 const clientCount = 1_000;
 const smallCount = 10;
 const cutCount = 3;
 const maxReadsPerRoomAndCut = 5;
-/** 200 events a second, so many to each room. */
+/** 200 events a second: one post to each room every 50 ms. */
 const batchMs = 50;
 const maxRetryWaitMs = 1_000;
 
-/** What one client got; whoever waits for a number hears of it. */
+/** Collects the sequence numbers that one client received; `until` waits for a number. */
 class Client {
   readonly room: string;
   readonly seqs: number[] = [];
@@ -40,7 +40,7 @@ class Client {
   }
 }
 
-/** A post to each room at a time; tells each room's number as it grows. */
+/** Creates one post in each room every `batchMs`; `count` is the number of posts in each room. */
 class Publisher {
   count = 0;
   readonly #mutation: string;
@@ -77,7 +77,7 @@ class Publisher {
   }
 }
 
-/** Reads of the log by room, in the order of time, since `from`. */
+/** The number of log reads for each room between `from` and `to`, in milliseconds since 1970. */
 function countLogReads({ log }: PostroomProcess, from: number, to: number): Map<unknown, number> {
   const reads = log.filter(({ msg, time }) => msg === 'log read' && Number(time) >= from && Number(time) < to);
   return new Map([...Map.groupBy(reads, ({ roomId }) => roomId)].map(([room, { length }]) => [room, length]));

@@ -22,7 +22,7 @@ async function openHall(): Promise<Hall> {
   return { postroom, ada, room };
 }
 
-/** `name` makes it a selection of its own, whose bytes no other reader shares. */
+/** A different `name` makes a different selection, whose encoded events are not shared with other readers. */
 function follow({ room }: Hall, name = 'kind'): string {
   return `subscription { roomEvents(room: "${room}") { cursor ${name}: __typename ... on PostCreated { post { body } } } }`;
 }
@@ -53,7 +53,7 @@ it('clients that pause reading cost the server no memory, delay no other client,
     await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count, bytes });
     await expectAllInOrder(neighbours, count);
     peaks.push(peakMemoryOf(hall.postroom));
-    // They were left behind, not dropped: what the kernel holds is not all of it.
+    // The paused readers are still connected, and the kernel's buffers do not hold all of their events.
     for (const reader of paused) expect(reader.count).toBe(0);
     for (const reader of paused) reader.resume();
     for (const { response } of streams) response.socket.resume();
@@ -76,14 +76,14 @@ it('a hundred clients that pause reading cost only the data that waits on their 
   const hall = await openHall();
   const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
   if (!neighbour) throw new Error('There is no neighbour.');
-  // The process is warm, so that what grows from here on is theirs.
+  // The process is warmed up first, so that any later growth comes from the paused readers.
   await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count: 400, bytes });
   await expectAllInOrder([neighbour, ...paused], 400);
   for (const reader of paused) reader.pause();
   const before = peakMemoryOf(hall.postroom);
   await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count: count - 400, bytes });
   await expectAllInOrder([neighbour], count);
-  // 800 events for each of them would be 800 MB.
+  // Separate copies of 800 events for each reader would take 800 MB.
   expect(peakMemoryOf(hall.postroom) - before).toBeLessThan(128);
   for (const reader of paused) reader.resume();
   await expectAllInOrder(paused, count);
@@ -108,7 +108,7 @@ it('the server stops reading from a client that does not read its answers, and t
     before = socket.webSocket.bufferedAmount;
     for (let time = 0; time < 50; time += 1) await neighbour.settle();
   }
-  // Most of 80 MB waits in this process to be taken.
+  // Most of the 80 MB is still buffered in the test's process.
   expect(socket.webSocket.bufferedAmount).toBeGreaterThan(50_000_000);
   expect(memoryOf(postroom) - before).toBeLessThan(64);
   socket.rawSocket.resume();

@@ -6,22 +6,25 @@ import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { launch, mainProgram, type PostroomProcess } from '../support/postroom.ts';
 
-/** What one address may leave standing within the default limits costs no more than this, above a server that is idle. */
+/**
+ * The maximum memory that the clients of one address may hold within the default limits, in addition to an idle
+ * server's.
+ */
 const maxBytes = 64 * 2 ** 20;
 const sockets = 1_000;
-/** Several at a time, so that handshakes do not wait in the server's queue for too long. */
+/** Sockets are opened in batches, so that handshakes do not time out in the server's queue. */
 const atOnce = 50;
 
 const probe = new URL('../support/report-memory.ts', import.meta.url).pathname;
 const program = ['--max-semi-space-size=16', '--expose-gc', '--import', probe, ...mainProgram];
-/** The rate would only make it take longer: an attacker has time. */
+/** The rate limit would only slow the test down; an attacker can wait. */
 const settings = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000', STALL_SECONDS: '600' };
 
 interface Hall {
   postroom: PostroomProcess;
   room: string;
   cursor: string;
-  /** Bytes on the heap and outside when nobody is connected. */
+  /** Bytes in use, on the heap and outside it, when no client is connected. */
   idle: number;
 }
 
@@ -38,7 +41,7 @@ async function openHall(): Promise<Hall> {
   return { postroom, room, cursor, idle: await retainedBy(postroom) };
 }
 
-/** What is left after a collection. */
+/** The memory in use after a garbage collection, in bytes. */
 async function retainedBy(postroom: PostroomProcess): Promise<number> {
   const reports = () => postroom.log.filter(({ msg }) => msg === 'memory');
   const before = reports().length;
@@ -53,17 +56,17 @@ async function expectBounded({ postroom, idle }: Hall): Promise<void> {
     readings.push((await retainedBy(postroom)) - idle);
     return readings.at(-1);
   };
-  // What is still being worked on is not left standing.
+  // Memory of work that is still in progress does not count, so the check polls.
   await expect.poll(read, { timeout: 60_000, interval: 1_000 }).toBeLessThan(maxBytes);
   const all = readings.map((bytes) => (bytes / 2 ** 20).toFixed(1)).join(', ');
   process.stdout.write(`${expect.getState().currentTestName}: ${all} MiB\n`);
-  // It is there for others.
+  // The server still answers other clients.
   expect((await fetch(`${postroom.url}/health`)).status).toBe(200);
 }
 
 const plain = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
 
-/** Initialised; the messages that come are kept as texts. */
+/** Opens and initialises a socket; `texts` collects the messages that it receives. */
 async function open({ postroom }: Pick<Hall, 'postroom'>, init: unknown): Promise<Client> {
   const client: Client = Object.assign(new WebSocket(postroom.webSocketUrl, 'graphql-transport-ws'), { texts: [] });
   client.on('error', () => {});
@@ -79,7 +82,7 @@ interface Client extends WebSocket {
   texts: string[];
 }
 
-/** It has got such a text, or is closed. */
+/** Resolves when a message that contains `text` was received or the socket is closed. */
 async function until(client: Client, text: string): Promise<void> {
   while (client.readyState === client.OPEN && !client.texts.some((one) => one.includes(text))) {
     await Promise.race([once(client, 'message'), once(client, 'close')]);
@@ -99,7 +102,7 @@ async function openMany(hall: Hall, init: (index: number) => unknown = () => ({}
   return clients;
 }
 
-/** The beginning of a frame that would be whole with one byte more. */
+/** A frame that is one byte short of complete. */
 const part = Buffer.concat([
   Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]),
   Buffer.alloc(2 ** 18 - 2),
@@ -109,7 +112,7 @@ function sendPart(client: Client): void {
   (client as unknown as { _socket: Socket })._socket.write(part);
 }
 
-/** Everything that the clients sent so far was handled. */
+/** Resolves when the server has handled every message that the clients have sent so far. */
 async function settle(clients: readonly Client[]): Promise<void> {
   await Promise.all(
     clients.map(async (client) => {
@@ -179,7 +182,7 @@ it('messages that are never completed use bounded memory', async () => {
   const hall = await openHall();
   const clients = await openMany(hall);
   for (const client of clients) sendPart(client);
-  // What was sent last is on its way.
+  // A ping on a new socket gives the server time to receive the frames that were sent last.
   await settle([await open(hall, {})]);
   await expect
     .poll(() => clients.filter(({ readyState }) => readyState === WebSocket.CLOSED).length)
@@ -196,7 +199,7 @@ it('events that no client reads use bounded memory', async () => {
   for (const client of clients) subscribe(client, '1', { query, variables: { room } });
   await Promise.all(clients.map((client) => until(client, '"live"')));
   for (const client of clients) client.pause();
-  // 15 kB are copied for each socket.
+  // Each socket has its own copy of the 15 kB.
   for (let n = 0; n < 400; n += 1) await postroom.createPost(eve, room, 'long', 'x'.repeat(15_000));
   await expectBounded(hall);
 });
@@ -205,7 +208,7 @@ it('events of HTTP streams that no client reads use bounded memory', async () =>
   const hall = await openHall();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
-  // Equal ones would share the bytes of each event.
+  // Equal selections would share the encoded bytes of each event.
   const own = (n: number) =>
     `subscription ($room: ID!) { roomEvents(room: $room) { own${n}: __typename ... on PostCreated { post { body } } } }`;
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
@@ -218,7 +221,7 @@ it('events of HTTP streams that no client reads use bounded memory', async () =>
     response.on('error', () => {});
     response.socket.pause();
   }
-  // More than the kernel holds for a client.
+  // The events exceed the kernel's buffers for a client.
   for (let n = 0; n < 120; n += 1) await postroom.createPost(eve, room, 'long', '\u{1f600}'.repeat(15_000));
   await expectBounded(hall);
 });

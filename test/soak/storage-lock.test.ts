@@ -15,7 +15,7 @@ it('of the writes sent while another process holds the lock for eleven seconds, 
   const { sent } = await withDatabaseLocked(databaseFile, async () => {
     const first = Array.from({ length: writes / 2 }, (_, n) => send(`early ${n}`));
     await wait(lockedMs - 2_000);
-    // These still have time left when the lock is released.
+    // These requests have not timed out when the lock is released.
     const last = Array.from({ length: writes / 2 }, (_, n) => send(`late ${n}`));
     await wait(2_000);
     return { sent: [...first, ...last] };
@@ -26,7 +26,7 @@ it('of the writes sent while another process holds the lock for eleven seconds, 
     ...Array<number>(writes / 2).fill(503),
     ...Array<number>(writes / 2).fill(200),
   ]);
-  // It is written after whatever still waited.
+  // This post is written after all the writes that were waiting.
   expect((await send('last')).status).toBe(200);
   const stored = withDatabase(databaseFile, (database) =>
     database.prepare("select count(*) as count from posts where title <> 'last'").get(),

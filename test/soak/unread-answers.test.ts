@@ -4,7 +4,7 @@ import { peakMemoryOf } from '../support/load.ts';
 import { launch, type PostroomProcess } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 
-/** Each answer has 8 MB. */
+/** Each response has 8 MB. */
 const query = '{ posts(limit: 100) { data { body } } }';
 const connections = 4;
 const questions = 20;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => void (await postroom.stop()));
 
-/** What the process came to hold at most, in MiB, above what it held after one such answer. */
+/** The growth of the process's peak memory during `work`, in MiB, measured after one such response. */
 async function growthBy(work: () => Promise<void>): Promise<number> {
   await postroom.ask(query);
   const before = peakMemoryOf(postroom);
@@ -30,7 +30,7 @@ async function growthBy(work: () => Promise<void>): Promise<number> {
   return peakMemoryOf(postroom) - before;
 }
 
-/** Until the server has nothing left to do: a question of an address that has nothing unread, asked over and over. */
+/** Resolves when the server refuses a new request whose client has no unread responses. */
 async function untilRefused(): Promise<void> {
   await expect
     .poll(async () => (await postroom.send('{ __typename }')).status, { timeout: 60_000, interval: 50 })
@@ -55,7 +55,7 @@ it('pipelined answers that the client does not read do not accumulate', async ()
     connection.leave();
   }
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
-  // All of them would be 640 MB.
+  // All of the responses together would take 640 MB.
   expect(growth).toBeLessThan(200);
 });
 

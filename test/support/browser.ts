@@ -5,7 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 const executablePath = '/usr/bin/chromium';
 
 export const hasChromium = existsSync(executablePath);
-/** Behind the title of what is skipped without it. */
+/** Appended to the title of a test that is skipped without Chromium. */
 export const chromiumNote = hasChromium ? '' : ` (skipped: there is no ${executablePath})`;
 
 const quiet = [
@@ -17,16 +17,16 @@ const quiet = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // What the browser would ask its maker of its own accord.
+  // Blocks the requests that Chromium sends to Google on its own.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
-/** With a profile of its own; the caller closes it. */
+/** Launches Chromium with a new profile; the caller closes it. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: quiet });
 }
 
-/** A visitor who was never here, until the end of the test. The window is tall, so that an answer fits on it. */
+/** A browser context without stored data, closed after the test. The window is tall enough to show a whole result. */
 export async function newVisitor(browser: Browser): Promise<BrowserContext> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 2_000 },
@@ -40,16 +40,16 @@ const patience = { timeout: 20_000 };
 
 type Editor = 'query' | 'variables' | 'headers';
 
-/** GraphiQL as one sees and uses it. */
+/** Drives GraphiQL through its user interface. */
 export class Graphiql {
   readonly page: Page;
-  /** Everything the page asked for, its workers and sockets included. */
+  /** The URLs of all requests of the page, including those of its workers and sockets. */
   readonly requested: string[] = [];
-  /** What came over its WebSockets. */
+  /** The frames received over the page's WebSockets. */
   readonly received: string[] = [];
-  /** How many of them could not be opened. */
+  /** The number of WebSockets that could not be opened. */
   refused = 0;
-  /** What went wrong in it: errors that nobody caught, and what the console shows as one. */
+  /** Uncaught errors, and messages that the console shows as errors. */
   readonly faults: string[] = [];
 
   constructor(page: Page) {
@@ -68,7 +68,7 @@ export class Graphiql {
     });
   }
 
-  /** Opens it in a new window of this visitor. */
+  /** Opens GraphiQL in a new page of the context. */
   static async open(context: BrowserContext, url: string): Promise<Graphiql> {
     const graphiql = new Graphiql(await context.newPage());
     await graphiql.page.goto(url);
@@ -76,7 +76,7 @@ export class Graphiql {
     return graphiql;
   }
 
-  /** The schema was read, so that the editors know it. */
+  /** Resolves when the schema is loaded and the editors can use it. */
   async ready(): Promise<void> {
     await this.page.locator('.graphiql-query-editor .view-lines').waitFor();
     await this.page.locator('.graphiql-spinner').waitFor({ state: 'detached' });
@@ -99,7 +99,7 @@ export class Graphiql {
     }
     await this.page.locator(place(editor)).click();
     await this.page.keyboard.press('Control+A');
-    // What is pasted stays as it is; what is typed has its brackets closed.
+    // The text is pasted, because the editor closes brackets in typed text.
     await this.page.evaluate((pasted) => navigator.clipboard.writeText(pasted), text);
     await this.page.keyboard.press('Control+V');
     await expect.poll(() => this.read(editor), patience).toBe(text);
@@ -107,18 +107,18 @@ export class Graphiql {
     if (name) await this.#settled(name);
   }
 
-  /** What is seen of an editor. */
+  /** The visible text of an editor. */
   read(editor: Editor): Promise<string> {
     return this.#text(place(editor));
   }
 
-  /** Presses play, and chooses among several operations. */
+  /** Presses the play button and selects the operation if the document has several. */
   async play(operation?: string): Promise<void> {
     await this.page.locator('.graphiql-execute-button').click();
     if (operation) await this.page.getByRole('menuitem', { name: operation, exact: true }).click();
   }
 
-  /** Waits until the result pane shows this, and returns all of the answer. */
+  /** Waits until the result pane shows `expected`, and returns the whole result. */
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the operation's.
   async shows(expected: object): Promise<any> {
     let answer: unknown;
@@ -130,12 +130,12 @@ export class Graphiql {
     return answer;
   }
 
-  /** A subscription has gone live: the server said from where, which it does by a ping. */
+  /** Resolves when a subscription is live: the server has sent the start position in a ping. */
   async live(): Promise<void> {
     await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), patience).toBeTruthy();
   }
 
-  /** It has parsed what the editor shows, and put it down for its next start: play means this operation. */
+  /** Resolves when GraphiQL has parsed and stored the document, so that the play button runs this operation. */
   async #settled(operation: string): Promise<void> {
     await this.page.waitForFunction((name) => {
       const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('postroom:graphiql:tabState') ?? '{"tabs":[]}');
@@ -143,7 +143,7 @@ export class Graphiql {
     }, operation);
   }
 
-  /** The editor places its lines where they belong, in any order. */
+  /** The editor positions its lines with CSS, and their order in the document can differ. */
   #text(selector: string): Promise<string> {
     return this.page.locator(`${selector} .view-line`).evaluateAll((lines) =>
       lines
@@ -159,7 +159,10 @@ function place(editor: Editor): string {
   return editor === 'query' ? '.graphiql-query-editor' : `.graphiql-editor-tool .graphiql-editor:not(.hidden)`;
 }
 
-/** Undefined while an answer is not whole. A line that is too long is broken, and indented as none is within a string. */
+/**
+ * Returns undefined for an incomplete result. The editor wraps long lines and indents the rest; strings contain no line
+ * breaks.
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text.replaceAll(/\n */g, ''));

@@ -1,4 +1,4 @@
-/* Before the program (node --import): at each SIGUSR2 it holds the event loop ten times, a tenth of a second each. */
+/* Loaded before the program with `node --import`. Each SIGUSR2 blocks the event loop ten times for 100 ms. */
 
 const holdMs = 100;
 

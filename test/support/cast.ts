@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { launchForTest, type Person, type Postroom, run, scratchFolder } from './postroom.ts';
 
-/* Everyone who may ask, and what they ask about. */
+/* The users and applications that send requests, and the objects that they request. */
 
-/** Who asks; the applications of the first three keys are members of the private room, the last is an admin's and no member. */
+/**
+ * The applications of the first three keys are members of the private room. The last key belongs to an admin who is no
+ * member.
+ */
 export const roles = [
   'anonymous',
   'stranger',
@@ -24,7 +27,10 @@ function isKeyRole(role: Role): role is KeyRole {
   return role.startsWith('key ');
 }
 
-/** What an operation is done to, made anew where something was done; the private room is the owner's, its post the member's. */
+/**
+ * The objects of an operation, created again after each change. The private room belongs to the owner, its post to the
+ * member.
+ */
 export interface Ids {
   room: string;
   publicRoom: string;
@@ -32,10 +38,10 @@ export interface Ids {
   draft: string;
   /** A user who is a member of neither room. */
   other: string;
-  /** The owner's account, and the member's. */
+  /** The user ids of the owner and the member. */
   owner: string;
   member: string;
-  /** Of the owner. */
+  /** An API key of the owner. */
   apiKey: string;
   unique: string;
 }
@@ -46,7 +52,7 @@ export interface Cast {
   member: Person;
   stranger: Person;
   admin: Person;
-  /** Of the applications: who they are, and their keys. */
+  /** The user id and the key of each application. */
   applications: Record<KeyRole, { id: string; key: string }>;
 }
 
@@ -87,7 +93,7 @@ export function authorizationOf({ applications, ...people }: Cast, role: Role): 
 
 let count = 0;
 
-/** Two rooms with what stands in them. */
+/** Creates a private and a public room with their posts. */
 export async function furnish({ postroom, owner, member, applications }: Cast): Promise<Ids> {
   count += 1;
   const unique = `n${count}`;
@@ -130,7 +136,7 @@ export async function furnish({ postroom, owner, member, applications }: Cast): 
   };
 }
 
-/** Whether anything is in it. */
+/** Whether `value` contains anything but null, 0 and empty lists or objects. */
 export function holds(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holds);
   if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Decisions read from a tape of numbers. Every tape makes something, a number of 0 the simplest, and so does a tape that
- * has run out: fast-check shrinks the tape, and with it what was made.
+ * Decisions read from a list of numbers, the tape. Every tape gives a valid result, and 0 is the simplest choice. After
+ * the end of the tape every number is 0. When fast-check shrinks the tape, the generated value shrinks too.
  */
 export class Choices {
   readonly #tape: readonly number[];
@@ -12,7 +12,7 @@ export class Choices {
     this.#tape = tape;
   }
 
-  /** 0 to `count` - 1. */
+  /** A whole number from 0 to `count` - 1. */
   below(count: number): number {
     const number = this.#tape[this.#position] ?? 0;
     this.#position += 1;
@@ -25,13 +25,13 @@ export class Choices {
     return items[this.below(Math.max(items.length, 1))];
   }
 
-  /** True in so many of 100 cases; false where the tape has run out. */
+  /** True with a probability of `percent`; false after the end of the tape. */
   chance(percent: number): boolean {
     return this.below(100) >= 100 - percent;
   }
 }
 
-/** Tapes of so many numbers. */
+/** Tapes of `minLength` to `maxLength` numbers. */
 export function choices(minLength = 20, maxLength = 400): fc.Arbitrary<Choices> {
   return fc.array(fc.nat(0xffff), { minLength, maxLength, size: 'max' }).map((tape) => new Choices(tape));
 }

@@ -10,7 +10,7 @@ export interface CredentialReply {
   errors?: ReplyError[];
 }
 
-/** POST /graphql with an Authorization of any kind. */
+/** Sends POST /graphql with any Authorization header. */
 export async function sendAs(
   { graphqlUrl }: Postroom,
   authorization: string | undefined,
@@ -31,7 +31,7 @@ export async function sendAs(
   return { status: response.status, challenge, ...(text.startsWith('{') && JSON.parse(text)) };
 }
 
-/** What a WebSocket says to an Authorization: that it is admitted, or its close code. */
+/** Resolves with `admitted`, or with the close code of a refused WebSocket. */
 export async function connectAs({ webSocketUrl }: Postroom, authorization: unknown): Promise<'admitted' | number> {
   const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
   socket.on('error', () => {});

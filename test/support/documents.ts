@@ -35,17 +35,17 @@ export interface GeneratedRequest {
 
 export interface DocumentOptions {
   kinds?: readonly [OperationTypeNode, ...OperationTypeNode[]];
-  /** How deep selections nest. */
+  /** The maximum nesting of selections. */
   maxDepth?: number;
-  /** How many fields at the most, fragments counted once. */
+  /** The maximum number of fields; a fragment counts once. */
   maxFields?: number;
-  /** Which fields may be selected; all, if absent. */
+  /** Whether a field may be selected; by default every field. */
   admits?: (field: GraphQLField<unknown, unknown>, parentType: string) => boolean;
-  /** A JSON value for an argument or input field of this type; undefined for one of the generator's own. */
+  /** Returns a JSON value for an argument or input field of this type; undefined leaves the choice to the generator. */
   sample?: (type: GraphQLNamedInputType, name: string, choices: Choices) => unknown;
 }
 
-/** Requests that pass every standard rule: nothing is made that would have to be thrown away. */
+/** Valid requests by construction: none has to be discarded. */
 export function requests(schema: GraphQLSchema, options: DocumentOptions = {}): fc.Arbitrary<GeneratedRequest> {
   return choices().map((made) => generateRequest(schema, made, options));
 }
@@ -54,16 +54,16 @@ export function generateRequest(schema: GraphQLSchema, made: Choices, options: D
   return new RequestBuilder(schema, made, options).build();
 }
 
-/** Names that an object without care would take for its own. */
+/** Names that every object inherits from Object.prototype. */
 const treacherousNames = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'] as const;
 const strings = ['', 'a', 'Ada', 'x y', 'ü€𝄞', '"quoted" \\ and\nbroken', '__proto__', '0'] as const;
 const integers = [1, 0, 2, 10, -1, 100, 2 ** 31 - 1] as const;
-/** Lists of lists of types: graphql refuses introspection that nests them. */
+/** Introspection fields that return lists of types: graphql refuses documents that nest them. */
 const nestingIntrospection = new Set(['fields', 'interfaces', 'possibleTypes', 'inputFields']);
 
 interface Place {
   depth: number;
-  /** How many of the lists that introspection may not nest are around. */
+  /** The number of enclosing introspection fields that must not be nested. */
   introspected?: number;
 }
 
@@ -78,10 +78,13 @@ class RequestBuilder {
   readonly #options: DocumentOptions;
   readonly #maxDepth: number;
   #fieldsLeft: number;
-  /** What each response name stands for, in the whole document: so fields of one name can always be merged. */
+  /**
+   * The field and arguments of each response name, for the whole document. Fields with the same name can always be
+   * merged.
+   */
   readonly #responses = new Map<string, string>();
   readonly #fragments: { name: string; type: GraphQLCompositeType; text: string }[] = [];
-  /** By the type and the place that they fit. */
+  /** By the type and the position where the variable is allowed. */
   readonly #variables = new Map<string, Variable[]>();
   readonly #values: Record<string, unknown> = Object.create(null);
   readonly #otherValues: Record<string, unknown> = Object.create(null);
@@ -168,7 +171,7 @@ class RequestBuilder {
     const condition = this.#overlapping(type);
     const directives = this.#directives();
     const selectionSet = this.#selectionSet(condition, place);
-    // The innermost is done first: no fragment can come to contain itself.
+    // The innermost fragment is finished first, so a fragment cannot contain itself.
     const name = treacherousNames[this.#fragments.length + 1] ?? `F${this.#fragments.length}`;
     this.#fragments.push({ name, type: condition, text: `fragment ${name} on ${condition} ${selectionSet}` });
     return `...${name}${directives}`;
@@ -196,11 +199,11 @@ class RequestBuilder {
     const fields = Object.values(type.getFields()).filter((field) => admits(field, type.name));
     const allowed = fields.filter(({ name }) => introspected < 2 || !nestingIntrospection.has(name));
     const leaves = allowed.filter((field) => !isCompositeType(getNamedType(field.type)));
-    // A root may have nothing else to offer.
+    // A root type may have no leaf fields.
     return isEnd && (leaves.length > 0 || depth > 0) ? leaves : allowed;
   }
 
-  /** `alias: name`, or the name alone where it is free or stands for the same already. */
+  /** `alias: name`, or the name alone if it is unused or has the same meaning already. */
   #alias(name: string, meaning: string): string {
     const wanted = this.#choices.chance(25) ? this.#choices.oneOf(['a', 'b', 'name', 'id', ...treacherousNames]) : name;
     const response = (this.#responses.get(wanted) ?? meaning) === meaning ? wanted : `r${this.#responses.size}`;
@@ -230,7 +233,7 @@ class RequestBuilder {
     return this.#literal(type, name, fallback !== undefined);
   }
 
-  /** What may stand at a place of this type in a document: a value, or a variable. */
+  /** A value or a variable that is allowed at a position of this type. */
   #literal(type: GraphQLInputType, name: string, hasDefault = false, mayVary = true): string {
     if (mayVary && this.#choices.chance(35)) {
       return this.#variable(getNullableType(type), name, { isRequired: isNonNullType(type), hasDefault });

@@ -9,13 +9,13 @@ export interface StreamEvent {
   data: any;
 }
 
-/** GraphQL over SSE, read from the bytes as they come; a pause leaves them unread. */
+/** A GraphQL over SSE client that reads the bytes as they arrive; after a pause they stay unread. */
 export class EventStream {
   readonly response: IncomingMessage;
-  /** The events so far; one without data only tells the position. */
+  /** The events received so far. An event without data only has a position. */
   readonly received: StreamEvent[] = [];
   readonly closed: Promise<void>;
-  /** Called with each event as it comes. */
+  /** Called with each event when it arrives. */
   onEvent: ((event: StreamEvent) => void) | undefined;
   heartbeatCount = 0;
   #text = '';
@@ -37,7 +37,7 @@ export class EventStream {
     });
   }
 
-  /** Open, from the first word on, and gone when the test is. */
+  /** Resolves after the first event; the stream is closed after the test. */
   static async open(url: string, query: string, headers: Record<string, string> = {}): Promise<EventStream> {
     const sent = request(url, {
       method: 'POST',
@@ -53,7 +53,7 @@ export class EventStream {
     return stream;
   }
 
-  /** The position it is live from. */
+  /** The position from which the stream is live. */
   get start(): string {
     return this.received[0]?.id ?? '';
   }

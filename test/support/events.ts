@@ -20,7 +20,7 @@ const query = `subscription ($room: ID!, $after: String) {
   }
 }`;
 
-/** The first `count` events of a room behind a cursor, by server-sent events. */
+/** Reads the first `count` events of a room after a cursor, by SSE. */
 export async function readEvents(
   postroom: Postroom,
   { room, after, count }: { room: string; after: string; count: number },

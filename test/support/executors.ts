@@ -5,7 +5,7 @@ import { executeCompiled } from '../../src/engine/execution/compiled.ts';
 
 export type Executor = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
-/** The two that must not be told apart: graphql's own, and ours. */
+/** The two executors that must give equal results: the one of graphql and Postroom's own. */
 export const stock: Executor = executeRootSelectionSet;
 export const compiled: Executor = (args) => {
   const { externalAbortSignal: signal } = args;
@@ -15,13 +15,13 @@ export const compiled: Executor = (args) => {
   return executeCompiled(args, { cancellation });
 };
 
-/** What can be compared of an error: all that leaves, and what it came from. */
+/** The comparable parts of an error: its serialised form and the name of its original error. */
 export function formatError(error: GraphQLError) {
   const { message, ...rest } = error.toJSON();
   return { ...rest, message: unquote(message), cause: error.originalError?.name };
 }
 
-/** Three of graphql's messages quote the value that a resolver returned; ours say the same without it. */
+/** Three messages of graphql quote the value that a resolver returned; Postroom's messages leave it out. */
 function unquote(message: string): string {
   return message
     .replace(/( but got): .*\.$/s, '$1 another.')
@@ -32,7 +32,7 @@ function unquote(message: string): string {
     );
 }
 
-/** The data as plain objects, the order of their keys told. */
+/** The data as nested entries, so that a comparison includes the order of the keys. */
 export function formatData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(formatData);
   if (typeof value !== 'object' || value === null) return value;
@@ -44,10 +44,10 @@ export function formatResult({ data, errors }: ExecutionResult) {
 }
 
 /**
- * Whether two results of the same operation differ only in which of several errors came first. Where resolvers fail in
- * the same moment, the specification leaves open whose error stands for the place that becomes null. So: the data are
- * equal; the same places are null for an error; and every error told is one of those that there are (`all`, of
- * executions that let no error end another's place).
+ * Whether two results of the same operation differ only in which of several errors came first. If several resolvers
+ * fail at the same time, the specification does not define which error is reported for the position that becomes null.
+ * Therefore the data must be equal, the same positions must be null because of an error, and every reported error must
+ * be in `all`, the results of executions in which no error hides another.
  */
 export function differOnlyInRace(one: ExecutionResult, other: ExecutionResult, all: ExecutionResult[]): boolean {
   const possible = new Set(all.flatMap(({ errors = [] }) => errors.map((error) => JSON.stringify(formatError(error)))));

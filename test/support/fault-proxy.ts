@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network between a client and a server that fails on demand. */
+/** A proxy between a client and a server that fails on demand. */
 export interface FaultProxy {
-  /** The target's address, by way of the proxy. */
+  /** The target's URL through the proxy. */
   url: string;
-  /** How many connections go through it. */
+  /** The number of open connections through the proxy. */
   readonly connectionCount: number;
-  /** Resets every connection; new ones are let through. */
+  /** Resets every connection; new connections are accepted. */
   cut(): void;
-  /** No byte passes either way any more; the connections stay. */
+  /** Stops all traffic in both directions; the connections stay open. */
   freeze(): void;
   thaw(): void;
-  /** So many bytes a second go to each client, in tenths of a second; Infinity lifts it. */
+  /** Limits the traffic to each client, applied every 100 ms; Infinity removes the limit. */
   throttle(bytesPerSecond: number): void;
   close(): Promise<void>;
 }
 
 const tickMs = 100;
 
-/** A way: what comes in on one end goes out at the other, as long as the other takes it. */
+/** One direction of a connection, with backpressure. */
 interface Way {
   from: Socket;
   to: Socket;
@@ -51,7 +51,7 @@ export async function createFaultProxy(targetUrl: string): Promise<FaultProxy> {
       flow(way);
     });
     way.to.on('drain', () => flow(way));
-    // What was said before the end still arrives; a reset takes the pair down as one.
+    // Data sent before the end still arrives; an error closes both sides at once.
     way.from.once('close', () => way.to.end());
     way.from.on('error', () => way.to.destroy());
   };
@@ -70,7 +70,7 @@ export async function createFaultProxy(targetUrl: string): Promise<FaultProxy> {
   });
   const timer = setInterval(() => {
     if (bytesPerTick === Number.POSITIVE_INFINITY) return;
-    // What a chunk took beyond its tick is paid back in the next ones.
+    // A chunk that exceeds the allowance of its tick reduces the allowance of the next ticks.
     for (const { down } of pairs) down.allowance = Math.min(bytesPerTick, down.allowance + bytesPerTick);
     flowAll();
   }, tickMs);

@@ -3,9 +3,9 @@ import { EventStream } from './event-stream.ts';
 import { launchForTest, type Person, type Postroom, run, type Settings, scratchFolder } from './postroom.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 
-/* Streams whose end is waited for. */
+/* Streams whose end the tests wait for. */
 
-/** Shared by all, personal by what it asks for, and slower to execute than others. */
+/** A selection whose events are shared, one that depends on the viewer, and one that is slower to execute. */
 const selections = [
   '__typename ... on PostCreated { post { title } }',
   '__typename room { viewerRole } ... on PostCreated { post { title } }',
@@ -16,11 +16,11 @@ const followersEach = 6;
 export interface World {
   postroom: Postroom;
   file: string;
-  /** Of a second process on the same database. */
+  /** The settings of a second process on the same database. */
   settings: Settings;
-  /** Whose credentials end. */
+  /** The user whose credentials expire or are revoked. */
   ada: Person;
-  /** An admin, who owns the room. */
+  /** An admin who owns the room. */
   owner: Person;
   room: string;
 }
@@ -37,7 +37,7 @@ export async function launchWorld(own: Settings = {}): Promise<World> {
   return { postroom, file, settings, ada, owner, room };
 }
 
-/** A private room of the owner's. */
+/** Creates a private room of the owner with these members. */
 export async function createDen({ postroom, owner }: World, members: readonly string[]): Promise<string> {
   const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
   const room: string = (await postroom.ask(create, {}, owner.token)).createRoom.room.id;
@@ -50,14 +50,14 @@ export async function createDen({ postroom, owner }: World, members: readonly st
   return room;
 }
 
-/** An application of Ada's. */
+/** Creates an API key of Ada's application. */
 export async function createKey({ postroom, ada }: World): Promise<{ key: string; id: string; userId: string }> {
   const create = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key apiKey { id user { id } } } }';
   const { key, apiKey } = (await postroom.ask(create, {}, ada.token)).createApiKey;
   return { key, id: apiKey.id, userId: apiKey.user.id };
 }
 
-/** Another session of hers. */
+/** Signs the person in again, which creates another session. */
 export async function signIn(postroom: Postroom, { email, password }: Person): Promise<string> {
   const mutation = `mutation { signIn(input: { email: "${email}", password: "${password}" }) { accessToken } }`;
   return (await postroom.ask(mutation)).signIn.accessToken;
@@ -68,7 +68,7 @@ export interface Followers {
   streams: EventStream[];
 }
 
-/** Follows a room over WebSocket and SSE, by several selections. */
+/** Subscribes to a room over WebSocket and SSE, with several selections. */
 export async function follow(
   { webSocketUrl, graphqlUrl }: Postroom,
   room: string,
@@ -89,7 +89,7 @@ export async function follow(
   return { sockets, streams };
 }
 
-/** How a subscription over WebSocket ended: by its own last word, or with its socket. */
+/** The end of a subscription over WebSocket: the code of its `error` message, or the close code of its socket. */
 export async function outcomeOf(socket: ProtocolSocket): Promise<number | string> {
   try {
     const { payload } = await socket.take(({ type }) => type === 'error');
@@ -99,7 +99,7 @@ export async function outcomeOf(socket: ProtocolSocket): Promise<number | string
   }
 }
 
-/** How one over SSE ended. */
+/** The error code at the end of a subscription over SSE. */
 export async function lastWordOf(stream: EventStream): Promise<string | undefined> {
   await stream.closed;
   return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;

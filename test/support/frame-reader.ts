@@ -9,20 +9,20 @@ const pingFrame = 0x89;
 const pongFrame = 0x8a;
 
 /**
- * A live subscription read as cheaply as it goes: of each frame only the head is looked at. It tells the number of each
- * event from its `cursor`, which the subscription selects first.
+ * A live subscription with little parsing: only the beginning of each frame is read. The sequence number of an event
+ * comes from its `cursor`, which the subscription must select first.
  */
 export class FrameReader {
   readonly socket: Socket;
-  /** How many events came. */
+  /** The number of events received. */
   count = 0;
-  /** Whether each was the one behind the one before. */
+  /** Whether each event was the successor of the previous one. */
   isInOrder = true;
   last = 0;
   readonly #acknowledged = Promise.withResolvers<void>();
   readonly #live = Promise.withResolvers<void>();
   #pending = Buffer.alloc(0);
-  /** What is left of a frame whose head was looked at. */
+  /** The number of bytes left of a frame whose beginning was read. */
   #toSkip = 0;
   #waiting: { count: number; resolve: () => void } | undefined;
 
@@ -30,7 +30,7 @@ export class FrameReader {
     this.socket = socket;
   }
 
-  /** Connected, subscribed and live; gone when the test is. */
+  /** Resolves when the subscription is live; the socket is closed after the test. */
   static async open(webSocketUrl: string, query: string): Promise<FrameReader> {
     const { hostname, port, pathname, host } = new URL(webSocketUrl);
     const buffer = Buffer.allocUnsafe(256 * 1024);
@@ -66,7 +66,7 @@ export class FrameReader {
     return reader;
   }
 
-  /** Leaves what comes unread. */
+  /** Stops reading from the socket. */
   pause(): void {
     this.socket.pause();
   }
@@ -75,7 +75,7 @@ export class FrameReader {
     this.socket.resume();
   }
 
-  /** So many events have come. */
+  /** Resolves when `count` events were received. */
   async reached(count: number): Promise<void> {
     if (this.count >= count) return;
     await new Promise<void>((resolve) => {
@@ -131,7 +131,9 @@ export class FrameReader {
   }
 }
 
-/** A frame's kind, its whole length and the beginning of its payload; undefined as long as that is not there. */
+/**
+ * The opcode, the total length and the beginning of the payload of a frame; undefined until these bytes have arrived.
+ */
 function readFrame(bytes: Buffer): { opcode: number; length: number; head: string } | undefined {
   const [opcode = 0, short = 0] = bytes;
   const headerLength = short < 126 ? 2 : short === 126 ? 4 : 10;

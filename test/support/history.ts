@@ -8,14 +8,14 @@ import { type Finished, run, scratchFolder } from './postroom.ts';
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** A line of history: a record, or text as it stands. */
+/** A line of a history file: a record, or literal text. */
 export type HistoryLine = object | string;
 
 export const room = { type: 'room', name: 'lobby' };
 export const ada = { type: 'user', name: 'ada', createdAt: '2004-12-25T09:14:00.000Z' };
 export const bob = { type: 'user', name: 'bob', createdAt: '2004-12-25T09:15:00.000Z' };
 
-/** A post of ada's in the lobby, `minute` minutes into 2005. */
+/** A post of ada in the lobby, `minute` minutes after the start of 2005. */
 export function post(minute: number, fields: object = {}): object {
   const publishedAt = new Date(Date.UTC(2005, 0, 1, 0, minute)).toISOString();
   return {
@@ -29,7 +29,7 @@ export function post(minute: number, fields: object = {}): object {
   };
 }
 
-/** A room, a user, and this many posts. */
+/** A room, a user and `posts` posts. */
 export function history(posts: number): HistoryLine[] {
   return [room, ada, ...Array.from({ length: posts }, (_, minute) => post(minute))];
 }
@@ -38,13 +38,13 @@ export function toText(lines: readonly HistoryLine[]): string {
   return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 }
 
-/** A database of a test's own, to bring history into. */
+/** A separate database for one test, into which history is imported. */
 export class Archive {
   readonly folder = scratchFolder();
   readonly databaseFile = join(this.folder, 'postroom.db');
   readonly settings = { DATABASE_URL: `sqlite:${this.databaseFile}` };
 
-  /** A file in the test's folder. */
+  /** Writes a file in the test's folder. */
   write(name: string, content: string | Buffer): string {
     const file = join(this.folder, name);
     writeFileSync(file, content);
@@ -59,7 +59,7 @@ export class Archive {
     return this.takeInput('', file, ...options);
   }
 
-  /** Runs `postroom import …` with this on standard input. */
+  /** Runs `postroom import …` with `input` on standard input. */
   async takeInput(input: string | Buffer, ...args: string[]): Promise<Imported> {
     return readSummary(await run(['import', ...args], this.settings, input));
   }
@@ -74,7 +74,7 @@ export class Archive {
   }
 }
 
-/** How a run of the import ended, and what its summary says: `[added, known]` of each kind. */
+/** The exit of an import and the counts of its summary: `[added, known]` for each kind. */
 export interface Imported extends Finished {
   rooms: number[];
   users: number[];
@@ -95,7 +95,7 @@ function readSummary(finished: Finished): Imported {
   };
 }
 
-/** What a stream has said so far, and a wait for what it will say. */
+/** Collects the text of a stream; `hear` waits for a text. */
 export class Ear {
   said = '';
   readonly #stream: NodeJS.ReadableStream;
@@ -112,7 +112,7 @@ export class Ear {
   }
 }
 
-/** `postroom import -` whose input stays open until the test ends it. */
+/** Starts `postroom import -`, whose input stays open until the test ends it. */
 export function startImport(settings: Record<string, string>, ...options: string[]) {
   const child = spawn(process.execPath, [main, 'import', '-', ...options], { env: settings });
   child.stdin.on('error', () => {});

@@ -7,7 +7,6 @@ import type { Postroom, ReplyError } from './postroom.ts';
 
 export const graphqlResponse = 'application/graphql-response+json';
 
-/** One answer, as it came. */
 export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -26,7 +25,7 @@ export interface HttpQuestion {
   body?: string | Buffer;
 }
 
-/** As sent: nothing is added but `Host`, `Connection` and the length. */
+/** Sends the request as given; only `Host`, `Connection` and the length are added. */
 export async function exchange(postroom: Pick<Postroom, 'url'>, question: HttpQuestion): Promise<HttpAnswer> {
   const { method = 'GET', path = '/graphql', headers = {}, body } = question;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -37,7 +36,7 @@ export async function exchange(postroom: Pick<Postroom, 'url'>, question: HttpQu
   return toAnswer(response.statusCode, response.headers, await text(response));
 }
 
-/** A GraphQL request by POST; `given` is what else it holds, or differs in. */
+/** Sends a GraphQL request by POST; `given` adds or replaces members of the body. */
 export function post(
   postroom: Postroom,
   query: string,
@@ -50,7 +49,7 @@ export function post(
   });
 }
 
-/** A GraphQL request by GET. */
+/** Sends a GraphQL request by GET. */
 export function get(
   postroom: Postroom,
   parameters: Record<string, string>,
@@ -67,7 +66,7 @@ function toAnswer(status: number, headers: IncomingHttpHeaders, body: string): H
   return { status, headers, body, data, errors, code: errors?.[0]?.extensions?.code };
 }
 
-/** Of a WebSocket, as it stands on the wire. */
+/** A WebSocket handshake, as sent on the wire. */
 export const handshake = [
   'GET /graphql HTTP/1.1',
   'Host: localhost',
@@ -79,7 +78,7 @@ export const handshake = [
   '\r\n',
 ].join('\r\n');
 
-/** A connection on which any bytes can be sent. */
+/** A TCP connection that can send any bytes. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -99,7 +98,7 @@ export class RawConnection {
     });
   }
 
-  /** Open until the end of the test, or until the server has enough. */
+  /** Opens a connection, which is closed after the test or by the server. */
   static async open({ url }: Postroom, localAddress?: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
     const socket = connect({ port: Number(port), host: hostname, ...(localAddress && { localAddress }) });
@@ -109,7 +108,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** Bytes as they are; a string has one byte a character. */
+  /** Sends the bytes unchanged; each character of a string is one byte. */
   send(bytes: string | Buffer): void {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
@@ -118,7 +117,7 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** Leaves what comes unread. */
+  /** Stops reading from the socket. */
   pause(): void {
     this.#socket.pause();
   }
@@ -127,13 +126,16 @@ export class RawConnection {
     this.#socket.resume();
   }
 
-  /** The status of the next answer, whose body is not waited for. */
+  /** The status of the next response; does not wait for the body. */
   async receiveStatus(): Promise<number> {
     const line = await this.#take(() => this.#received.indexOf('\r\n') + 2);
     return Number(line.split(' ')[1]);
   }
 
-  /** The next whole answer, its length known or nothing. @throws Error where the connection ends before. */
+  /**
+   * The next complete response; without a content length it has no body. @throws Error if the connection ends before
+   * that.
+   */
   async receive(): Promise<HttpAnswer> {
     const head = await this.#take(() => this.#received.indexOf('\r\n\r\n') + 4);
     const [line = '', ...fields] = head.trimEnd().split('\r\n');
@@ -148,13 +150,13 @@ export class RawConnection {
     return toAnswer(Number(line.split(' ')[1]), headers, body);
   }
 
-  /** Once the server has closed it: what came that was not taken. */
+  /** Resolves when the server has closed the connection, with the bytes not yet taken. */
   async closed(): Promise<string> {
     while (!this.#isClosed) await this.#changed.promise;
     return String(this.#received);
   }
 
-  /** So many bytes as `measure` says, once there are more than three. */
+  /** Takes the number of bytes that `measure` returns, once it is more than three. */
   async #take(measure: () => number): Promise<string> {
     while (measure() <= 3) {
       if (this.#isClosed) throw new Error(`The connection ended behind ${JSON.stringify(String(this.#received))}.`);

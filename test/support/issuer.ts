@@ -13,11 +13,11 @@ export const introspector = { id: 'postroom', secret: 'introspector-secret-01234
 const scopes = 'read write admin';
 
 interface IssuerOptions {
-  /** What its access tokens are: JWTs, or words that only the issuer understands. */
+  /** The format of the access tokens: JWTs, or opaque strings that only the issuer can resolve. */
   format?: 'jwt' | 'opaque';
 }
 
-/** oidc-provider on loopback: a real issuer, whose keys a test has at hand, and which can be cut off. */
+/** Runs oidc-provider on loopback: a real issuer whose keys the test holds and that the test can disconnect. */
 export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
@@ -59,7 +59,7 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     pkce: { required: () => true },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
-    // Whoever signed in has consented.
+    // Every signed-in user has given consent.
     async loadExistingGrant({ oidc }: { oidc: { session: { accountId: string }; client: { clientId: string } } }) {
       const grant = new provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
       grant.addOIDCScope(`openid ${scopes}`);
@@ -90,9 +90,12 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     state,
     privateKey,
     publicKey,
-    /** What was asked of it so far, that fits. */
+    /** The number of requests so far whose URL starts with `path`. */
     countRequests: (path: string) => requests.filter((url) => url.startsWith(path)).length,
-    /** Signs in by the authorization code with PKCE, as a browser and openid-client do; to the access token. */
+    /**
+     * Signs in by the authorization code flow with PKCE, as a browser with openid-client does. Returns the access
+     * token.
+     */
     signIn: async (accountId: string, scope = 'openid read write') => {
       state.accountId = accountId;
       const config = await oauth.discovery(new URL(issuer), client.id, client.secret, undefined, {
@@ -115,7 +118,7 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
       );
       return tokens.access_token;
     },
-    /** A token that the issuer's own key signs: genuine, but for what is asked. */
+    /** A token signed with the issuer's own key, with the given changes to its claims and header. */
     sign: (changes: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
       signToken({ issuer, changes, header, key: privateKey }),
     async close() {
@@ -133,7 +136,7 @@ interface Signing {
   key: CryptoKey;
 }
 
-/** Undefined leaves a claim out. */
+/** A claim that is undefined is left out. */
 export function signToken({ issuer, changes, header, key }: Signing): Promise<string> {
   const now = Math.floor(Date.now() / 1_000);
   const claims = {
@@ -151,7 +154,7 @@ export function signToken({ issuer, changes, header, key }: Signing): Promise<st
     .sign(key);
 }
 
-/** As a browser does: from redirect to redirect, with cookies, until the application's own address comes. */
+/** Follows redirects with cookies, as a browser does, until the application's own address is reached. */
 async function follow(start: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = start;

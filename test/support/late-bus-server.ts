@@ -5,7 +5,7 @@ import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
 
-/* The program as it is, on a bus that takes its time: who listens to a room hears of it only behind the next message. */
+/* Runs the program on a slow bus: a subscription to a room takes effect after the next message. */
 
 function createLateBus(): Bus {
   const bus = createMemoryBus();

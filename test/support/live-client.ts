@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import WebSocket from 'ws';
 import type { ReplyError } from './postroom.ts';
 
-/** What is waited for, in the order in which it came. */
+/** A queue of received items, in the order of arrival. */
 export class Inbox<T> {
   readonly all: T[] = [];
   #read = 0;
@@ -16,14 +16,14 @@ export class Inbox<T> {
     this.#wake();
   }
 
-  /** Nothing more will come; who waits is told why. */
+  /** Ends the queue; pending and later calls of `next` reject with `reason`. */
   close(reason: unknown): void {
     this.#isClosed = true;
     this.#reason = reason;
     this.#wake();
   }
 
-  /** The next that was not waited for yet. */
+  /** The next item that was not returned yet. */
   async next(): Promise<T> {
     for (;;) {
       const item = this.all[this.#read];
@@ -59,7 +59,7 @@ export interface Result {
 
 /** One subscription over a `LiveSocket`. */
 export interface LiveOperation {
-  /** Where it went live. */
+  /** The cursor from which the subscription is live. */
   start: Promise<string>;
   results: Inbox<Result>;
   /** The errors of its `error` message. */
@@ -72,7 +72,7 @@ interface OpenOperation {
   results: Inbox<Result>;
 }
 
-/** graphql-transport-ws by hand: nothing is hidden, nothing is retried. */
+/** A minimal graphql-transport-ws client that shows every message and never retries. */
 export class LiveSocket {
   readonly webSocket: WebSocket;
   readonly closed: Promise<{ code: number; reason: string }>;
@@ -159,15 +159,15 @@ export interface StreamOptions {
   token?: string | undefined;
 }
 
-/** Server-sent events by hand. */
+/** A minimal client of server-sent events. */
 export class EventStream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Blocks with `event: next`. */
+  /** The events of type `next`. */
   readonly results = new Inbox<Result>();
   /** The `id` that an EventSource would send as Last-Event-ID. */
   lastEventId: string | undefined;
-  /** Resolves when the first `id` has come: where the stream went live. */
+  /** Resolves with the first `id`: the cursor from which the stream is live. */
   readonly start: Promise<string>;
   readonly closed: Promise<void>;
   readonly #request: ClientRequest;
@@ -190,7 +190,7 @@ export class EventStream {
     });
   }
 
-  /** Rejects where there is no answer; an answer that is no stream is told by `readBody`. */
+  /** Rejects if there is no response. For a response that is no stream, call `readBody`. */
   static async open(url: string, { query, variables, lastEventId, token }: StreamOptions): Promise<EventStream> {
     const body = JSON.stringify({ query, variables });
     const call = request(url, {
@@ -209,7 +209,7 @@ export class EventStream {
     return new EventStream(call, response);
   }
 
-  /** Of an answer that is no stream. */
+  /** The body of a response that is no stream. */
   async readBody(): Promise<{ errors: ReplyError[] }> {
     await this.closed;
     return JSON.parse(this.#rest);
@@ -244,7 +244,7 @@ function parseBlock(block: string): StreamEvent {
   return { event: fields.get('event'), id: fields.get('id'), data: fields.get('data') };
 }
 
-/** What is inside a cursor: for tests that count, and for those that forge. */
+/** Decodes a cursor, for tests that count events or forge cursors. */
 export function openCursor(cursor: string): { mark: string; seq: number; roomId: string } {
   const [mark = '', seq = '', roomId = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
   return { mark, seq: Number(seq), roomId };

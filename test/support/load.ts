@@ -4,7 +4,7 @@ import type { Person, Postroom, PostroomProcess } from './postroom.ts';
 const batchLength = 25;
 const memoryFolder = '/dev/shm';
 
-/** Where there is a file system in memory the load is not the disk's. */
+/** Keeps databases in memory where the system supports it, so that the disk does not limit the load. */
 export const inMemory: Record<string, string> = existsSync(memoryFolder) ? { TMPDIR: memoryFolder } : {};
 
 export interface Load {
@@ -13,11 +13,11 @@ export interface Load {
   /** A multiple of 25. */
   count: number;
   bytes: number;
-  /** What the bodies are made of; by default a letter of one byte. */
+  /** The character that the bodies repeat; by default it takes one byte. */
   letter?: string;
 }
 
-/** Posts as fast as they are committed: several to a request, and one request behind the other. */
+/** Creates posts as fast as they are committed, in sequential requests of several posts each. */
 export async function makePosts(postroom: Postroom, { author, room, count, bytes, letter = 'x' }: Load): Promise<void> {
   const fields = Array.from(
     { length: batchLength },
@@ -33,12 +33,12 @@ function readStatus({ process }: PostroomProcess, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024;
 }
 
-/** The memory that the process holds, in MiB, as the kernel counts it. */
+/** The resident memory of the process, in MiB. */
 export function memoryOf(postroom: PostroomProcess): number {
   return readStatus(postroom, 'VmRSS');
 }
 
-/** The most memory that it has held so far. */
+/** The peak resident memory of the process, in MiB. */
 export function peakMemoryOf(postroom: PostroomProcess): number {
   return readStatus(postroom, 'VmHWM');
 }

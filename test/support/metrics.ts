@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Postroom } from './postroom.ts';
 
-/** What /metrics says now, by name without the prefix. */
+/** The current values of /metrics, by name without the prefix. */
 export async function readMetrics(postroom: Pick<Postroom, 'url'>): Promise<Record<string, number>> {
   const response = await fetch(`${postroom.url}/metrics`);
   const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -13,10 +13,10 @@ export async function readMetrics(postroom: Pick<Postroom, 'url'>): Promise<Reco
   );
 }
 
-/** Where nobody follows anything; the one listener is the process itself. */
+/** The counts without any subscription; the one bus listener is the process itself. */
 export const nothingLeft = { feeds: 0, groups: 0, subscribers: 0, websockets: 0, bus_listeners: 1 };
 
-/** Asks until the counts are as given. */
+/** Polls until the counts match. */
 export async function untilCounts(postroom: Pick<Postroom, 'url'>, counts: Record<string, number>): Promise<void> {
   await expect.poll(() => readMetrics(postroom), { timeout: 20_000, interval: 20 }).toMatchObject(counts);
 }

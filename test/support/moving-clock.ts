@@ -1,4 +1,4 @@
-/* Before the program (node --import): its clock runs as it does, and each SIGUSR2 moves it five minutes on. */
+/* Loaded before the program with `node --import`. Each SIGUSR2 advances the clock by five minutes. */
 
 const stepMs = 300_000;
 const RealDate = Date;

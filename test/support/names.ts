@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A name that no other test uses, of any file. */
+/** A room name that no other test uses in any file. */
 export function scratchName(): string {
   return `room ${randomUUID()}`;
 }

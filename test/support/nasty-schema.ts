@@ -19,7 +19,10 @@ import {
 } from 'graphql';
 import { Ticking } from './ticking.ts';
 
-/* A schema whose resolvers do all that resolvers can do, well or badly: what each does depends on a seed and its path alone. */
+/*
+ * A schema whose resolvers do everything that a resolver can do, right or wrong. The behaviour of each depends only on
+ * a seed and its path.
+ */
 
 const typeDefs = /* GraphQL */ `
   "Fails on some values, on the way in and on the way out."
@@ -61,7 +64,7 @@ const typeDefs = /* GraphQL */ `
   type Subscription { cat: Cat beingX: Being! pets: [Pet!] info: String }
 `;
 
-/** A stream of pseudo-random numbers from words: the same words, the same numbers. */
+/** A pseudo-random number generator that is seeded with text. */
 class Dice {
   #state: number;
 
@@ -91,14 +94,14 @@ class Dice {
 
 export interface WorldOptions {
   seed: number;
-  /** In percent: how much goes wrong, and how much comes later. */
+  /** The probability of faults and of delays, in percent. */
   faults: number;
   delays: number;
-  /** Promises settle one at a time, by the ticking; else at once, in whatever order. */
+  /** Whether promises settle one at a time, in the order of `Ticking`; otherwise they settle at once, in any order. */
   isOrdered: boolean;
 }
 
-/** The context of one execution: what resolvers find, and what they were asked. */
+/** The context of one execution: the settings of the resolvers and a log of their calls. */
 export class World {
   readonly ticking = new Ticking();
   readonly log: string[] = [];
@@ -112,13 +115,13 @@ export class World {
     return new Dice(`${this.#options.seed} ${place}`);
   }
 
-  /** What an async resolver may wait for. */
+  /** A promise for which an async resolver can wait. */
   async pause(info: GraphQLResolveInfo): Promise<void> {
     const dice = this.dice(`pause ${pathOf(info)}`);
     if (this.#options.isOrdered) await this.ticking.promise(dice.below(2 ** 31), () => undefined);
   }
 
-  /** Later, as often as the dice say. */
+  /** Returns the value or a promise of it; `delays` is the probability of a promise. */
   perhapsLater<T>(dice: Dice, make: () => T): T | Promise<T> {
     return dice.chance(this.#options.delays) ? this.#later(dice, make) : make();
   }
@@ -133,7 +136,7 @@ export class World {
     return dice.chance(this.#options.faults);
   }
 
-  /** What a field of this type at this place comes to. */
+  /** The value of a field of this type at this path. */
   value(type: GraphQLOutputType, place: string): unknown {
     const dice = this.dice(place);
     return this.perhapsLater(dice, () => this.#valueNow(type, place, dice));
@@ -191,7 +194,7 @@ export class World {
     }
   }
 
-  /** An item may be an error, not fail to exist. */
+  /** An error is returned as the item, because an error thrown here would fail the whole list. */
   #caught(type: GraphQLOutputType, place: string): unknown {
     try {
       const value = this.value(type, place);
@@ -209,7 +212,10 @@ export class World {
     }
   }
 
-  /** Of a type, or of some type of an abstract one; its fields are properties, methods and accessors. */
+  /**
+   * Creates an object of the type, or of a possible type of an abstract type. Its fields are properties, methods and
+   * accessors.
+   */
   createObject(type: GraphQLNamedType, place: string, dice: Dice): object {
     const types = isUnionType(type)
       ? ['Cat', 'Dog', 'Ghost']
@@ -229,7 +235,7 @@ export class World {
 
   #defineField(object: object, field: GraphQLField<unknown, unknown>, place: string): void {
     if (field.name === 'name' || field.name === 'length') {
-      // A function has these of its own.
+      // A function has its own properties of these names.
       Object.defineProperty(object, field.name, {
         value: this.dice(place).oneOf(['Ada', '', null]),
         configurable: true,
@@ -237,7 +243,7 @@ export class World {
       return;
     }
     const method = this.dice(`${place} form`).chance(25) ? this.#createMethod(field, place) : undefined;
-    // Made anew for each who asks: two fields that share one promise would race.
+    // Each access creates a new promise, because two fields that share a promise would race.
     Object.defineProperty(object, field.name, { get: () => method ?? this.value(field.type, place) });
   }
 
@@ -255,13 +261,15 @@ export class World {
 
 const thing = Symbol('thing');
 
-/** What an object made above is. */
+/** The type and path of an object that `createObject` created. */
 function thingOf(value: unknown): { kind: string; place: string } {
   const known = (value as { [thing]?: { kind: string; place: string } })[thing];
   return known ?? { kind: 'Cat', place: 'unknown' };
 }
 
-/** Whether anybody gets to see what is in a list in a list, or in a set, is open: its maker looks after the promises in it. */
+/**
+ * The executors may leave promises in a nested list or in a set without a handler, so their creator handles rejections.
+ */
 function lookAfter(value: unknown): unknown {
   Promise.resolve(value).catch(() => {});
   return value;
@@ -310,7 +318,7 @@ function pathOf({ path }: GraphQLResolveInfo): string {
   return keys.reverse().join('/');
 }
 
-/** All that a resolver can learn of its field. */
+/** All the information that a resolver receives about its field. */
 function describe(info: GraphQLResolveInfo): string {
   const helpers = info.getAsyncHelpers();
   return JSON.stringify([
@@ -331,7 +339,7 @@ function describe(info: GraphQLResolveInfo): string {
 
 type Resolver = GraphQLFieldResolver<unknown, World>;
 
-/** The forms in which resolvers are written. */
+/** The different ways to write a resolver. */
 const forms: readonly ((field: GraphQLField<unknown, unknown>) => Resolver)[] = [
   (field) => (_source, args, world, info) => answer(field, args, world, info)(),
   (field) =>
@@ -347,7 +355,7 @@ const forms: readonly ((field: GraphQLField<unknown, unknown>) => Resolver)[] = 
   },
 ];
 
-/** Notes that it was called, and spoils its arguments: they are its own. */
+/** Logs the call and modifies the arguments, because a resolver owns them. */
 function answer(
   field: GraphQLField<unknown, unknown>,
   args: Record<string, unknown>,

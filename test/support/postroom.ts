@@ -42,7 +42,7 @@ export interface Person {
 
 export type Settings = Record<string, string>;
 
-/** A folder of its own, gone when the test is. */
+/** Creates a folder that is removed after the test. */
 export function scratchFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, 'postroom-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,10 +51,10 @@ export function scratchFolder(parent = tmpdir()): string {
 
 export type LogLine = Record<string, unknown>;
 
-/** A running server on a port of its own, in this process or in another. */
+/** A running server on its own port, in this process or in another. */
 export abstract class Postroom {
   readonly url: string;
-  /** The lines of its log so far, parsed. */
+  /** The lines logged so far, parsed. */
   readonly log: LogLine[];
 
   constructor(url: string, log: LogLine[]) {
@@ -62,7 +62,7 @@ export abstract class Postroom {
     this.log = log;
   }
 
-  /** Stops the server in order; resolves with its exit status. */
+  /** Stops the server gracefully. Resolves with its exit status. */
   abstract stop(): Promise<number | null>;
 
   get graphqlUrl(): string {
@@ -73,7 +73,7 @@ export abstract class Postroom {
     return this.graphqlUrl.replace('http', 'ws');
   }
 
-  /** POST /graphql. */
+  /** Sends POST /graphql. */
   async send(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<Reply> {
     const response = await fetch(this.graphqlUrl, {
       method: 'POST',
@@ -88,7 +88,7 @@ export abstract class Postroom {
     return { status: response.status, headers: response.headers, data, errors, code: errors?.[0]?.extensions.code };
   }
 
-  /** The data of an operation that must succeed. */
+  /** Returns the data of an operation that must succeed. */
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
   async ask(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<any> {
     const { data, errors } = await this.send(query, variables, token);
@@ -125,7 +125,7 @@ export abstract class Postroom {
   }
 }
 
-/** Runs inside the process of the tests: it starts in a few milliseconds. */
+/** A server in the process of the tests; it starts in a few milliseconds. */
 export class PostroomInProcess extends Postroom {
   readonly #server: RunningServer;
   #stopping: Promise<void> | undefined;
@@ -142,7 +142,7 @@ export class PostroomInProcess extends Postroom {
   }
 }
 
-/** The real program in a process of its own. */
+/** The real program in a separate process. */
 export class PostroomProcess extends Postroom {
   readonly process: ChildProcessWithoutNullStreams;
 
@@ -177,7 +177,7 @@ const defaults: Settings = {
 
 /** Starts a server inside this process; the caller stops it. */
 export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
-  // Where databases in memory have their files.
+  // In-memory databases store their files in TMPDIR.
   if (settings['TMPDIR']) process.env['TMPDIR'] = settings['TMPDIR'];
   const config = readConfig({ ...defaults, ...settings });
   const lines: LogLine[] = [];
@@ -193,7 +193,7 @@ export async function launchForTest(settings: Settings = {}, own: OwnParts = {})
   return postroom;
 }
 
-/** Starts the program; the caller stops it. `stderr` lines that are no JSON are kept as `{ msg }`. */
+/** Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. */
 export async function launch(
   settings: Settings = {},
   program = mainProgram,
@@ -211,7 +211,7 @@ export async function launch(
   return new PostroomProcess(await promise, child, log);
 }
 
-/** Starts the program in a process of its own for one test, and stops it afterwards. */
+/** Starts the program in a separate process for one test, and stops it afterwards. */
 export async function launchProcessForTest(
   settings: Settings = {},
   program?: string[],
@@ -228,7 +228,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits for its exit. */
 export async function run(
   args: string[],
   settings: Settings = {},

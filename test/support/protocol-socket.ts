@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import WebSocket, { type RawData } from 'ws';
 
-/** A message of graphql-transport-ws, as it came. */
 export interface Message {
   type: string;
   id?: string;
@@ -14,17 +13,17 @@ export interface Message {
 export interface ProtocolSocketOptions {
   protocols?: string[];
   headers?: Record<string, string>;
-  /** The payload of `connection_init`, sent and acknowledged before the socket is handed over; false: nothing is sent. */
+  /** The payload of `connection_init`, which `open` sends and waits to be acknowledged; false sends nothing. */
   init?: Record<string, unknown> | false;
 }
 
-/** A WebSocket without any client library, so that a test says what it wants, right or wrong. */
+/** A WebSocket without a client library, so that a test can send any message, valid or invalid. */
 export class ProtocolSocket {
   readonly webSocket: WebSocket;
-  /** Everything that came. */
+  /** All messages received so far. */
   readonly received: Message[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
-  /** Called with each message as it comes. */
+  /** Called with each message when it arrives. */
   onMessage: ((message: Message) => void) | undefined;
   #isClosed = false;
   #taken = 0;
@@ -48,7 +47,7 @@ export class ProtocolSocket {
     });
   }
 
-  /** Opened and, unless told otherwise, initialised; gone when the test is. */
+  /** Opens the socket and, by default, initialises it; the socket is closed after the test. */
   static async open(url: string, options: ProtocolSocketOptions = {}): Promise<ProtocolSocket> {
     const { protocols = ['graphql-transport-ws'], headers = {}, init = {} } = options;
     const webSocket = new WebSocket(url, protocols, { headers });
@@ -61,7 +60,7 @@ export class ProtocolSocket {
     return socket;
   }
 
-  /** Several arrive in one breath. */
+  /** Sends the messages in one write. */
   send(...messages: Message[]): void {
     this.rawSocket.cork();
     for (const message of messages) this.webSocket.send(JSON.stringify(message));
@@ -72,14 +71,14 @@ export class ProtocolSocket {
     this.send({ type: 'subscribe', id, payload: { query, ...(variables && { variables }) } });
   }
 
-  /** Subscribes, and waits for the word that it is live. */
+  /** Subscribes and waits until the subscription is live. Returns its start cursor. */
   async follow(id: string, query: string, variables?: Record<string, unknown>): Promise<string> {
     this.subscribe(id, query, variables);
     const { payload } = await this.take(({ type, payload }) => type === 'ping' && payload?.live?.[id] !== undefined);
     return payload.live[id];
   }
 
-  /** The next message that fits, of those not yet taken; those before it are passed over. */
+  /** The next matching message that was not taken yet; earlier messages are skipped. */
   async take(fits: (message: Message) => boolean = () => true): Promise<Message> {
     for (;;) {
       while (this.#taken < this.received.length) {
@@ -102,14 +101,14 @@ export class ProtocolSocket {
       .map(({ payload }) => payload);
   }
 
-  /** Everything that was sent before now has been handled: the server answers in order. */
+  /** Resolves when everything sent before was handled: the server answers in order. */
   async settle(): Promise<void> {
     const marker = `settle ${this.received.length}`;
     this.send({ type: 'ping', payload: { marker } });
     await this.take(({ type, payload }) => type === 'pong' && payload?.marker === marker);
   }
 
-  /** The bytes below, to be left unread. */
+  /** The underlying socket; a test pauses it to leave bytes unread. */
   get rawSocket(): Socket {
     return (this.webSocket as unknown as { _socket: Socket })._socket;
   }

@@ -4,16 +4,16 @@ import { openCursor } from './live-client.ts';
 import type { Person, Postroom } from './postroom.ts';
 import { withDatabase } from './shared-server.ts';
 
-/** What one answer, or one event, said of a room: where it stood, and its posts as they were. */
+/** The cursors and posts of a room in one response or event. */
 export interface Reading {
   of: string;
-  /** The highest of its positions; -1 where it says none. */
+  /** The sequence number of the latest cursor; -1 without a cursor. */
   seq: number;
-  /** The oldest version in which it shows each post. */
+  /** The oldest version of each post. */
   versions: Map<string, number>;
 }
 
-/** Whatever stands anywhere in `value`: cursors of the room by their names, posts by their versions. */
+/** Collects the cursors of the room and the versions of posts at any depth of `value`. */
 export function readingOf(of: string, room: string, value: unknown): Reading {
   const reading: Reading = { of, seq: -1, versions: new Map() };
   collect(value, room, reading);
@@ -45,7 +45,7 @@ export function readLog(file: string, room: string): LoggedEvent[] {
   return withDatabase(file, (database) => database.prepare(sql).all(room)) as unknown as LoggedEvent[];
 }
 
-/** Whoever goes on behind the position of a reading misses no change of what it showed. */
+/** Expects that a client which resumes from the position of a reading misses no change of the posts in it. */
 export function expectNothingMissed(readings: readonly Reading[], log: readonly LoggedEvent[]): void {
   for (const { of, seq, versions } of readings) {
     expect(seq, of).toBeGreaterThanOrEqual(0);
@@ -64,7 +64,7 @@ export interface Writing {
   onWritten: (count: number) => void;
 }
 
-/** Changes one post after the other, for as long as it takes. */
+/** Updates the posts one after another until `isDone`. */
 export async function keepWriting(postroom: Postroom, { author, posts, isDone, onWritten }: Writing): Promise<void> {
   const changes = posts.map(
     (id, index) => `p${index}: updatePost(input: { id: "${id}", title: $title }) { post { id } }`,

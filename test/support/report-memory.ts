@@ -1,12 +1,12 @@
 /*
- * Loaded into the server by `--import`, with `--expose-gc`: on SIGUSR2 it collects garbage and logs what is left.
+ * Loaded into the server with `--import` and `--expose-gc`. Each SIGUSR2 collects garbage and logs the memory in use.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 
 const rounds = 4;
 
 async function report(): Promise<void> {
-  // What finalizers and weak references let go is collected in the next round.
+  // Objects that finalizers and weak references release are collected in the next round.
   for (let round = 0; round < rounds; round += 1) {
     globalThis.gc?.();
     await wait(50);

@@ -14,19 +14,19 @@ interface DocumentedClients {
 
 const root = new URL('../..', import.meta.url).pathname;
 
-/** The files that docs/resume.md shows, by the name in their first line. */
+/** The code blocks of docs/resume.md, by the file name in their first line. */
 function readBlocks(): Map<string, string> {
   const text = readFileSync(join(root, 'docs/resume.md'), 'utf8');
   return new Map([...text.matchAll(/```js\n\/\/ (\S+)\n(.*?)```/gs)].map(([, name = '', code = '']) => [name, code]));
 }
 
-/** The clients as docs/resume.md makes them, word for word but for the address and the time they wait before they reconnect. */
+/** The clients of docs/resume.md, unchanged except for the URL and the delay before they reconnect. */
 export async function openDocumented<Name extends keyof DocumentedClients>(
   name: Name,
   url: string,
   retryWaitMs: number,
 ): Promise<Pick<DocumentedClients, Name | 'live'>> {
-  // Inside node_modules packages are found by their names.
+  // Packages can be imported by name from a folder inside node_modules.
   const folder = mkdtempSync(join(root, 'node_modules/.resume-docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

@@ -1,7 +1,7 @@
 import { createId } from '../../src/ids.ts';
 import { withDatabase } from './shared-server.ts';
 
-/* Rows that the API would not make: with times of one's choice, many at once. */
+/* Writes rows that the API cannot create: with chosen times, and many at once. */
 
 type Value = string | number | null;
 
@@ -20,7 +20,7 @@ function insert(file: string, table: string, rows: readonly Record<string, Value
   });
 }
 
-/** One user for each time of making. */
+/** Writes one user for each creation time. */
 export function writeUsers(file: string, times: readonly number[]): string[] {
   const rows = times.map((time, index) => ({
     id: createId('User'),
@@ -33,14 +33,14 @@ export function writeUsers(file: string, times: readonly number[]): string[] {
   return rows.map(({ id }) => id);
 }
 
-/** A room without an owner, under a name of its own. */
+/** Writes a room without an owner; its name is unique by default. */
 export function writeRoom(file: string, name?: string): string {
   const id = createId('Room');
   insert(file, 'rooms', [{ id, name: name ?? id, head: 0, createdAt: 1, updatedAt: 1, version: 1 }]);
   return id;
 }
 
-/** One post for each time of publishing; null makes a draft. */
+/** Writes one post for each publication time; null writes a draft. */
 export function writePosts(
   file: string,
   { room, author, times }: { room: string; author: string; times: readonly (number | null)[] },
@@ -59,7 +59,7 @@ export function writePosts(
   return rows.map(({ id }) => id);
 }
 
-/** One member for each time of joining. */
+/** Writes one member for each joining time. */
 export function writeMembers(file: string, room: string, times: readonly number[]): string[] {
   const ids = writeUsers(file, times);
   insert(

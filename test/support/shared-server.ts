@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll } from 'vitest';
 import { type Postroom, type Settings, startInProcess } from './postroom.ts';
 
-/** One server for all tests of a file, its database in a file of its own. */
+/** One server for all tests of a file, with its own database file. */
 export class SharedServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
   readonly databaseFile = join(this.folder, 'postroom.db');
@@ -33,7 +33,7 @@ export function shareServer(settings: Settings = {}): SharedServer {
   return server;
 }
 
-/** Works on the database file beside whoever else has it open. */
+/** Opens the database file for `work`; other connections may stay open. */
 export function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   try {
@@ -43,7 +43,7 @@ export function withDatabase<T>(file: string, work: (database: DatabaseSync) => 
   }
 }
 
-/** Meanwhile nobody else writes. */
+/** Holds the write lock of the database during `work`. */
 export async function withDatabaseLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   try {

@@ -1,7 +1,7 @@
 /**
- * Promises that settle one at a time, in an order that depends on what they stand for and not on when they were made:
- * before the next one settles, all that the last one set off has come to rest. So two executions that do the same work
- * see the same order, however many microtasks each of them takes.
+ * Promises that settle one at a time, ordered by their `order` and not by their creation. All work caused by a promise
+ * is finished before the next promise settles. Two executions that do the same work therefore have the same order,
+ * regardless of the number of microtasks that each of them takes.
  */
 export class Ticking {
   readonly #pending: { order: number; settle: () => void }[] = [];
@@ -20,7 +20,7 @@ export class Ticking {
     });
   }
 
-  /** Until nothing is pending any more; `onTick` hears of each settled promise. */
+  /** Runs until no promise is pending; `onTick` is called after each settled promise. */
   async run(onTick: (ticks: number) => void = () => {}): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));

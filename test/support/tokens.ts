@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 
-/** A key for SESSION_KEY, so that a test can sign what the server will believe. */
+/** Creates a SESSION_KEY and signs access tokens that the server accepts. */
 export class TokenMaker {
   readonly #key: KeyObject = generateKeyPairSync('ed25519').privateKey;
 
@@ -9,7 +9,7 @@ export class TokenMaker {
     return this.#key.export({ type: 'pkcs8', format: 'pem' }).toString();
   }
 
-  /** An access token of this user that ends in so many seconds. */
+  /** An access token of this user that expires in `seconds`. */
   async sign(userId: string, seconds: number): Promise<string> {
     const now = Date.now() / 1_000;
     return new SignJWT({})

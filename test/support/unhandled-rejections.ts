@@ -1,6 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 
-/** Keeps the unhandled rejections of this file's tests from the runner: the tests look at them themselves. */
+/**
+ * Collects the unhandled rejections of this file's tests, so that the tests check them and the runner does not fail.
+ */
 export function collectUnhandledRejections(): { readonly reasons: unknown[]; clear(): void } {
   const reasons: unknown[] = [];
   const collect = (reason: unknown) => void reasons.push(reason);

@@ -1,6 +1,6 @@
 import type { Bus, BusMessage } from '../../src/live/bus/bus.ts';
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 that depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,12 +11,14 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** How a bus fails: each is given the messages that are published, and publishes what becomes of them. */
+/** The faults of a bus. Each receives the published messages and decides which messages the bus delivers. */
 export const busFaults = {
   none: (bus) => (message) => bus.publish(message),
-  /** Every message is lost. */
+  /** Drops every message. */
   deaf: () => () => {},
-  /** Of ten messages three are lost, two come at once, two come twice and three behind later ones. */
+  /**
+   * Of ten messages three are lost, two are delivered at once, two are delivered twice and three after later messages.
+   */
   unreliable(bus, random) {
     const held: BusMessage[] = [];
     const release = () => {
@@ -32,7 +34,7 @@ export const busFaults = {
       release();
     };
   },
-  /** Before and behind each message come others of the same room that nobody sent. */
+  /** Before and after each message the bus delivers messages of the same room that were never published. */
   strange: (bus) => (message) => {
     const invent = () => {
       if (message.type !== 'roomChanged') return;

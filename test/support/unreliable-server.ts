@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
 import { type BusFault, busFaults, createRandom } from './unreliable-bus.ts';
 
-/* The program as it is, on a bus that fails: unreliable-server.ts FAULT SEED */
+/* Runs the program on a faulty bus. Usage: unreliable-server.ts FAULT SEED */
 
 const [fault = 'none', seed = '1'] = process.argv.slice(2);
 const bus = createMemoryBus();

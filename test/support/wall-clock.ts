@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Before the program (node --import): only its wall clock is moved, by the milliseconds that the file named by WALL_CLOCK
- * contains; with an `=` before them they are the time itself, and it stands still. The file is read at the start, and again at
+ * Loaded before the program with `node --import`. Moves only the wall clock. The file named by WALL_CLOCK contains the
+ * offset in milliseconds, or an `=` and a fixed time in milliseconds since 1970. The file is read at the start and at
  * each SIGUSR2.
  */
 

@@ -9,7 +9,7 @@ import { createPost, type Person, signUp } from '../people.ts';
 import type { Server } from '../server.ts';
 import { sleep } from '../waiting.ts';
 
-/* Posts of 80 kB each: a list of a hundred is an answer of 8 MB. */
+/* Each post has 80 kB, so a list of 100 posts is an answer of 8 MB. */
 
 const maxAnswerBytes = 11_000_000;
 const largePage = '{ posts(limit: 100) { data { body } } }';
@@ -34,21 +34,21 @@ async function prepare(arena: Arena): Promise<Stage> {
 const hugeAnswer: Attack = {
   name: 'huge-answer',
   archive: 'bodies',
-  promise: 'One answer has at most 10 MB; a larger one is refused with COST_LIMIT_EXCEEDED.',
+  promise: 'An answer has at most 10 MB; a larger answer is refused with COST_LIMIT_EXCEEDED.',
   async run(arena, findings) {
     const { server, caller } = await prepare(arena);
     const fields = Array.from({ length: 30 }, (_, alias) => `a${alias}: posts(limit: 100) { data { body } }`);
     const reply = await arena.measure(server, () => caller.send(`{ ${fields.join(' ')} }`, {}, { timeoutMs: 40_000 }));
     findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
     findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
-    findings.expect(reply.status !== 500, 'the answer is 500');
+    findings.expect(reply.status !== 500, 'the status is 500');
   },
 };
 
 const cheapFields: Attack = {
   name: 'huge-answer-of-titles',
   archive: 'bodies',
-  promise: 'One answer has at most 10 MB, by whichever fields it grows.',
+  promise: 'An answer of many small fields has at most 10 MB.',
   async run(arena, findings) {
     const { server, caller } = await prepare(arena);
     const long = `${'x'.repeat(200)}${'y'.repeat(900)}`;
@@ -60,12 +60,12 @@ const cheapFields: Attack = {
   },
 };
 
-/** Requests, several on each connection, whose answers nobody reads. */
+/** Sends several requests on each connection and does not read the answers. */
 function unreadAnswers(name: string, how: string, accept: string): Attack {
   return {
     name,
     archive: 'bodies',
-    promise: `Answers ${how} that one address does not read cost at most 64 MB.`,
+    promise: `Unread answers ${how} to one address retain at most 64 MB.`,
     async run(arena, findings) {
       const { server, caller } = await prepare(arena);
       const body = JSON.stringify({ query: largePage });
@@ -88,7 +88,7 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
   };
 }
 
-/** What has been waiting on these connections, or comes within two seconds. */
+/** Counts the statuses of the answers that arrive on these connections within two seconds. */
 async function readStatuses(connections: readonly Socket[]): Promise<string> {
   const counts: Record<string, number> = {};
   for (const connection of connections) {
@@ -108,7 +108,7 @@ async function readStatuses(connections: readonly Socket[]): Promise<string> {
 const unreadOnSockets: Attack = {
   name: 'unread-answers-websocket',
   archive: 'bodies',
-  promise: 'Answers over WebSocket that one address does not read cost at most 64 MB.',
+  promise: 'Unread answers over WebSocket to one address retain at most 64 MB.',
   async run(arena, findings) {
     const { server } = await prepare(arena);
     await arena.measure(server, async () => {
@@ -126,7 +126,7 @@ const unreadOnSockets: Attack = {
 const largeEvents: Attack = {
   name: 'unread-large-events',
   archive: 'bodies',
-  promise: 'Events of many megabytes that one address does not read cost at most 64 MB.',
+  promise: 'Unread events of several megabytes to one address retain at most 64 MB.',
   async run(arena, findings) {
     const { server, caller, ada, room, cursor } = await prepare(arena);
     const query = `subscription ($n: Int) { roomEvents(room: "${room}") { room { posts(last: $n) { nodes { body } } } } }`;

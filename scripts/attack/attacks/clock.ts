@@ -5,7 +5,7 @@ import { createRoom, post, signUp, titlesOf } from '../people.ts';
 import type { Server } from '../server.ts';
 import { sleep, until } from '../waiting.ts';
 
-/* The wall clock moves; a monotonic clock does not. */
+/* The wall clock of the server moves. The monotonic clock is unchanged. */
 
 const secondMs = 1_000;
 const hourMs = 3_600_000;
@@ -18,7 +18,7 @@ async function start(arena: Arena): Promise<{ server: Server; caller: Caller }> 
 
 const openSockets: Attack = {
   name: 'clock-open-sockets',
-  promise: 'Sockets stay open and live when the wall clock moves by seconds, an hour or two days, either way.',
+  promise: 'Sockets stay open and live when the wall clock moves forwards or backwards.',
   async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
@@ -34,7 +34,7 @@ const openSockets: Attack = {
       const isDelivered = await until(2_000, () => socket.nexts('s').length === posted);
       findings.expect(
         socket.closeCode === undefined && isDelivered,
-        `at ${offsetMs / secondMs} s: ${socket.closeCode ? `closed with ${socket.closeCode}` : 'an event did not come'}`,
+        `at ${offsetMs / secondMs} s: ${socket.closeCode ? `closed with ${socket.closeCode}` : 'an event was not delivered'}`,
       );
       if (findings.faults.length > 0) break;
     }
@@ -43,7 +43,7 @@ const openSockets: Attack = {
 
 const newPosts: Attack = {
   name: 'clock-new-posts',
-  promise: 'A client that pages on after endCursor finds the posts that are published after the clock was set back.',
+  promise: 'A client that continues from endCursor receives posts that are published after the clock was set back.',
   async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
@@ -65,7 +65,7 @@ const newPosts: Attack = {
 
 const sessions: Attack = {
   name: 'clock-sessions',
-  promise: 'A session that begins after the clock was two days ahead for a while is valid.',
+  promise: 'A new session is valid after the clock was temporarily two days ahead.',
   async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
@@ -85,7 +85,7 @@ const sessions: Attack = {
 
 const windows: Attack = {
   name: 'clock-windows',
-  promise: 'Retry-After is never longer than the window, and a window ends on time, wherever the clock moves.',
+  promise: 'Retry-After never exceeds the rate window, and a window ends on time, when the clock moves.',
   async run(arena, findings) {
     const server = await arena.start({ hasMovableClock: true, settings: { RATE_WINDOW_SECONDS: '3' } });
     const caller = arena.caller(server, '127.0.0.9');
@@ -106,7 +106,7 @@ const windows: Attack = {
 
 const signIns: Attack = {
   name: 'clock-sign-in-window',
-  promise: 'The limit of attempts to sign in holds, and asks for at most 15 minutes, wherever the clock moves.',
+  promise: 'The limit on sign-in attempts holds when the clock moves, and Retry-After is at most 15 minutes.',
   async run(arena, findings) {
     const { server, caller } = await start(arena);
     const ada = await signUp(caller);
@@ -116,7 +116,7 @@ const signIns: Attack = {
     for (const offsetMs of [hourMs, -hourMs]) {
       await server.moveClock(offsetMs);
       const reply = await guess();
-      findings.expect(reply.status === 429, `at ${offsetMs / hourMs} h a further guess: ${reply.status}`);
+      findings.expect(reply.status === 429, `at ${offsetMs / hourMs} h another guess: ${reply.status}`);
       const retryAfter = Number(reply.headers['retry-after'] ?? 0);
       findings.expect(retryAfter <= 900, `at ${offsetMs / hourMs} h: Retry-After ${retryAfter}`);
     }

@@ -2,9 +2,9 @@ import { copyArchive } from '../archive.ts';
 import type { Attack } from '../attack.ts';
 import type { Reply } from '../caller.ts';
 
-/* One anonymous address, within its rate, over a database of 100,000 posts. */
+/* One anonymous address queries a database of 100,000 posts within its rate. */
 
-/** As many as LIMIT_ALIASES allows. */
+/** The default of LIMIT_ALIASES. */
 const aliases = 30;
 const requests = 40;
 const atOnce = 4;
@@ -13,7 +13,7 @@ const attackMs = 4_000;
 interface Reading {
   name: string;
   what: string;
-  /** The document of the request of this number. */
+  /** Returns the document of the request with this number. */
   document: (request: number) => string;
 }
 
@@ -35,7 +35,7 @@ const readings: readonly Reading[] = [
   },
   {
     name: 'deep-pages',
-    what: 'thirty pages far behind',
+    what: 'thirty deep pages',
     document: (request) =>
       aliased((alias) => `posts(page: ${90_000 + request * aliases + alias}, limit: 1) { data { id } }`),
   },
@@ -74,35 +74,35 @@ const readings: readonly Reading[] = [
   },
   {
     name: 'nested-posts',
-    what: 'posts of authors of posts, up to LIMIT_COST,',
+    what: 'posts of the authors of posts up to LIMIT_COST',
     document: (request) =>
       `{ posts(page: ${1 + request}, limit: 100) { data { author { posts(last: 46) { id title } } } } }`,
   },
   {
     name: 'page-infos',
-    what: 'thirty connections that ask whether there is more',
+    what: 'thirty connections with pageInfo',
     document: () =>
       `{ roomByName(name: "archive") { ${Array.from({ length: aliases }, (_, alias) => `a${alias}: posts(first: 100) { pageInfo { hasPreviousPage hasNextPage startCursor endCursor } }`).join(' ')} } }`,
   },
   {
     name: 'room-positions',
-    what: 'thirty lists of rooms that ask for the position',
+    what: 'thirty lists of rooms with their cursors',
     document: () => aliased(() => 'rooms(limit: 100) { data { cursor } }'),
   },
   {
     name: 'introspection',
-    what: 'the whole schema, thirty times,',
+    what: 'thirty introspections of the whole schema',
     document: () =>
       aliased(() => '__schema { types { name fields { name args { name type { name } } type { name } } } }'),
   },
 ];
 
-/** Several requests at once, one after the other, within the rate. */
+/** Sends requests within the rate, with `atOnce` requests in flight. */
 function readWithinRate({ name, what, document }: Reading): Attack {
   return {
     name: `free-${name}`,
     archive: 'posts',
-    promise: `A request for ${what} does not hold up others, or is refused for its cost.`,
+    promise: `A request for ${what} does not block other requests, or is refused for its cost.`,
     async run(arena, findings) {
       const folder = arena.newFolder();
       copyArchive('posts', folder);

@@ -9,7 +9,7 @@ import { createRoom, cursorOf, type Person, post, signUp, titles, titlesOf } fro
 import type { Server } from '../server.ts';
 import { sleep, until } from '../waiting.ts';
 
-/** Two seconds are promised; the rest is for a busy machine. */
+/** The promise is two seconds; the margin is for a busy machine. */
 const noticedWithinMs = 4_000;
 
 interface Stage {
@@ -19,11 +19,11 @@ interface Stage {
   room: string;
   /** A copy of the database after A5. */
   old: string;
-  /** The position after A10. */
+  /** The cursor after A10. */
   cursor: string;
 }
 
-/** A room with A1 to A10, and a copy of the database as it was after A5. */
+/** Creates a room with posts A1 to A10, and a copy of the database after A5. */
 async function prepare(arena: Arena): Promise<Stage> {
   const server = await arena.start();
   const caller = arena.caller(server);
@@ -45,7 +45,7 @@ function withDatabase(file: string, work: (database: DatabaseSync) => void): voi
   }
 }
 
-/** Stops the server, puts the copy in the place of its database, and starts another on it. */
+/** Stops the server, replaces its database with the copy, and starts a new server. */
 async function restore(arena: Arena, stage: Stage): Promise<Stage> {
   const { server, old } = stage;
   await server.stop();
@@ -55,7 +55,7 @@ async function restore(arena: Arena, stage: Stage): Promise<Stage> {
   return { ...stage, server: restored, caller: arena.caller(restored) };
 }
 
-/** Resumes after the cursor in each of the three ways; each must be refused with CURSOR_EXPIRED and the present position. */
+/** Resumes in all three ways. Each must be refused with CURSOR_EXPIRED and the current cursor. */
 async function expectExpired(arena: Arena, findings: Findings, { server, caller, room, cursor }: Stage): Promise<void> {
   const plain = await arena.socket(server);
   const bySeen = await arena.socket(server, { params: { live: { seen: { s: cursor } } } });
@@ -76,13 +76,13 @@ async function expectExpired(arena: Arena, findings: Findings, { server, caller,
   const present = plain.errorOf('s')?.extensions.live?.cursor;
   if (byArgument === 'CURSOR_EXPIRED') {
     const again = await (await arena.socket(server)).follow('s', titlesOf(room, present));
-    findings.expect(present !== undefined && again === 'live', `the error's own cursor is answered with ${again}`);
+    findings.expect(present !== undefined && again === 'live', `resumed with the cursor of the error: ${again}`);
   }
 }
 
 const restoredBackup: Attack = {
   name: 'restored-backup',
-  promise: 'After a backup was restored, a cursor of the lost history is CURSOR_EXPIRED, and never skips an event.',
+  promise: 'After a restore from backup, a cursor of the lost history is CURSOR_EXPIRED and never skips an event.',
   async run(arena, findings) {
     const stage = await restore(arena, await prepare(arena));
     await post(stage.caller, stage.ada, stage.room, titles('B', 6, 12));
@@ -93,7 +93,7 @@ const restoredBackup: Attack = {
 const cursorAhead: Attack = {
   name: 'cursor-ahead',
   promise:
-    'A cursor ahead of the restored log is CURSOR_EXPIRED with the present cursor, from which a client recovers.',
+    'A cursor ahead of the restored log is CURSOR_EXPIRED with the current cursor, with which a client can resume.',
   async run(arena, findings) {
     await expectExpired(arena, findings, await restore(arena, await prepare(arena)));
   },
@@ -101,7 +101,7 @@ const cursorAhead: Attack = {
 
 const restoredTwice: Attack = {
   name: 'restored-same-length',
-  promise: 'A history of the same length as the lost one is told apart from it.',
+  promise: 'A cursor of the lost history is CURSOR_EXPIRED even when the new history has the same length.',
   async run(arena, findings) {
     const stage = await restore(arena, await prepare(arena));
     await post(stage.caller, stage.ada, stage.room, titles('B', 6, 10));
@@ -109,7 +109,7 @@ const restoredTwice: Attack = {
   },
 };
 
-/** Rewinds the database under a running server; `overtake` posts at once until the room is longer than before. */
+/** Rewinds the database of a running server. `overtake` posts at once until the log is longer than before. */
 function rewindWhileRunning(name: string, promise: string, overtake: boolean): Attack {
   return {
     name,
@@ -134,7 +134,7 @@ function rewindWhileRunning(name: string, promise: string, overtake: boolean): A
         const way = index === 0 ? 'WebSocket' : 'SSE';
         findings.expect(
           code === 'CURSOR_EXPIRED',
-          `${way}: ${code ?? 'goes on'}, received ${received.length} of ${posted.length} posts`,
+          `${way}: ${code ?? 'continues'}, received ${received.length} of ${posted.length} posts`,
         );
       }
     },
@@ -143,7 +143,7 @@ function rewindWhileRunning(name: string, promise: string, overtake: boolean): A
 
 const trimmedLog: Attack = {
   name: 'trimmed-log',
-  promise: 'A cursor at the head of a room stays valid when all of its log was trimmed.',
+  promise: 'A cursor at the head of a room stays valid after its whole log was trimmed.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     await stage.server.stop();
@@ -163,7 +163,7 @@ const trimmedLog: Attack = {
 
 const forgedCursors: Attack = {
   name: 'forged-cursors',
-  promise: 'A cursor that was never given out is CURSOR_INVALID or CURSOR_EXPIRED, and nothing is delivered after it.',
+  promise: 'A cursor that the server never issued is CURSOR_INVALID or CURSOR_EXPIRED, and no event is delivered.',
   async run(arena, findings) {
     const { server, caller, ada, room, cursor } = await prepare(arena);
     const other = await createRoom(caller, ada, 'elsewhere');
@@ -191,12 +191,12 @@ export const historyAttacks: readonly Attack[] = [
   restoredTwice,
   rewindWhileRunning(
     'rewind-while-running',
-    'When the database is rewound under a running server, live streams end with CURSOR_EXPIRED within two seconds.',
+    'When the database of a running server is rewound, live streams end with CURSOR_EXPIRED within two seconds.',
     false,
   ),
   rewindWhileRunning(
     'rewind-and-overtake',
-    'A rewound room that is soon longer than before ends its live streams all the same.',
+    'Live streams of a rewound room end with CURSOR_EXPIRED even when its log soon exceeds its old length.',
     true,
   ),
   trimmedLog,

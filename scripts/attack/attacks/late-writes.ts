@@ -6,7 +6,7 @@ import { createPost, createRoom, type Person, signUp } from '../people.ts';
 import type { Server, ServerOptions } from '../server.ts';
 import { sleep, until } from '../waiting.ts';
 
-/* A 503 for a write means that it was not done and will not be. Each write has a title of its own, which is looked for afterwards. */
+/* A write that is answered with 503 must never be stored. Each write has a unique title to find it in the database. */
 
 interface Stage {
   arena: Arena;
@@ -23,7 +23,7 @@ async function prepare(arena: Arena, options: Partial<ServerOptions> = {}): Prom
   return { arena, server, caller, ada, room: await createRoom(caller, ada) };
 }
 
-/** Nobody else writes until it is called. */
+/** Takes the write lock of the database. The returned function releases it. */
 function lock(arena: Arena, server: Server): () => void {
   const database = new DatabaseSync(server.databaseFile, { timeout: 5_000 });
   database.exec('begin immediate');
@@ -65,9 +65,9 @@ function judge(findings: Findings, answers: Answers, stored: readonly string[]):
   const late = refused.filter(({ title }) => stored.includes(title));
   const lost = done.filter(({ title }) => !stored.includes(title));
   const other = refused.filter(({ reply }) => reply?.status !== 503 || !reply.headers['retry-after']);
-  findings.note(`${done.length} done, ${refused.length} refused`);
-  findings.expect(late.length === 0, `${late.length} of ${refused.length} writes that were refused are stored`);
-  findings.expect(lost.length === 0, `${lost.length} of ${done.length} writes that were acknowledged are not stored`);
+  findings.note(`${done.length} acknowledged, ${refused.length} refused`);
+  findings.expect(late.length === 0, `${late.length} of ${refused.length} refused writes are stored`);
+  findings.expect(lost.length === 0, `${lost.length} of ${done.length} acknowledged writes are not stored`);
   findings.expect(
     other.length === 0,
     `${other.length} were refused with ${other[0]?.reply?.status} ${other[0]?.reply?.message ?? ''} instead of 503 with Retry-After`,
@@ -76,7 +76,7 @@ function judge(findings: Findings, answers: Answers, stored: readonly string[]):
 
 const lockedDatabase: Attack = {
   name: 'locked-database',
-  promise: 'Of the writes that are refused while another process locks the database for 11 s, none is stored later.',
+  promise: 'A write that is refused while another process locks the database for 11 s is not stored later.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     const unlock = lock(arena, stage.server);
@@ -106,7 +106,7 @@ const shortTimeout: Attack = {
 
 const halfDone: Attack = {
   name: 'half-done-mutation',
-  promise: 'A mutation of several fields that runs out of time does not answer 503 when some of it was done.',
+  promise: 'A mutation that times out is not answered with 503 when some of its fields are stored.',
   async run(arena, findings) {
     const { server, ada, room } = await prepare(arena);
     await server.stop();
@@ -121,7 +121,7 @@ const halfDone: Attack = {
   },
 };
 
-/** Posts, then a password that takes long to hash, then posts again. */
+/** Sends one mutation: a post, a sign-up with a slow password hash, and another post. */
 async function expectTruth(findings: Findings, { caller, ada, room, server }: Stage): Promise<void> {
   const create = (name: string) => `${name}: createPost(input: { room: "${room}", title: "part" }) { post { id } }`;
   const email = `${Math.random()}@example.org`;
@@ -133,12 +133,12 @@ async function expectTruth(findings: Findings, { caller, ada, room, server }: St
   const stored = storedTitles(server).length - before;
   const told = [reply.data?.first, reply.data?.last].filter(Boolean).length;
   findings.note(`${reply.status}: ${told} posts in the answer, ${stored} stored`);
-  findings.expect(reply.status !== 503 || stored === 0, `503, and ${stored} of 2 posts are stored`);
+  findings.expect(reply.status !== 503 || stored === 0, `the answer is 503, but ${stored} of 2 posts are stored`);
 }
 
 const clientGone: Attack = {
   name: 'client-gone',
-  promise: 'A write that waits for its turn is not done when its client has left.',
+  promise: 'A queued write is not stored when its client has disconnected.',
   async run(arena, findings) {
     const { server, caller, ada, room } = await prepare(arena);
     const socket = await arena.socket(server, { params: { authorization: `Bearer ${ada.token}` } });
@@ -159,14 +159,13 @@ const clientGone: Attack = {
     unlock();
     await sleep(1_500);
     const stored = storedTitles(server);
-    findings.expect(stored.length === 0, `${stored.length} of 4 are stored: ${stored.join(', ')}`);
+    findings.expect(stored.length === 0, `${stored.length} of 4 writes are stored: ${stored.join(', ')}`);
   },
 };
 
 const stopping: Attack = {
   name: 'stopping',
-  promise:
-    'Of the writes under way when the server is told to stop, the acknowledged are stored and the refused are not.',
+  promise: 'When the server stops, acknowledged writes are stored and refused writes are not.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     const answers: Answers = [];
@@ -185,7 +184,7 @@ const stopping: Attack = {
     const status = await stage.server.stop();
     isOver = true;
     await writing;
-    findings.expect(status === 0, `it ended with ${status}`);
+    findings.expect(status === 0, `the exit status was ${status}`);
     judge(findings, answers, storedTitles(stage.server));
   },
 };

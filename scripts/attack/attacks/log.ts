@@ -8,12 +8,12 @@ import type { Attack, Findings } from '../attack.ts';
 import type { Server } from '../server.ts';
 import { until } from '../waiting.ts';
 
-/* The places where the server writes to may fail, or take nothing more. */
+/* The outputs of the server can fail or block. */
 
 const refusals = 1_200;
 const eachAddress = 90;
 
-/** Each refused token is a line in the log; one address has only so many within its rate. Returns how many were refused. */
+/** Each refused token is logged. The rate limits each address, so many addresses send. Returns the number of refusals. */
 async function fillLog(arena: Arena, server: Server): Promise<number> {
   let refused = 0;
   for (let first = 0; first < refusals && server.isRunning; first += eachAddress) {
@@ -22,14 +22,14 @@ async function fillLog(arena: Arena, server: Server): Promise<number> {
       caller.send('{ viewer { id } }', {}, { token: `wrong ${first + index}`, timeoutMs: 3_000 }),
     );
     const settled = await Promise.allSettled(sending);
-    // It is frozen, and more would only take time.
+    // The server is frozen; more requests would only time out.
     if (settled.every(({ status }) => status === 'rejected')) break;
     refused += settled.filter((one) => one.status === 'fulfilled' && one.value.status === 401).length;
   }
   return refused;
 }
 
-/** It still serves, and stops in order. */
+/** Expects that the server answers requests and exits with status 0 on SIGTERM. */
 async function expectAlive(arena: Arena, findings: Findings, server: Server): Promise<void> {
   const caller = arena.caller(server, '127.0.0.9');
   const health = await caller.statusOf('/health');
@@ -39,7 +39,7 @@ async function expectAlive(arena: Arena, findings: Findings, server: Server): Pr
     .catch(() => undefined);
   findings.expect(reply?.status === 200, `a query: ${reply?.status ?? 'no answer within 2 s'}`);
   const status = await server.stop();
-  findings.expect(status === 0, `SIGTERM: it ended with ${status}`);
+  findings.expect(status === 0, `SIGTERM: the exit status was ${status}`);
 }
 
 async function findFreePort(): Promise<number> {
@@ -50,14 +50,14 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** A pipe that nobody reads. */
+/** A pipe without a reader that blocks the writer when it is full. */
 function openUnreadPipe(arena: Arena): number {
   const path = join(arena.newFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   return openForArena(arena, path, constants.O_RDWR);
 }
 
-/** A pipe whose reader is gone. */
+/** A pipe that fails with EPIPE after `breakIt` closes its reader. */
 function openBrokenPipe(arena: Arena): { descriptor: number; breakIt: () => void } {
   const path = join(arena.newFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
@@ -75,7 +75,7 @@ function openForArena(arena: Arena, path: string, flags: number): number {
 interface Outputs {
   stdout?: number;
   stderr?: number;
-  /** Called once it serves. */
+  /** Called when the server is ready. */
   onReady?: () => void;
 }
 
@@ -95,13 +95,13 @@ function failingOutput(name: string, promise: string, open: (arena: Arena) => Ou
 
 const slowReader: Attack = {
   name: 'log-read-again',
-  promise: 'When somebody reads the log again, it goes on, and says so when lines were dropped.',
+  promise: 'When the log is read again after a pause, logging resumes and reports dropped lines.',
   async run(arena, findings) {
     const path = join(arena.newFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
     const stderr = openForArena(arena, path, constants.O_RDWR);
     const server = await arena.start({ stderr });
-    // More than a pipe and any buffer of a reasonable size hold.
+    // The lines exceed the capacity of the pipe and of a reasonable buffer.
     const refused = await fillLog(arena, server);
     const stream = createReadStream(path);
     stream.on('error', () => {});
@@ -115,48 +115,35 @@ const slowReader: Attack = {
       await caller.send('{ viewer { id } }', {}, { token: 'the last', timeoutMs: 1_000 }).catch(() => undefined);
       return text.includes('127.0.6.1');
     });
-    findings.expect(goesOn, 'no line was written once it was read again');
+    findings.expect(goesOn, 'no line was written after the log was read again');
     const written = text.split('credentialsRefused').length - 1;
     const says = /drop/i.test(text);
-    findings.note(`${written} of ${refused} lines were written${says ? ', and it says that lines were dropped' : ''}`);
-    findings.expect(written >= refused || says, `${refused - written} lines were dropped, and it does not say so`);
+    findings.note(`${written} of ${refused} lines were written${says ? ', and the log reports dropped lines' : ''}`);
+    findings.expect(
+      written >= refused || says,
+      `${refused - written} lines were dropped, but the log does not report it`,
+    );
   },
 };
 
 export const logAttacks: readonly Attack[] = [
-  failingOutput(
-    'stderr-full',
-    'A full disk under standard error stops neither the server nor its answers.',
-    (arena) => ({
-      stderr: openForArena(arena, '/dev/full', constants.O_WRONLY),
-    }),
-  ),
-  failingOutput('stderr-unread', 'A log that nobody reads stops neither the server nor its answers.', (arena) => ({
+  failingOutput('stderr-full', 'A full disk for standard error stops neither the server nor its answers.', (arena) => ({
+    stderr: openForArena(arena, '/dev/full', constants.O_WRONLY),
+  })),
+  failingOutput('stderr-unread', 'An unread log stops neither the server nor its answers.', (arena) => ({
     stderr: openUnreadPipe(arena),
   })),
-  failingOutput(
-    'stderr-reader-gone',
-    'A reader of the log that goes stops neither the server nor its answers.',
-    (arena) => {
-      const { descriptor, breakIt } = openBrokenPipe(arena);
-      return { stderr: descriptor, onReady: breakIt };
-    },
-  ),
-  failingOutput(
-    'stdout-full',
-    'A full disk under standard output stops neither the start nor the server.',
-    (arena) => ({
-      stdout: openForArena(arena, '/dev/full', constants.O_WRONLY),
-    }),
-  ),
-  failingOutput(
-    'stdout-reader-gone',
-    'A reader of standard output that goes stops neither the start nor the server.',
-    (arena) => {
-      const { descriptor, breakIt } = openBrokenPipe(arena);
-      breakIt();
-      return { stdout: descriptor };
-    },
-  ),
+  failingOutput('stderr-reader-gone', 'A closed standard error stops neither the server nor its answers.', (arena) => {
+    const { descriptor, breakIt } = openBrokenPipe(arena);
+    return { stderr: descriptor, onReady: breakIt };
+  }),
+  failingOutput('stdout-full', 'A full disk for standard output stops neither the start nor the server.', (arena) => ({
+    stdout: openForArena(arena, '/dev/full', constants.O_WRONLY),
+  })),
+  failingOutput('stdout-reader-gone', 'A closed standard output stops neither the start nor the server.', (arena) => {
+    const { descriptor, breakIt } = openBrokenPipe(arena);
+    breakIt();
+    return { stdout: descriptor };
+  }),
   slowReader,
 ];

@@ -11,7 +11,7 @@ import { sleep, until } from '../waiting.ts';
 const fewDescriptors: Attack = {
   name: 'few-descriptors',
   promise:
-    'Without free file descriptors queries that select a cursor still work, and dropped connections are counted.',
+    'Without free file descriptors, queries that select a cursor still work and dropped connections are counted.',
   async run(arena, findings) {
     const server = await arena.start({ startedBy: ['prlimit', '--nofile=128:128'] });
     const caller = arena.caller(server, '127.0.0.9', 1);
@@ -42,7 +42,7 @@ const fewDescriptors: Attack = {
     findings.expect(counted !== undefined, 'no metric counts the connections that were dropped');
     findings.expect(
       server.log.some((line) => /descriptor|connection|EMFILE/i.test(line)),
-      'the log does not tell of them',
+      'the log does not report dropped connections',
     );
     findings.note(`queries: ${seen}; ${counted}`);
   },
@@ -50,7 +50,7 @@ const fewDescriptors: Attack = {
 
 const hangUp: Attack = {
   name: 'hang-up',
-  promise: 'SIGHUP stops the server as SIGTERM does: sockets are closed with 1012, and it ends with 0.',
+  promise: 'SIGHUP stops the server as SIGTERM does: sockets are closed with code 1012, and the exit status is 0.',
   async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
@@ -60,7 +60,7 @@ const hangUp: Attack = {
     await socket.follow('s', titlesOf(room));
     const status = await server.stop('SIGHUP');
     await until(1_000, () => socket.closeCode !== undefined);
-    findings.expect(status === 0, `it ended with ${status}`);
+    findings.expect(status === 0, `the exit status was ${status}`);
     findings.expect(socket.closeCode === 1012, `the socket was closed with ${socket.closeCode}`);
   },
 };
@@ -72,7 +72,7 @@ async function readLag(caller: Caller): Promise<number> {
 
 const readMetrics: Attack = {
   name: 'metrics-read-twice',
-  promise: 'Reading /metrics does not hide the lag of the event loop from another reader.',
+  promise: 'A request for /metrics does not hide the event loop lag from another client.',
   async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
@@ -85,15 +85,18 @@ const readMetrics: Attack = {
     const first = await readLag(caller);
     const second = await readLag(caller);
     findings.note(`${first.toFixed(3)} s, then ${second.toFixed(3)} s`);
-    findings.expect(first > 0.05, `the lag is not shown: ${first.toFixed(3)} s`);
-    findings.expect(second >= first / 2, `${first.toFixed(3)} s at first, ${second.toFixed(3)} s right after`);
+    findings.expect(first > 0.05, `the lag is not reported: ${first.toFixed(3)} s`);
+    findings.expect(
+      second >= first / 2,
+      `${first.toFixed(3)} s in the first request, ${second.toFixed(3)} s in the second`,
+    );
   },
 };
 
 const erasure: Attack = {
   name: 'erased-while-read',
   promise:
-    'An erased name leaves the database and its write-ahead log by itself once another process has read to its end.',
+    'An erased name is removed from the database and its write-ahead log after the last reader of the old data ends.',
   async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server);
@@ -114,18 +117,18 @@ const erasure: Attack = {
         const file = server.databaseFile + suffix;
         return existsSync(file) && readFileSync(file).includes(name);
       });
-    findings.expect(isThere(), 'the name was gone while it was read: the attack proves nothing');
+    findings.expect(isThere(), 'the name was removed during the read, so the attack tests nothing');
     await sleep(500);
     reader.exec('commit');
     reader.close();
     const isGone = await until(8_000, () => !isThere());
-    findings.expect(isGone, 'eight seconds later the name is still in the files');
+    findings.expect(isGone, 'the name is still in the files after eight seconds');
   },
 };
 
 const emptyKey: Attack = {
   name: 'empty-session-key',
-  promise: 'An empty session-key.pem, as a crash leaves it, is replaced at the next start.',
+  promise: 'An empty session-key.pem, which a crash can leave, is replaced at the next start.',
   async run(arena, findings) {
     const server = await arena.start();
     await server.stop();
@@ -135,22 +138,22 @@ const emptyKey: Attack = {
       const again = await arena.start({ folder: server.folder });
       await signUp(arena.caller(again));
       findings.expect(statSync(key).size > 0, 'the file is still empty');
-      findings.expect((statSync(key).mode & 0o77) === 0, 'others may read it');
+      findings.expect((statSync(key).mode & 0o77) === 0, 'other users can read the file');
     } catch (error) {
-      findings.expect(false, `the start is refused: ${error instanceof Error ? error.message : error}`);
+      findings.expect(false, `the server does not start: ${error instanceof Error ? error.message : error}`);
     }
   },
 };
 
 const syncedKey: Attack = {
   name: 'synced-session-key',
-  promise: 'At the first start session-key.pem and its folder are synced to the disk (needs strace).',
+  promise: 'At the first start, session-key.pem and its folder are synced to disk (requires strace).',
   async run(arena, findings) {
     const trace = join(arena.newFolder(), 'trace');
     try {
       execFileSync('strace', ['-V'], { stdio: 'pipe' });
     } catch {
-      findings.note('not attacked: there is no strace');
+      findings.note('skipped: strace is not installed');
       return;
     }
     const startedBy = [
@@ -173,7 +176,7 @@ const syncedKey: Attack = {
       .slice(named)
       .some((line) => line.includes('sync(') && line.includes(`<${server.folder}>`));
     findings.expect(isFileSynced, 'the file is not synced');
-    findings.expect(isFolderSynced, 'the folder is not synced after the file got its name');
+    findings.expect(isFolderSynced, 'the folder is not synced after the file is renamed');
   },
 };
 

@@ -4,7 +4,7 @@ import type { Attack } from '../attack.ts';
 import type { Server } from '../server.ts';
 import { until } from '../waiting.ts';
 
-/** The status of what is sent as it is; undefined when there is none within two seconds. */
+/** Sends the head unchanged and returns the status; undefined when there is no answer within two seconds. */
 async function statusOf(server: Server, head: readonly string[]): Promise<number | undefined> {
   const connection = connect(server.port, '127.0.0.1').on('error', () => {});
   await once(connection, 'connect');
@@ -58,7 +58,7 @@ const foreignHosts: Attack = {
 
 const ownHosts: Attack = {
   name: 'own-hosts',
-  promise: 'A server on a loopback address answers to the names of this machine.',
+  promise: 'A server on a loopback address accepts the local host names.',
   async run(arena, findings) {
     const server = await arena.start();
     const { port } = server;
@@ -73,7 +73,7 @@ const ownHosts: Attack = {
 
 const publicUrl: Attack = {
   name: 'public-host',
-  promise: 'With PUBLIC_URL the server answers to its public name.',
+  promise: 'With PUBLIC_URL the server accepts its public host name.',
   async run(arena, findings) {
     const server = await arena.start({ settings: { PUBLIC_URL: 'https://posts.example.org' } });
     const status = await statusOf(server, [`${query} HTTP/1.1`, 'Host: posts.example.org']);

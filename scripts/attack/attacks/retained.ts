@@ -8,12 +8,12 @@ import { createRoom, cursorOf, signUp, titlesOf } from '../people.ts';
 import type { Server } from '../server.ts';
 import { sleep } from '../waiting.ts';
 
-/* What one address leaves standing: each attack is judged by what the server still holds while the attacker is there. */
+/* The memory that the server retains for one address while the attacker is still connected. */
 
-/** A frame may have 262,144 bytes. */
+/** The maximum size of a frame is 262,144 bytes. */
 const almostFrame = 'x'.repeat(250_000);
 const subscriptionsEach = 100;
-/** The variable is only looked at when an event is delivered. */
+/** The variable is first read when an event is delivered. */
 const withVariable = (room: string) =>
   `subscription ($x: String) { roomEvents(room: "${room}") { __typename room { posts(first: 1, after: $x) { nodes { id } } } } }`;
 
@@ -32,11 +32,11 @@ async function prepare(arena: Arena): Promise<Stage> {
   return { arena, server, caller, room, cursor: await cursorOf(caller, room) };
 }
 
-/** An attack by sockets that stay open. `open` returns once everything was sent. */
+/** An attack with sockets that stay open. `open` resolves when all messages are sent. */
 function standing(name: string, what: string, open: (stage: Stage) => Promise<readonly LiveSocket[]>): Attack {
   return {
     name,
-    promise: `${what} of one address cost at most 64 MB while they stand.`,
+    promise: `${what} from one address retain at most 64 MB.`,
     async run(arena, findings) {
       const stage = await prepare(arena);
       const sockets = await arena.measure(stage.server, async () => {
@@ -49,7 +49,7 @@ function standing(name: string, what: string, open: (stage: Stage) => Promise<re
   };
 }
 
-/** Sockets that resume `subscriptionsEach` subscriptions each, so that none is charged to the rate. */
+/** Opens sockets that resume `subscriptionsEach` subscriptions each, because a resume is not charged to the rate. */
 function resumingSockets(
   { arena, server, cursor }: Stage,
   count: number,
@@ -80,7 +80,7 @@ const largeVariables = standing('large-variables', 'Resumed subscriptions with v
 
 const manySubscriptions = standing(
   'many-subscriptions',
-  'Resumed subscriptions with variables of 4,000 characters each, 10,000 of them,',
+  '10,000 resumed subscriptions with 4,000 characters of variables each',
   (stage) =>
     resumingSockets(stage, 100, (index) => ({
       query: withVariable(stage.room),
@@ -138,39 +138,35 @@ const idleSockets = standing('idle-sockets', '1,000 idle sockets', ({ arena, ser
   openCrowd(arena, server, 1_000),
 );
 
-const halfSentMessages = standing(
-  'half-sent-messages',
-  'WebSocket messages that were begun and never ended',
-  async ({ arena, server }) => {
-    const sockets = await openCrowd(arena, server, 500);
-    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]);
-    const part = Buffer.concat([head, Buffer.alloc(250_000, 'x')]);
-    for (const { webSocket, rawSocket } of sockets) if (webSocket.readyState === webSocket.OPEN) rawSocket.write(part);
-    await sleep(3_000);
-    return sockets;
-  },
-);
+const halfSentMessages = standing('half-sent-messages', 'Incomplete WebSocket messages', async ({ arena, server }) => {
+  const sockets = await openCrowd(arena, server, 500);
+  const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]);
+  const part = Buffer.concat([head, Buffer.alloc(250_000, 'x')]);
+  for (const { webSocket, rawSocket } of sockets) if (webSocket.readyState === webSocket.OPEN) rawSocket.write(part);
+  await sleep(3_000);
+  return sockets;
+});
 
-const unreadPongs = standing('unread-pongs', 'Pongs that nobody reads', async ({ arena, server }) => {
+const unreadPongs = standing('unread-pongs', 'Unread pongs', async ({ arena, server }) => {
   const sockets = await openCrowd(arena, server, 60);
   const end = performance.now() + 12_000;
   for (let round = 0; round < 25 && performance.now() < end; round += 1) {
     for (const [index, socket] of sockets.entries()) {
       if (round === 0) socket.rawSocket.pause();
-      // A client that cannot send any more waits.
+      // Limits the memory of the attacking process.
       if (socket.rawSocket.writableLength < 500_000) {
         socket.send({ type: 'ping', payload: { text: `${index} ${round}${almostFrame}` } });
       }
     }
     await sleep(100);
   }
-  // What stays paused is never settled.
+  // A paused socket cannot be settled.
   return sockets.filter(({ webSocket }) => webSocket.readyState !== webSocket.OPEN);
 });
 
 const halfSentBodies: Attack = {
   name: 'half-sent-bodies',
-  promise: 'Request bodies of one address that never come whole cost at most 64 MB.',
+  promise: 'Incomplete request bodies from one address retain at most 64 MB.',
   async run(arena, findings) {
     const { server } = await prepare(arena);
     await arena.measure(server, async () => {

@@ -10,7 +10,7 @@ function attempt(caller: Caller, email: string, password: string) {
 
 const massSignUp: Attack = {
   name: 'mass-sign-up',
-  promise: 'One address creates at most ten accounts in a quarter of an hour, also by one operation of thirty.',
+  promise: 'One address can create at most ten accounts in 15 minutes, even with 30 sign-ups in one operation.',
   async run(arena, findings) {
     const server = await arena.start();
     const caller = arena.caller(server, '127.0.0.3');
@@ -34,8 +34,7 @@ const massSignUp: Attack = {
 
 const lockOut: Attack = {
   name: 'lock-out',
-  promise:
-    'Eleven wrong passwords from one address do not lock out the owner, who comes from another with the right one.',
+  promise: 'Eleven wrong passwords from one address do not lock out the owner, who signs in from another address.',
   async run(arena, findings) {
     const server = await arena.start();
     const owner = arena.caller(server, '127.0.0.2');
@@ -51,7 +50,7 @@ const lockOut: Attack = {
 
 const manyAddresses: Attack = {
   name: 'guessing-from-many-addresses',
-  promise: 'The passwords that many addresses together may try at one account have a bound.',
+  promise: 'The number of password guesses for one account is limited across all addresses.',
   async run(arena, findings) {
     const server = await arena.start();
     const ada = await signUp(arena.caller(server, '127.0.0.2'));
@@ -63,13 +62,13 @@ const manyAddresses: Attack = {
     });
     const checked = (await Promise.all(guesses)).flat().filter((code) => code === 'UNAUTHENTICATED').length;
     findings.note(`${checked} of 250 guesses were checked`);
-    findings.expect(checked < 250, 'all of 250 guesses were checked');
+    findings.expect(checked < 250, 'all 250 guesses were checked');
   },
 };
 
 const oneOperation: Attack = {
   name: 'guessing-in-one-operation',
-  promise: 'An operation of thirty attempts to sign in is limited like thirty operations.',
+  promise: 'Thirty sign-in attempts in one operation are limited like thirty operations.',
   async run(arena, findings) {
     const server = await arena.start();
     const ada = await signUp(arena.caller(server, '127.0.0.2'));

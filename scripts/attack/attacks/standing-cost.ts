@@ -8,7 +8,7 @@ import { createPost, type Person, signUp } from '../people.ts';
 import type { Server } from '../server.ts';
 import { sleep } from '../waiting.ts';
 
-/* Subscriptions whose selections cost nearly LIMIT_COST, each different from the others in one variable. */
+/* Subscriptions that cost nearly LIMIT_COST each. Their variables differ, so that no result can be shared. */
 
 interface Stage {
   arena: Arena;
@@ -17,7 +17,7 @@ interface Stage {
   ada: Person;
   room: string;
   cursor: string;
-  /** Positions of posts in the room, of which each makes the variables different. */
+  /** Cursors of posts in the room, used as different variables. */
   positions: string[];
 }
 
@@ -50,7 +50,7 @@ const each = (room: string, personal = '') => `subscription ($x: String, $y: Str
   }
 }`;
 
-/** Subscribes `count` times on each socket, then posts, and measures until the post is answered and delivered. */
+/** Subscribes `count` times on each socket, creates a post, and waits for its delivery. */
 async function subscribeAndPost(
   stage: Stage,
   sockets: readonly LiveSocket[],
@@ -82,7 +82,7 @@ async function subscribeAndPost(
 const resumed: Attack = {
   name: 'costly-resumed',
   archive: 'posts',
-  promise: 'A post stays cheap when one address has 500 resumed subscriptions that cost nearly LIMIT_COST each.',
+  promise: 'A post does not block the event loop when one address has 500 resumed subscriptions near LIMIT_COST.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
@@ -95,7 +95,7 @@ const resumed: Attack = {
 const charged: Attack = {
   name: 'costly-within-rate',
   archive: 'posts',
-  promise: 'A post stays cheap when one address has 90 subscriptions that its rate allowed.',
+  promise: 'A post does not block the event loop when one address has 90 costly subscriptions within its rate.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
@@ -107,7 +107,8 @@ const charged: Attack = {
 const personal: Attack = {
   name: 'costly-personal',
   archive: 'posts',
-  promise: 'A post stays cheap when one user has 200 resumed subscriptions that ask for the viewer.',
+  promise:
+    'A post does not block the event loop when one user has 200 resumed subscriptions that select viewer fields.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     await arena.measure(stage.server, async () => {
@@ -123,7 +124,7 @@ const personal: Attack = {
 const replays: Attack = {
   name: 'costly-replay',
   archive: 'posts',
-  promise: 'Subscriptions that replay many events with costly selections let others run in between.',
+  promise: 'Subscriptions that replay many events with costly selections do not block other requests.',
   async run(arena, findings) {
     const stage = await prepare(arena);
     const { caller, ada, room, server, cursor } = stage;

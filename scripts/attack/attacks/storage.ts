@@ -10,7 +10,7 @@ import type { Server } from '../server.ts';
 import { sleep, until } from '../waiting.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** One second is promised; the rest is for a busy machine. */
+/** The promise is one second; the margin is for a busy machine. */
 const noticedWithinMs = 3_000;
 
 interface Stage {
@@ -31,7 +31,7 @@ function writeOne({ caller, ada, room }: Stage, body = ''): Promise<Reply> {
   return caller.send(createPost, { input: { room, title: 'one', body } }, { token: ada.token });
 }
 
-/** Within a moment it says that it is not ready, and refuses to write. */
+/** Expects 503 from /ready and for writes after `noticedWithinMs`, while /health stays 200. */
 async function expectRefusing(findings: Findings, stage: Stage): Promise<void> {
   await sleep(noticedWithinMs);
   const ready = await stage.caller.statusOf('/ready');
@@ -56,7 +56,7 @@ const removed: Attack = {
 
 const replaced: Attack = {
   name: 'replaced-database',
-  promise: 'When another file takes the place of the database, /ready is 503 and writes are refused.',
+  promise: 'When another file replaces the database file, /ready is 503 and writes are refused.',
   async run(arena, findings) {
     const [stage, other] = [await prepare(arena), await prepare(arena)];
     await other.server.stop();
@@ -67,7 +67,7 @@ const replaced: Attack = {
 
 const copiedOver: Attack = {
   name: 'copied-over-database',
-  promise: 'When an older copy is written over the bytes of the live database, no live stream misses a post silently.',
+  promise: 'When an older copy overwrites the live database, no live stream misses a post silently.',
   async run(arena, findings) {
     const { server, caller, ada, room } = await prepare(arena);
     await post(caller, ada, room, titles('A', 1, 5));
@@ -93,18 +93,18 @@ const copiedOver: Attack = {
     const received = socket.nexts('s').map(({ roomEvents }) => roomEvents.post?.title);
     const missed = acknowledged.filter((title) => !received.includes(title));
     findings.note(
-      `${acknowledged.length} of 9 acknowledged; ${socket.errorOf('s')?.extensions.code ?? 'the stream goes on'}`,
+      `${acknowledged.length} of 9 acknowledged; ${socket.errorOf('s')?.extensions.code ?? 'the stream continues'}`,
     );
     findings.expect(
       isOver() || missed.length === 0,
-      `the stream goes on and missed ${missed.length} of ${acknowledged.length} posts`,
+      `the stream continues but missed ${missed.length} of ${acknowledged.length} posts`,
     );
   },
 };
 
 const filler = 'filler';
 
-/** Fills a file system up to the last `leftBytes`. */
+/** Fills the file system except for `leftBytes`. */
 function fill(folder: string, leftBytes = 0): void {
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(join(folder, filler), Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
@@ -113,7 +113,7 @@ function fill(folder: string, leftBytes = 0): void {
 const fullDisk: Attack = {
   name: 'full-disk',
   promise:
-    'On a full disk writes are 503 with Retry-After, the log names the reason, /ready is 503; it recovers by itself.',
+    'On a full disk, /ready and writes are 503, the log states the reason, and the server recovers when space is freed.',
   async run(arena, findings) {
     const stage = await prepare(arena, arena.mountSmall(16));
     const { server, caller } = stage;
@@ -130,18 +130,21 @@ const fullDisk: Attack = {
     const reads = await caller.send('{ rooms(limit: 1) { data { id cursor } } }');
     findings.expect(reads.status === 200, `a query: ${reads.status}`);
     const names = server.log.some((line) => /full|no space|ENOSPC/i.test(line));
-    findings.expect(names, `the log does not name the reason: ${server.log.at(-1)?.slice(0, 160) ?? 'it is empty'}`);
+    findings.expect(
+      names,
+      `the log does not state the reason: ${server.log.at(-1)?.slice(0, 160) ?? 'the log is empty'}`,
+    );
     rmSync(join(server.folder, filler));
     const recovers = await until(5_000, async () => (await writeOne(stage)).status === 200);
-    findings.expect(recovers, 'it does not write again once there is space');
+    findings.expect(recovers, 'writes are still refused after space was freed');
     const isReady = await until(5_000, async () => (await caller.statusOf('/ready')) === 200);
-    findings.expect(isReady, '/ready stays 503 once there is space');
+    findings.expect(isReady, '/ready is still 503 after space was freed');
   },
 };
 
 const fullAtStart: Attack = {
   name: 'full-disk-at-start',
-  promise: 'A start and an import on a full disk end with a line that names the reason.',
+  promise: 'On a full disk, serve and import exit with an error that states the reason.',
   async run(arena, findings) {
     const folder = arena.mountSmall(8);
     const { server } = await prepare(arena, folder);
@@ -152,7 +155,7 @@ const fullAtStart: Attack = {
     const history = join(arena.newFolder(), 'history.ndjson');
     writeFileSync(history, lines.map((line) => `${line}\n`).join(''));
     const elsewhere = arena.mountSmall(1);
-    // The disk is full as soon as something is stored, not before.
+    // The disk becomes full at the first write, not before.
     fill(elsewhere, 80_000);
     fill(folder, 200_000);
     const runs: [string, string[], string][] = [
@@ -170,7 +173,7 @@ const fullAtStart: Attack = {
         timeout: 15_000,
       });
       const text = String(stderr).trim();
-      findings.expect(status === 1, `${what}: it ended with ${status}`);
+      findings.expect(status === 1, `${what}: the exit status was ${status}`);
       findings.expect(
         /full|no space|ENOSPC|disk I\/O error/i.test(text) && !/rollback/i.test(text),
         `${what}: ${text.split('\n').at(-1)?.slice(0, 120)}`,

@@ -8,15 +8,15 @@ import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 
 const patienceMs = 20_000;
 
-/** One request, well-formed as HTTP or not at all. */
+/** One request, either well-formed HTTP or malformed. */
 export interface HttpCase {
   method: string;
   path: string;
   headers: Record<string, string>;
   body?: Buffer;
-  /** Nothing is wrong with it. */
+  /** Whether the request is valid by construction. */
   isValid: boolean;
-  /** Sent as bytes of a connection of its own. */
+  /** Sent unchanged on a separate connection. */
   raw?: Buffer;
 }
 
@@ -59,7 +59,7 @@ function get(headers: Record<string, string>, parameters: object, choices: Choic
   return { method: 'GET', path, headers: { accept, ...(authorization && { authorization }) }, isValid: false };
 }
 
-/** A value of the request that is none. */
+/** Replaces one member of the request by an invalid value. */
 function spoil(given: object, choices: Choices): Record<string, unknown> {
   const name = choices.oneOf([...Object.keys(given), 'extensions', 'other']) ?? 'query';
   if (name !== 'variables' || choices.chance(30)) return { [name]: oddValue(choices) };
@@ -114,7 +114,7 @@ function oddHeaders(choices: Choices): Record<string, string> {
   );
 }
 
-/** A request as bytes, not quite as they should be. */
+/** A request as bytes, possibly malformed. */
 function createRaw(headers: Record<string, string>, body: string, choices: Choices): Buffer {
   const lines = Object.entries({ host: 'localhost', 'content-length': String(Buffer.byteLength(body)), ...headers });
   const head = ['POST /graphql HTTP/1.1', ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
@@ -154,7 +154,7 @@ function send(url: string, { method, path, headers, body }: HttpCase): Promise<H
       const isStream = response.headers['content-type']?.startsWith('text/event-stream');
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
-        // A stream has begun: that is its answer.
+        // The first event of a stream is enough.
         if (isStream && text.startsWith('id: ')) response.destroy();
       });
       response.once('close', () => answered(response, text));
@@ -168,7 +168,7 @@ function send(url: string, { method, path, headers, body }: HttpCase): Promise<H
   });
 }
 
-/** Whatever comes back until the server has enough, or has answered all there was. */
+/** Collects all responses until the server closes the connection or has answered every request. */
 function sendRaw(url: string, bytes: Buffer): Promise<HttpOutcome> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -177,7 +177,7 @@ function sendRaw(url: string, bytes: Buffer): Promise<HttpOutcome> {
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
     });
-    // One that is reset has been answered, or was not worth it.
+    // A reset is an allowed reaction to malformed bytes.
     socket.on('error', () => {});
     socket.once('close', () => {
       const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));

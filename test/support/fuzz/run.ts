@@ -7,7 +7,7 @@ import { createSocketCase, runSocketCase } from './websocket.ts';
 export interface FuzzOptions {
   seed: number;
   runs: number;
-  /** Called now and then with how many are done. */
+  /** Called at intervals with the number of finished cases. */
   onProgress?: (done: number) => void;
 }
 
@@ -15,7 +15,7 @@ const chunk = 100;
 const maxSteps = 40;
 const decisionsAStep = 100;
 
-/** Sends so many requests over HTTP. */
+/** Sends `runs` requests over HTTP. */
 export async function fuzzHttp(target: Target, options: FuzzOptions): Promise<Tally> {
   const tally = new Tally();
   const cases = progress(tapes(options, 400), options, () => 1);
@@ -23,7 +23,7 @@ export async function fuzzHttp(target: Target, options: FuzzOptions): Promise<Ta
   return tally;
 }
 
-/** Sends so many messages over WebSockets, up to 40 on each. */
+/** Sends `runs` messages over WebSockets, up to 40 on each. */
 export async function fuzzWebSocket(target: Target, options: FuzzOptions): Promise<Tally> {
   const tally = new Tally();
   const cases = tapes(options, maxSteps * decisionsAStep).map((tape) => createSocketCase(target, tape, maxSteps));
@@ -34,7 +34,7 @@ export async function fuzzWebSocket(target: Target, options: FuzzOptions): Promi
   return tally;
 }
 
-/** Decisions without end, of a seed. */
+/** An infinite sequence of tapes that depends on the seed only. */
 function* tapes({ seed }: FuzzOptions, length: number) {
   for (let round = 0; ; round += 1)
     yield* fc.sample(choices(length / 2, length), { seed: seed + round, numRuns: chunk });

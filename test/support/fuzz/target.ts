@@ -5,7 +5,7 @@ import type { Choices } from '../choices.ts';
 import type { DocumentOptions } from '../documents.ts';
 import type { Person, Postroom, PostroomProcess } from '../postroom.ts';
 
-/** A running server with something in it. */
+/** A running server that contains data. */
 export interface Target {
   postroom: Postroom;
   schema: GraphQLSchema;
@@ -13,10 +13,10 @@ export interface Target {
   documents: DocumentOptions;
 }
 
-/** Every limit that would end a flood stays out of the way: what is looked for lies behind it. */
+/** No rate limit, and a very high message limit, because the limits would refuse most of the requests. */
 export const fuzzSettings = { RATE_LIMIT: '0', LIMIT_MESSAGES: '1000000', LOG_LEVEL: 'warn' };
 
-/** They end the accounts that the others need, or cost a hundred times as much as anything else. */
+/** Mutations that delete the accounts of other cases, or that cost a hundred times as much as any other. */
 const leftOut = new Set(['deleteUser', 'signUp', 'signIn', 'changePassword']);
 
 export async function createTarget(postroom: Postroom): Promise<Target> {
@@ -39,13 +39,13 @@ export async function createTarget(postroom: Postroom): Promise<Target> {
   return { postroom, schema: loadSchema(), people, documents };
 }
 
-/** What the server's process holds, in bytes. */
+/** The resident memory of the server's process, in bytes. */
 export function residentBytes({ process }: PostroomProcess): number {
   const status = readFileSync(`/proc/${process.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** What was seen, counted; and what should not have been, told. */
+/** Counts the observed outcomes and records the faults. */
 export class Tally {
   readonly counts = new Map<string, number>();
   readonly faults: string[] = [];
@@ -62,9 +62,9 @@ export class Tally {
   }
 }
 
-/** Codes that no input may bring about. */
+/** Error codes that no input may cause. */
 const ourFaults = new Set(['INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE', 'BAD_GATEWAY']);
-/** Codes that a request which is valid by construction does not get. */
+/** Error codes that a request which is valid by construction must not receive. */
 const notOfValid = new Set([
   'BAD_REQUEST',
   'INVALID_REQUEST',
@@ -74,7 +74,7 @@ const notOfValid = new Set([
   'VARIABLES_INVALID',
 ]);
 
-/** Looks at the codes of an answer's errors. */
+/** Records the error codes of a response. */
 export function judge(tally: Tally, errors: unknown, given: unknown, isValid: boolean): void {
   if (!Array.isArray(errors)) return;
   for (const { extensions } of errors) {
@@ -85,7 +85,7 @@ export function judge(tally: Tally, errors: unknown, given: unknown, isValid: bo
   }
 }
 
-/** Does `work` for every item, so many at a time. */
+/** Calls `work` for every item, with `atATime` calls in parallel. */
 export async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<void>, atATime = 16): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const worker = async () => {
@@ -94,7 +94,7 @@ export async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<v
   await Promise.all(Array.from({ length: atATime }, worker));
 }
 
-/** `promise`, or the word that it did not come in time. */
+/** Resolves with the result of `promise`, or with `late` after `ms` milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T | 'late'> {
   const late = Promise.withResolvers<'late'>();
   const timer = setTimeout(late.resolve, ms, 'late');

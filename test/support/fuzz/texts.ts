@@ -1,6 +1,6 @@
 import type { Choices } from '../choices.ts';
 
-/** Pieces that mean something to a parser of GraphQL, JSON or HTTP. */
+/** Tokens of GraphQL, JSON and HTTP. */
 const pieces = [
   '{',
   '}',
@@ -45,7 +45,7 @@ const pieces = [
   ';q=0',
 ] as const;
 
-/** Some edits of the text: pieces cut out, doubled, put in, or all cut short. */
+/** Applies one to four random edits to the text. */
 export function mutate(text: string, choices: Choices): string {
   let mutated = text;
   for (let left = 1 + choices.below(4); left > 0; left -= 1) mutated = edit(mutated, choices);
@@ -94,7 +94,7 @@ export function hostileDocument(choices: Choices): string {
   return choices.oneOf(hostileDocuments)(1 + choices.oneOf([1, 5, 30, 120, 500, 3_000]));
 }
 
-/** A value where it is not expected. */
+/** A JSON value of a random type. */
 export function oddValue(choices: Choices, depth = 0): unknown {
   switch (choices.below(depth > 3 ? 9 : 12)) {
     case 0:
@@ -127,7 +127,7 @@ export function oddValue(choices: Choices, depth = 0): unknown {
   }
 }
 
-/** Bytes of a text, at times spoiled. */
+/** The bytes of a text, some of them possibly replaced. */
 export function oddBytes(text: string, choices: Choices): Buffer {
   const bytes = Buffer.from(text);
   for (let left = choices.below(4); left > 0 && bytes.length > 0; left -= 1) {

@@ -13,16 +13,16 @@ const endMarker = 'end';
 type Step =
   | { kind: 'text'; text: string; validId?: string; completes?: string }
   | { kind: 'binary'; bytes: Buffer }
-  /** As it stands on the wire. */
+  /** The bytes of a frame on the wire. */
   | { kind: 'frame'; bytes: Buffer };
 
-/** What is said on one socket. */
+/** The messages of one socket. */
 export interface SocketCase {
   init: object | undefined;
-  /** It does not wait for the acknowledgement. */
+  /** Whether the client sends without waiting for the acknowledgement. */
   isHasty: boolean;
   steps: Step[];
-  /** Of operations that are valid by construction. */
+  /** The ids of the operations that are valid by construction. */
   validIds: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ export function createSocketCase(target: Target, choices: Choices, maxSteps: num
   return { init, isHasty, steps, validIds };
 }
 
-/** A tame one does nothing that must end the socket. */
+/** A tame step never requires the server to close the socket. */
 function createStep(target: Target, choices: Choices, index: number, isTame: boolean): Step {
   const kind = choices.below(isTame ? 80 : 100);
   const id = `op${index}`;
@@ -84,7 +84,7 @@ function text(message: object): Step & { kind: 'text' } {
   return { kind: 'text', text: JSON.stringify(message) };
 }
 
-/** RFC 6455, 5.2, with any bits. */
+/** A frame (RFC 6455, section 5.2) with random bits. */
 function createFrame(choices: Choices): Buffer {
   const length = choices.oneOf([0, 1, 4, 125, 126, 127]);
   const head = [choices.below(256), (choices.chance(70) ? 0x80 : 0) | length];
@@ -119,14 +119,14 @@ export async function runSocketCase({ postroom }: Target, tally: Tally, one: Soc
   if (one.init && !one.isHasty) await within(patienceMs, Promise.race([acknowledged.promise, closed]));
   sendSteps(webSocket, one);
   const outcome = await within(patienceMs, Promise.race([answered.promise, closed]));
-  // A frame may announce more than ever comes: then the server waits, as it should.
+  // A frame may announce more bytes than were sent. The server is right to wait for them.
   if (outcome === 'late' && hasFrames(one)) tally.count('waits for the rest of a frame');
   else if (outcome === 'late') tally.fault(`no answer for ${[...awaited]}`, describe(one));
   else if (outcome !== 'answered') judgeClose(tally, outcome, one);
   webSocket.terminate();
 }
 
-/** What must come before it is over: the word on each operation, unless it was called off. */
+/** The ids that must be answered before the case ends: all valid operations that were not cancelled. */
 function awaitedIds({ steps, validIds }: SocketCase): Set<string> {
   const calledOff = steps.flatMap((step) => (step.kind === 'text' && step.completes ? [step.completes] : []));
   const awaited = new Set([...validIds, endMarker]);
