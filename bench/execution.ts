@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
-import { executeCompiled } from '../src/engine/execution/compiled.ts';
+import { Executor } from '../src/engine/execution/executor.ts';
 import { printHead } from './data/head.ts';
 import { installPackages } from './fan-out/packages.ts';
 import { ratios, spread } from './fan-out/statistics.ts';
@@ -17,6 +17,7 @@ installPackages();
 // By a name that is made, so that types are checked without the peers' packages.
 const jit: { compileByJit: CompileByJit } = await import(`${import.meta.dirname}/execution/jit.ts`);
 
+const executor = new Executor();
 const rounds = Number(process.argv[2] ?? 9);
 const executionsARound = 4_000;
 const query = '{ users(limit: 10) { id name posts { id title } } }';
@@ -32,7 +33,7 @@ for (const kind of ['sync', 'async']) {
   const contestants: Record<string, Execute> = {
     graphql: () => executeRootSelectionSet(args),
     'graphql-jit': jit.compileByJit(typeDefs, resolvers, query),
-    Postroom: () => executeCompiled(args),
+    Postroom: () => executor.execute(args),
   };
   await assertEqual(Object.values(contestants));
   const about = `\`${query}\`, ${kind === 'async' ? 'resolvers that are async functions' : 'resolvers that answer at once'}.`;

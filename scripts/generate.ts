@@ -35,7 +35,7 @@ const mappers = {
 };
 
 const config = {
-  contextType: '../engine/context.ts#Context',
+  contextType: './context.ts#Context',
   mappers,
   // Milliseconds since 1970 on our side; the scalar reads and writes the text.
   scalars: { DateTime: 'number', ID: 'string' },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type DocumentNode, type ExecutionResult, OperationTypeNode, parse, validateExecutionArgs } from 'graphql';
 import { expect, it } from 'vitest';
 import { type GeneratedRequest, requests } from './support/documents.ts';
-import { compiled, differOnlyInRace, type Executor, formatResult, stock } from './support/executors.ts';
+import { compiled, differOnlyInRace, type Execute, formatResult, stock } from './support/executors.ts';
 import { schema, World, type WorldOptions } from './support/nasty-schema.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
@@ -48,7 +48,7 @@ interface Observed {
 
 const reason = new Error('The client left.');
 
-async function observe(execute: Executor, one: Case): Promise<Observed | undefined> {
+async function observe(execute: Execute, one: Case): Promise<Observed | undefined> {
   const { document, request, variables: variableValues, options, errorPropagation = true, abortAfter } = one;
   const abort = new AbortController();
   const { operationName } = request;

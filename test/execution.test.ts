@@ -13,18 +13,19 @@ import { type Database, type Db, openDatabase } from '../src/data/database.ts';
 import { insertPost } from '../src/data/posts.ts';
 import { insertMember, insertRoom } from '../src/data/rooms.ts';
 import { insertUser } from '../src/data/users.ts';
-import { OperationContext, type Services } from '../src/engine/context.ts';
+import { OperationContext } from '../src/engine/context.ts';
 import { loadSchema } from '../src/engine/schema.ts';
 import type { Viewer } from '../src/identity/viewer.ts';
+import type { Services } from '../src/resolvers/context.ts';
 import type { Choices } from './support/choices.ts';
 import { type GeneratedRequest, requests } from './support/documents.ts';
-import { compiled, differOnlyInRace, type Executor, formatResult, stock } from './support/executors.ts';
+import { compiled, differOnlyInRace, type Execute, formatResult, stock } from './support/executors.ts';
 import { launchForTest } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
 const unhandled = collectUnhandledRejections();
-const executors: [string, Executor][] = [
+const executors: [string, Execute][] = [
   ['graphql', stock],
   ['Postroom', compiled],
 ];
@@ -266,7 +267,7 @@ function sample(type: GraphQLNamedInputType, name: string, choices: Choices): un
   return undefined;
 }
 
-async function executeOn(execute: Executor, request: GeneratedRequest, who: Viewer | null, errorPropagation = true) {
+async function executeOn(execute: Execute, request: GeneratedRequest, who: Viewer | null, errorPropagation = true) {
   const { query, variables, operationName } = request;
   const args = validateExecutionArgs({ schema, document: parse(query), variableValues: variables, operationName });
   if (!('schema' in args)) throw new Error(`${query}: ${args}`);

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { DocumentNode, GraphQLSchema, ValidatedExecutionArgs } from 'graphql';
 import { toAnswer } from '../../src/engine/answer.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { executeCompiled } from '../../src/engine/execution/compiled.ts';
+import { Executor } from '../../src/engine/execution/executor.ts';
 import type { Log } from '../../src/log.ts';
 
 // What the engine is built on, not the peers' own.
@@ -12,6 +12,7 @@ const { OperationTypeNode, parse, validate, validateExecutionArgs }: typeof impo
 
 /** What is left of the engine without rate, limits, cost and time: a document is validated once, and executed. */
 export function createUnguardedEngine(schema: GraphQLSchema, log: Log): Engine {
+  const executor = new Executor();
   const known = new Map<string, ValidatedExecutionArgs>();
   const find = (query: string) => {
     const args = known.get(query) ?? prepare(schema, parse(query));
@@ -19,24 +20,21 @@ export function createUnguardedEngine(schema: GraphQLSchema, log: Log): Engine {
     return args;
   };
   return {
-    async prepare({ query = '' }, { requestId }) {
+    prepare({ query = '' }, { requestId }) {
       const args = find(query);
       return {
         type: args.operation.operation,
-        document: args.document,
-        operationName: undefined,
         cachePolicy: { maxAge: 0, isPublic: false },
         execute: () => {
-          const result = executeCompiled({ ...args, contextValue: {} }, {});
-          const answer = (done: Awaited<typeof result>) => toAnswer(done, { requestId, log });
+          const result = executor.execute({ ...args, contextValue: {} });
+          const answer = (done: Awaited<typeof result>) => toAnswer(done, { requestId }, log);
           return result instanceof Promise ? result.then(answer) : answer(result);
         },
-        refuse: (error) => toAnswer({ errors: [error] }, { requestId, log }),
         subscribe: () => Promise.reject(new Error('There are no subscriptions here.')),
       };
     },
     chargeRefused: () => {},
-    refuse: (error, requestId) => toAnswer({ errors: [error as never] }, { requestId, log }),
+    refuse: (error, request) => toAnswer({ errors: [error] }, request, log),
   };
 }
 

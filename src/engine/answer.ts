@@ -1,6 +1,7 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { ClientError, clientErrors, type ErrorCode, withoutTraces } from '../errors.ts';
+import { ClientError, clientErrors, type ErrorCode, TracelessError, withoutTraces } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { Cancellation } from './cancellation.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
 
 /** The answer that every transport sends: an execution result whose errors are coded and masked. */
@@ -19,12 +20,28 @@ export interface Answer {
   json?: string;
 }
 
-export interface AnswerOptions {
+/** The request that an answer belongs to. */
+export interface AnsweredRequest {
   requestId: string;
-  log: Log;
+  /** The caller's remaining rate. */
   rate?: Rate | undefined;
-  /** Something was committed, so the answer must not say that nothing was done. */
-  hasCommitted?: boolean;
+  /** `hasCommitted`: something was committed, so the answer must not say that nothing was done. */
+  cancellation?: Pick<Cancellation, 'hasCommitted'> | undefined;
+}
+
+/** Several errors that refuse one request. */
+export class RequestErrors extends TracelessError {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('The request has errors.');
+    this.errors = errors;
+  }
+}
+
+/** The errors of the answer for a thrown error. */
+export function errorsOf(error: unknown): readonly unknown[] {
+  return error instanceof RequestErrors ? error.errors : [error];
 }
 
 /** The result of an operation, or the errors that prevented it. The errors may be any thrown values. */
@@ -51,12 +68,12 @@ export function requestError(code: ErrorCode, message?: string, from?: GraphQLEr
  * If something was committed before the operation failed, the status is a partial success, because a client that
  * retries would repeat the change.
  */
-export function toAnswer({ data, errors, extensions }: Outcome, options: AnswerOptions): Answer {
-  const rate = options.rate ?? findRate(errors?.[0]);
+export function toAnswer({ data, errors, extensions }: Outcome, request: AnsweredRequest, log: Log): Answer {
+  const rate = request.rate ?? findRate(errors?.[0]);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
-  const formatted = errors?.map((error) => formatError(error, options));
+  const formatted = errors?.map((error) => formatError(error, request, log));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
-  const isPartial = options.hasCommitted && code !== undefined && meansNothingDone(code);
+  const isPartial = request.cancellation?.hasCommitted && code !== undefined && meansNothingDone(code);
   const failed = data == null && code !== undefined && !isPartial;
   return {
     status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
@@ -78,13 +95,10 @@ function meansNothingDone(code: ErrorCode): boolean {
  * Formats an error as every transport sends it. An error that is not meant for clients is masked, and logged under the
  * request's id.
  */
-export function formatError(
-  error: unknown,
-  { requestId, log, hasCommitted = false }: AnswerOptions,
-): GraphQLFormattedError {
+function formatError(error: unknown, { requestId, cancellation }: AnsweredRequest, log: Log): GraphQLFormattedError {
   const located = error instanceof GraphQLError ? error : undefined;
-  const found = findClientError(error) ?? mask(error, { requestId, log });
-  const isLate = hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
+  const found = findClientError(error) ?? mask(error, requestId, log);
+  const isLate = cancellation?.hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
   const cause = isLate ? unreadResult(found) : found;
   return {
     message: shorten(cause.message),
@@ -113,7 +127,7 @@ function findRate(error: unknown): Rate | undefined {
   return error instanceof RateLimited ? error.rate : undefined;
 }
 
-function mask(error: unknown, { requestId, log }: AnswerOptions): ClientError {
+function mask(error: unknown, requestId: string, log: Log): ClientError {
   log.error({ requestId, err: error instanceof GraphQLError ? (error.cause ?? error) : error }, 'an operation failed');
   return new ClientError('INTERNAL_SERVER_ERROR');
 }

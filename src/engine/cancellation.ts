@@ -1,3 +1,5 @@
+import { ClientError } from '../errors.ts';
+
 /**
  * Stops work once, with a reason. It is cheaper than an AbortSignal, which is created only for the few callers that
  * need it.
@@ -68,3 +70,8 @@ interface RaceOptions<T> {
 }
 
 function ignore(): void {}
+
+/** The reason of an operation whose client has disconnected; it is never sent. */
+export function clientLeft(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
+}

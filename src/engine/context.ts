@@ -1,55 +1,14 @@
-import type { Database, Db } from '../data/database.ts';
+import type { Db } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
-import type { Audit } from '../identity/audit.ts';
-import type { Sessions } from '../identity/session/session.ts';
-import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import type { Bus } from '../live/bus/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
+import type { Context, Services } from '../resolvers/context.ts';
 import type { Cancellation } from './cancellation.ts';
-
-/** The parts of the server that every operation uses. */
-export interface Services {
-  database: Database;
-  bus: Bus;
-  sessions: Sessions;
-  signInLimit: SignInLimit;
-  audit: Audit;
-}
-
-/** The context of one operation, as resolvers receive it. */
-export interface Context {
-  readonly services: Services;
-  /** The caller. Reading it makes the result of a subscription personal. */
-  readonly viewer: Viewer | null;
-  /** The rooms that the viewer may see. */
-  readonly visibleRooms: VisibleRooms;
-  /** The IP address that the operation came from. */
-  readonly address: string;
-  readonly db: Db;
-  readonly loaders: Loaders;
-  /** Whether the operation selects the body of a post anywhere. */
-  readonly readsBodies: boolean;
-  /**
-   * The viewer for whom the fields of `user` are resolved: the viewer that signed in as this user in this operation,
-   * else the viewer of the operation.
-   */
-  observerOf(user: UserRow): Viewer | null;
-  /**
-   * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
-   * own account; the viewer of the operation stays the same.
-   */
-  admit(owner: Viewer): void;
-  /** Runs one durable transaction. Its events are published after the commit. */
-  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
-  /** The room's live cursor. It is never newer than any other data of the room in the answer. */
-  cursorOf(room: RoomRow): string | Promise<string>;
-}
 
 export interface ContextOptions {
   address?: string;

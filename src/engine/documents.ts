@@ -1,23 +1,8 @@
-import {
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  Kind,
-  NoSchemaIntrospectionCustomRule,
-  OverlappingFieldsCanBeMergedRule,
-  parse,
-  specifiedRules,
-  type Token,
-  type ValidatedExecutionArgs,
-  type ValidationOptions,
-  type ValidationRule,
-  validate,
-} from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { type DocumentNode, type GraphQLSchema, Kind, type Token } from 'graphql';
+import type { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { withoutTraces } from '../errors.ts';
-import { requestError } from './answer.ts';
-import type { Enveloped } from './engine.ts';
+import { RequestErrors } from './answer.ts';
+import { CompiledOperation } from './compiled-operation.ts';
 import { EvictedDocuments } from './evicted-documents.ts';
 import { countTokens } from './limits/retained.ts';
 
@@ -26,41 +11,26 @@ const maxDocuments = 1_000;
 const maxTokens = 14_000;
 /** Weighs the source text, which is long if the document has comments or strings. */
 const charactersPerToken = 150;
-const maxErrors = 10;
 /** Replaces a refused document, so that its tree is not held by the cache and can be collected early. */
 const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
-export interface DocumentRules {
-  introspection: boolean;
-  /** Runs before the parse. @throws ClientError if the text is too large or too complex. */
-  checkSource: (source: string) => void;
-  /** Runs before the standard rules, which would take long on the documents that it refuses. */
-  checkSize: DocumentCheck;
-  /**
-   * Run in order on a document that passed the standard rules except the one on overlapping fields. The first check
-   * that finds errors ends the validation.
-   */
-  checks: readonly DocumentCheck[];
-}
+/** The functions of Yoga's pipeline that parse and validate. */
+export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
 
-export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
-
-/** A parsed document and its validation errors. */
-export interface OpenedDocument {
+/** A parsed document, its validation errors, and its compiled operations. */
+interface CheckedDocument {
   document: DocumentNode;
-  errors: readonly GraphQLError[];
-  /**
-   * The execution arguments of the document's operations without variables and context, by the requested operation
-   * name.
-   */
-  operations: Map<string | undefined, ValidatedExecutionArgs>;
+  errors: ConstructorParameters<typeof RequestErrors>[0];
+  /** By the requested operation name. */
+  operations: Map<string | undefined, CompiledOperation>;
 }
 
-/** Parses and validates each document once. The cache is limited by the tokens of its documents. */
+/** Parses, validates and compiles each document once. The cache is limited by the tokens of its documents. */
 export class Documents {
-  readonly #enveloped: Enveloped;
+  readonly #pipeline: Pipeline;
+  readonly #hideSuggestions: boolean;
   readonly #evicted = new EvictedDocuments();
-  readonly #opened = new LRUCache<string, OpenedDocument>({
+  readonly #checked = new LRUCache<string, CheckedDocument>({
     max: maxDocuments,
     maxSize: maxTokens,
     sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
@@ -69,34 +39,51 @@ export class Documents {
     },
   });
 
-  constructor(enveloped: Enveloped) {
-    this.#enveloped = enveloped;
+  constructor(pipeline: Pipeline, hideSuggestions: boolean) {
+    this.#pipeline = pipeline;
+    this.#hideSuggestions = hideSuggestions;
   }
 
-  knows(source: string): boolean {
-    return this.#opened.has(source);
+  has(source: string): boolean {
+    return this.#checked.has(source);
   }
 
-  /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError if the text is too large or too complex. */
-  open(source: string): OpenedDocument {
-    const known = this.#opened.get(source);
-    if (known) return known;
-    const opened = this.#reopen(source) ?? this.#openNew(source);
-    this.#opened.set(source, opened);
-    return opened;
+  /**
+   * The operation of a document. @throws RequestErrors, GraphQLError GRAPHQL_PARSE_FAILED or OPERATION_NOT_FOUND, or
+   * ClientError if the text is too large or too complex.
+   */
+  find(source: string, operationName: string | undefined): CompiledOperation {
+    const { document, errors, operations } = this.#open(source);
+    if (errors.length > 0) throw new RequestErrors(errors);
+    let operation = operations.get(operationName);
+    if (!operation) {
+      const schema: GraphQLSchema = this.#pipeline.schema;
+      operation = new CompiledOperation(schema, document, operationName, this.#hideSuggestions);
+      operations.set(operationName, operation);
+    }
+    return operation;
+  }
+
+  #open(source: string): CheckedDocument {
+    let checked = this.#checked.get(source);
+    if (!checked) {
+      checked = this.#reopen(source) ?? this.#check(source);
+      this.#checked.set(source, checked);
+    }
+    return checked;
   }
 
   /**
    * Reuses the tree that a running subscription holds, so that new subscriptions of an equal document share its tree
    * and its group.
    */
-  #reopen(source: string): OpenedDocument | undefined {
+  #reopen(source: string): CheckedDocument | undefined {
     const document = this.#evicted.find(source);
     return document && { document, errors: [], operations: new Map() };
   }
 
-  #openNew(source: string): OpenedDocument {
-    const { parse, validate, schema } = this.#enveloped;
+  #check(source: string): CheckedDocument {
+    const { parse, validate, schema } = this.#pipeline;
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
     if (errors.length > 0) dissolve(document);
@@ -123,64 +110,3 @@ function dissolve(document: Mutable<DocumentNode>): void {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** The rules for parsing and validating in the pipeline. */
-export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {
-  const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
-  const options = { maxErrors, hideSuggestions: !introspection };
-  const steps = [
-    checkSize,
-    checkRules(rules, options),
-    ...checks,
-    checkRules([OverlappingFieldsCanBeMergedRule], options),
-  ];
-
-  function validateInSteps(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
-    for (const step of steps) {
-      const errors = step(schema, document);
-      if (errors.length > 0) return errors;
-    }
-    return [];
-  }
-
-  return {
-    onParse: ({ params, setParsedDocument }) => setParsedDocument(parseChecked(String(params.source), checkSource)),
-    onValidate: ({ params: { schema, documentAST }, setResult }) =>
-      setResult([...validateInSteps(schema, documentAST)]),
-  };
-}
-
-/**
- * The rule on overlapping fields compares them pair by pair, so it runs last, on documents that are known to be small
- * enough.
- */
-const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
-
-function checkRules(rules: readonly ValidationRule[], options: ValidationOptions): DocumentCheck {
-  return (schema, document) => {
-    const check = () => validate(schema, document, rules, options);
-    return withTraceOfFaults(check).map((error) => requestError('GRAPHQL_VALIDATION_FAILED', undefined, error));
-  };
-}
-
-/**
- * Validation errors need no stack trace. An error that is thrown is a bug in the server, so the check runs again with
- * stack traces.
- */
-function withTraceOfFaults(check: () => readonly GraphQLError[]): readonly GraphQLError[] {
-  try {
-    return withoutTraces(check);
-  } catch {
-    return check();
-  }
-}
-
-function parseChecked(source: string, checkSource: (source: string) => void): DocumentNode {
-  try {
-    checkSource(source);
-    return parse(source);
-  } catch (error) {
-    if (error instanceof GraphQLError) throw requestError('GRAPHQL_PARSE_FAILED', undefined, error);
-    throw error;
-  }
-}

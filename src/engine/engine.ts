@@ -1,46 +1,89 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { type Answer, findClientError, toAnswer } from './answer.ts';
-import { Documents, useDocumentRules } from './documents.ts';
-import { createCostCheck } from './limits/cost.ts';
+import { ClientError } from '../errors.ts';
+import { assertMayCome, assertScope } from '../identity/access.ts';
+import type { Viewer } from '../identity/viewer.ts';
+import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
+import type { CompiledOperation } from './compiled-operation.ts';
+import { useDocumentRules } from './document-rules.ts';
+import { Documents } from './documents.ts';
+import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { checkExpanded, createSourceCheck } from './limits/document.ts';
-import { createRateLimit, type Rate, RateLimited } from './limits/rate.ts';
+import { createRateLimit, RateLimited } from './limits/rate.ts';
 import { RefusalLimit } from './limits/refusals.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 import type { DocumentSource } from './persisted.ts';
-import { errorsOf, validateRequest } from './request-validation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'chargeRate' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
-/** Yoga's pipeline. */
-export type Enveloped = ReturnType<ReturnType<typeof createYoga>['getEnveloped']>;
-
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
-  prepare(request: GraphQLRequest, call: Call): Promise<PreparedOperation | Answer>;
+  /** Runs all checks of a request before its execution. @throws the error that refuses it. */
+  prepare(request: GraphQLRequest, call: Call): PreparedOperation;
   /** Charges a request that was refused before it became an operation. @throws RateLimited. */
   chargeRefused(address: string): void;
-  /** Formats an error outside any operation in the same way as an operation's error. */
-  refuse(error: unknown, requestId: string): Answer;
+  /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
+  refuse(error: unknown, request: AnsweredRequest): Answer;
 }
 
-export function isAnswer(value: object): value is Answer {
-  return 'status' in value && 'body' in value;
-}
+/** The variables of a subscription are held until it ends. */
+const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
-  const { schema, documents, config, log } = parts;
+  const { config, log } = parts;
   const chargeRate = createRateLimit(config.rate);
-  const checkCost = createCostCheck(schema, config.limits.cost);
-  const pipeline = createYoga({
+  const documents = createDocuments(parts);
+  const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
+  const operationParts = { ...parts, chargeRate, executor: new Executor(), costlyOperations: new CostlyOperations() };
+
+  function prepareNow(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
+    const compiled = documents.find(source, request.operationName);
+    assertAccess(compiled, call.viewer, config.authRequired);
+    if (compiled.subscription) assertFewVariables(request.variables);
+    const args = compiled.bind(request.variables);
+    const cost = compiled.costOf(args);
+    assertCost(cost, config.limits.cost);
+    parts.documents.keep(request);
+    if (call.isResumed && !compiled.subscription) call.rate = chargeRate(call);
+    const showsCost = request.extensions?.['cost'] === true;
+    return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
+  }
+
+  return {
+    prepare(request, call) {
+      if (!call.isResumed) call.rate = chargeRate(call);
+      let isNew = false;
+      try {
+        const source = parts.documents.find(request);
+        isNew = !documents.has(source);
+        // A new document opens a group, which is charged later. A caller that is over the rate is refused here, before
+        // the parse.
+        if (isNew && call.isResumed) chargeRate(call, 0);
+        if (isNew) refusals?.assertMayAsk(call);
+        return prepareNow(source, request, call);
+      } catch (error) {
+        if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+        if (!call.isResumed || error instanceof RateLimited) throw error;
+        throw new ResumedCharge(chargeRate, call).chargeRefused() ?? error;
+      }
+    },
+    chargeRefused(address) {
+      chargeRate({ viewer: null, address });
+    },
+    refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
+  };
+}
+
+function createDocuments({ schema, config }: EngineParts): Documents {
+  const yoga = createYoga({
     schema,
     logging: false,
     maskedErrors: false,
@@ -54,38 +97,24 @@ export function createEngine(parts: EngineParts): Engine {
       }),
     ],
   });
-  const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
-  const operationParts = { ...parts, chargeRate, costlyOperations: new CostlyOperations() };
-  const validation = { schema, opened: new Documents(pipeline.getEnveloped()), checkCost, ...config };
-  const chargeRefused = (call: Call, refusal: unknown): unknown => {
-    if (!call.isResumed || refusal instanceof RateLimited) return refusal;
-    return new ResumedCharge(chargeRate, call).chargeRefused() ?? refusal;
-  };
-  return {
-    async prepare(request, call) {
-      let rate: Rate | undefined;
-      let isNew = false;
-      try {
-        if (!call.isResumed) rate = chargeRate(call);
-        const source = documents.find(request);
-        isNew = !validation.opened.knows(source);
-        // A new document opens a group, which is charged later. A caller that is over the rate is refused here, before
-        // the parse.
-        if (isNew && call.isResumed) chargeRate(call, 0);
-        if (isNew) refusals?.assertMayAsk(call);
-        const validated = validateRequest(validation, source, request, call);
-        documents.keep(request);
-        const isStream = validated.args.operation.operation === OperationTypeNode.SUBSCRIPTION;
-        if (call.isResumed && !isStream) rate = chargeRate(call);
-        return new Operation(operationParts, validated, request, call, rate);
-      } catch (error) {
-        if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
-        return toAnswer({ errors: errorsOf(chargeRefused(call, error)) }, { requestId: call.requestId, log, rate });
-      }
-    },
-    chargeRefused(address) {
-      chargeRate({ viewer: null, address });
-    },
-    refuse: (error, requestId) => toAnswer({ errors: errorsOf(error) }, { requestId, log }),
-  };
+  return new Documents(yoga.getEnveloped(), !config.introspection);
+}
+
+function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer | null, isRequired: boolean): void {
+  if (isRequired) assertMayCome(viewer, isSigningIn);
+  assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
+}
+
+/** @throws ClientError VARIABLES_INVALID. */
+function assertFewVariables(variables: GraphQLRequest['variables']): void {
+  if (variables === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  if (bytes <= maxVariablesBytes) return;
+  const message = `The variables of a subscription have ${bytes} bytes as JSON: at most ${maxVariablesBytes} are allowed.`;
+  throw new ClientError('VARIABLES_INVALID', message);
+}
+
+/** @throws GraphQLError COST_LIMIT_EXCEEDED. */
+function assertCost(cost: number, limit: number): void {
+  if (cost > limit) throw requestError('COST_LIMIT_EXCEEDED', `The operation costs ${cost}, more than ${limit}.`);
 }

@@ -1,5 +1,4 @@
 import {
-  type DocumentNode,
   type ExecutionResult,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -9,37 +8,23 @@ import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
-import { Subscriber } from '../live/subscriber.ts';
+import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
-import { RoomStream } from '../resolvers/room-stream.ts';
-import { type Answer, type AnswerOptions, toAnswer } from './answer.ts';
-import { type CachePolicy, findCachePolicy } from './cache-control.ts';
+import type { Services } from '../resolvers/context.ts';
+import type { RoomEventSource } from '../resolvers/room-event-source.ts';
+import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import type { CachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
-import { OperationContext, type Services } from './context.ts';
-import { executeCompiled, subscribeCompiled } from './execution/compiled.ts';
-import { selectsPostBody } from './execution/post-body.ts';
-import { selectsRoomCursor } from './execution/room-cursor.ts';
+import type { CompiledOperation } from './compiled-operation.ts';
+import { OperationContext } from './context.ts';
+import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { ClientAccount } from './limits/retained.ts';
 import type { DocumentReference } from './persisted.ts';
-import { errorsOf, type ValidatedRequest } from './request-validation.ts';
-import { createSubscribeRequest } from './subscription.ts';
-
-/** The parts of the server that operations use. */
-export interface OperationParts {
-  services: Services;
-  fanOut: FanOut;
-  costlyOperations: CostlyOperations;
-  config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
-  log: Log;
-}
-
-export interface OperationServices extends OperationParts {
-  chargeRate: ChargeRate;
-}
+import { createSubscribeRequest } from './room-events.ts';
 
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
@@ -49,143 +34,134 @@ export interface GraphQLRequest extends DocumentReference {
   extensions: Record<string, unknown> | undefined;
 }
 
-/** The caller of an operation, and the facts of its request that the answer depends on. */
+/** One request to the engine: its caller, and the facts that its answer depends on. */
 export interface Call extends Caller {
   /** A subscription that resumes in an existing group is not charged to the rate, unless it is refused. */
   isResumed?: boolean;
   requestId: string;
   /** Cancelled when the client has left, or the operation has taken too long. */
   cancellation: Cancellation;
+  /** The caller's remaining rate, as soon as the operation is charged. */
+  rate?: Rate | undefined;
 }
 
 /** An operation that passed every check and has not run yet. */
 export interface PreparedOperation {
-  type: OperationTypeNode;
-  document: DocumentNode;
-  operationName: string | undefined;
+  readonly type: OperationTypeNode;
+  /** Runs a query or a mutation. Never fails: an error is part of the answer. */
   execute(): Answer | Promise<Answer>;
-  /** The answer that replaces one that cannot be sent. It states whether something was committed. */
-  refuse(error: ClientError): Answer;
   /** How long the answer may be cached, and whether in shared caches; known after the operation has run. */
   readonly cachePolicy: CachePolicy;
-  /**
-   * Opens the subscription's stream, or returns the answer with its errors. The stream is charged to `account` until it
-   * ends. The option `after` takes precedence over the operation's own argument. `onFound` is called as soon as the
-   * stream's position is known: all events written from then on come after this position.
-   */
-  subscribe(options: SubscribeOptions): Promise<Subscriber | Answer>;
+  /** Opens a subscription. @throws the error that refuses it. */
+  subscribe(options: SubscribeOptions): Promise<Stream>;
 }
 
 export interface SubscribeOptions {
+  /** The stream is charged to this account until it ends. */
   account: ClientAccount;
+  /** The cursor to resume after. It takes precedence over the operation's own argument. */
   after?: string | undefined;
-  onFound?: () => void;
+  /**
+   * Called as soon as the stream's position is known: all events that are written from then on come after this
+   * position.
+   */
+  onPositioned?: () => void;
 }
 
-/** One operation that passed every check. */
+/** The parts of the server that operations use. */
+export interface OperationParts {
+  services: Services;
+  fanOut: FanOut;
+  executor: Executor;
+  costlyOperations: CostlyOperations;
+  chargeRate: ChargeRate;
+  config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
+  log: Log;
+}
+
+/** An operation with its variables. */
+export interface BoundOperation {
+  compiled: CompiledOperation;
+  args: ValidatedExecutionArgs;
+  cost: number;
+  /** Whether the request asks for the cost. */
+  showsCost: boolean;
+}
+
 export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
-  readonly document: DocumentNode;
-  readonly operationName: string | undefined;
-  readonly #parts: OperationServices;
-  readonly #validated: ValidatedExecutionArgs;
-  readonly #cost: number;
-  /** The answer's extensions, if the request asks for them. */
-  readonly #extensions: { cost: { requested: number; maximum: number } } | undefined;
+  readonly #parts: OperationParts;
+  readonly #bound: BoundOperation;
   readonly #call: Call;
   readonly #isCostly: boolean;
   readonly #size: AnswerSize;
-  readonly #answerOptions: AnswerOptions;
-  readonly #resumed: ResumedCharge | undefined;
   #context: OperationContext | undefined;
 
-  constructor(
-    parts: OperationServices,
-    { args, cost }: ValidatedRequest,
-    request: GraphQLRequest,
-    call: Call,
-    rate: Rate | undefined,
-  ) {
-    this.type = args.operation.operation;
-    this.document = args.document;
-    this.operationName = args.operation.name?.value;
+  constructor(parts: OperationParts, bound: BoundOperation, call: Call) {
+    this.type = bound.compiled.type;
     this.#parts = parts;
-    this.#validated = args;
-    this.#cost = cost;
-    const asksForCost = request.extensions?.['cost'] === true;
-    this.#extensions = asksForCost ? { cost: { requested: cost, maximum: parts.config.limits.cost } } : undefined;
+    this.#bound = bound;
     this.#call = call;
-    this.#resumed = call.isResumed ? new ResumedCharge(parts.chargeRate, call) : undefined;
-    this.#isCostly = cost > costlyFrom;
+    this.#isCostly = bound.cost > costlyFrom;
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
-    this.#answerOptions = { requestId: call.requestId, log: parts.log, rate };
+  }
+
+  get cachePolicy(): CachePolicy {
+    const { cachePolicy } = this.#bound.compiled.fields;
+    return this.#context?.hasAskedForViewer ? { ...cachePolicy, isPublic: false } : cachePolicy;
   }
 
   execute(): Answer | Promise<Answer> {
     try {
       const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
-      return result instanceof Promise ? this.#inTime(result) : this.#answer(result);
+      if (!(result instanceof Promise)) return this.#answer(result);
+      return this.#inTime(result).then(
+        (done) => this.#answer(done),
+        (error) => this.#answerError(error),
+      );
     } catch (error) {
-      return this.#refuse(error);
+      return this.#answerError(error);
     }
   }
 
-  refuse(error: ClientError): Answer {
-    return this.#toAnswer({ errors: [error] });
-  }
-
-  get cachePolicy(): CachePolicy {
-    const policy = findCachePolicy(this.#validated);
-    return this.#context?.hasAskedForViewer ? { ...policy, isPublic: false } : policy;
-  }
-
-  async subscribe(options: SubscribeOptions): Promise<Subscriber | Answer> {
-    let subscriber: Subscriber | undefined;
-    const open = async () => {
-      const opened = await this.#subscribe(options);
-      if (!(opened instanceof Subscriber)) return opened;
-      subscriber = opened;
-      return {};
-    };
-    const answer = await this.#inTime(open());
-    const limited = subscriber ? undefined : this.#resumed?.chargeRefused();
-    return subscriber ?? (limited ? this.#toAnswer({ errors: [limited] }) : answer);
-  }
-
-  async #subscribe({ account, after, onFound }: SubscribeOptions): Promise<Subscriber | ExecutionResult> {
-    const { services } = this.#parts;
-    const { viewer, address } = this.#call;
-    const contextValue = new OperationContext(services, viewer, { address });
-    const validated = this.#validated as ValidatedSubscriptionArgs;
-    const source = await subscribeCompiled({ ...validated, contextValue });
-    if (!(source instanceof RoomStream)) return source as ExecutionResult;
-    onFound?.();
-    const onLeave = account.holdSubscription(validated.document, validated.variableValues.coerced);
+  async subscribe(options: SubscribeOptions): Promise<Stream> {
+    const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.chargeRate, this.#call) : undefined;
     try {
-      return await this.#follow(source, after, onLeave);
+      return await this.#inTime(this.#open(options, resumed));
     } catch (error) {
-      onLeave();
+      throw resumed?.chargeRefused() ?? this.#reasonOf(error);
+    }
+  }
+
+  async #open({ account, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
+    const { services, fanOut, executor, config, log } = this.#parts;
+    const { viewer, address, cancellation, requestId } = this.#call;
+    const { compiled, args, cost } = this.#bound;
+    const contextValue = new OperationContext(services, viewer, { address });
+    const source = (await executor.subscribe({ ...args, contextValue })) as RoomEventSource;
+    onPositioned?.();
+    const onEnd = account.holdSubscription(args.document, args.variableValues.coerced);
+    try {
+      const request = createSubscribeRequest(source, {
+        compiled,
+        args: args as ValidatedSubscriptionArgs,
+        executor,
+        services,
+        viewer,
+        address,
+        cost,
+        after,
+        answerBytes: config.limits.answerBytes,
+        requestId,
+        log,
+        onEnd,
+      });
+      const opening = fanOut.subscribe(request, resumed?.charge);
+      return await cancellation.race(opening, { dispose: (stream) => stream.stop() });
+    } catch (error) {
+      onEnd();
       throw error;
     }
-  }
-
-  async #follow(source: RoomStream, after: string | undefined, onLeave: () => void): Promise<Subscriber> {
-    const { services, fanOut, config } = this.#parts;
-    const { viewer, address, cancellation } = this.#call;
-    const validated = this.#validated as ValidatedSubscriptionArgs;
-    const live = {
-      validated,
-      services,
-      viewer,
-      address,
-      cost: this.#cost,
-      answerBytes: config.limits.answerBytes,
-      onLeave,
-      answerOptions: this.#answerOptions,
-    };
-    const request = createSubscribeRequest(live, source, after);
-    const subscribing = fanOut.subscribe(request, this.#resumed?.charge);
-    return cancellation.race(subscribing, { dispose: (subscriber) => subscriber.leave() });
   }
 
   /** An operation that is cancelled while it waits is answered at once, and never runs. */
@@ -200,38 +176,40 @@ export class Operation implements PreparedOperation {
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
-    if (!selectsRoomCursor(this.#validated)) return this.#run(database.db);
+    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
     return database.keepSnapshot(async (past) => this.#run(database.db, past));
   }
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
-    const readsBodies = selectsPostBody(this.#validated);
-    const options = { address, db, past, cancellation, readsBodies };
-    const contextValue = new OperationContext(this.#parts.services, viewer, options);
+    const { args, compiled } = this.#bound;
+    const readsBodies = compiled.fields.hasPostBody;
+    const contextValue = new OperationContext(this.#parts.services, viewer, {
+      address,
+      db,
+      past,
+      cancellation,
+      readsBodies,
+    });
     this.#context = contextValue;
-    return executeCompiled(
-      { ...this.#validated, contextValue },
-      { cancellation, size: this.#size, isSerial: this.#isCostly },
-    );
+    const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
+    return this.#parts.executor.execute({ ...args, contextValue }, options);
   }
 
   /** Cancels the operation when the timeout expires. */
-  async #inTime(result: Promise<ExecutionResult>): Promise<Answer> {
-    const { cancellation } = this.#call;
-    const timer = setTimeout(() => cancellation.cancel(tookTooLong()), this.#parts.config.operationTimeoutMs);
+  async #inTime<T>(result: Promise<T>): Promise<T> {
+    const cancel = () => this.#call.cancellation.cancel(tookTooLong());
+    const timer = setTimeout(cancel, this.#parts.config.operationTimeoutMs);
     try {
-      return this.#answer(await result);
-    } catch (error) {
-      return this.#refuse(error);
+      return await result;
     } finally {
       clearTimeout(timer);
     }
   }
 
   #answer(result: ExecutionResult): Answer {
-    const answer = this.#toAnswer(this.#extensions ? { ...result, extensions: this.#extensions } : result);
+    const answer = this.#toAnswer(this.#bound.showsCost ? { ...result, extensions: this.#costExtension() } : result);
     const { limit, characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
     if (isSurelyShort && !result.errors) return answer;
@@ -240,14 +218,22 @@ export class Operation implements PreparedOperation {
     return this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
   }
 
-  #refuse(error: unknown): Answer {
+  #costExtension() {
+    return { cost: { requested: this.#bound.cost, maximum: this.#parts.config.limits.cost } };
+  }
+
+  #answerError(error: unknown): Answer {
+    return this.#toAnswer({ errors: errorsOf(this.#reasonOf(error)) });
+  }
+
+  /** After a cancellation, other errors are only its consequences. */
+  #reasonOf(error: unknown): unknown {
     const { isCancelled, reason } = this.#call.cancellation;
-    return this.#toAnswer({ errors: errorsOf(isCancelled ? reason : error) });
+    return isCancelled ? reason : error;
   }
 
   #toAnswer(outcome: Parameters<typeof toAnswer>[0]): Answer {
-    const { hasCommitted } = this.#call.cancellation;
-    return toAnswer(outcome, hasCommitted ? { ...this.#answerOptions, hasCommitted } : this.#answerOptions);
+    return toAnswer(outcome, this.#call, this.#parts.log);
   }
 }
 

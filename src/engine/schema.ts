@@ -3,8 +3,8 @@ import { type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphq
 import { createSchema } from 'graphql-yoga';
 import { pageFields } from '../data/pages.ts';
 import { columns } from '../data/tables.ts';
+import type { Context } from '../resolvers/context.ts';
 import { resolvers } from '../resolvers/resolvers.ts';
-import type { Context } from './context.ts';
 
 export const schemaFile = new URL('../../schema.graphql', import.meta.url);
 
@@ -36,10 +36,12 @@ function assertAnswered(schema: GraphQLSchema): void {
   }
 }
 
+const byType: Readonly<Record<string, object | undefined>> = resolvers;
+
 function assertFields(type: GraphQLObjectType, own: readonly string[]): void {
   for (const { name } of Object.values(type.getFields())) {
     // Reads the resolver map, because createSchema sets graphql's default resolver on fields without a resolver.
-    const resolver = (resolvers as Record<string, Record<string, unknown> | undefined>)[type.name]?.[name];
-    if (resolver === undefined && !own.includes(name)) throw new Error(`Resolver missing for "${type.name}.${name}"`);
+    const hasResolver = Object.hasOwn(byType[type.name] ?? {}, name);
+    if (!hasResolver && !own.includes(name)) throw new Error(`Resolver missing for "${type.name}.${name}"`);
   }
 }

@@ -47,7 +47,7 @@ export class FanOut implements SubscriberHub {
   }
 
   /**
-   * Creates a stream that misses no later event. It sends nothing before a sink is attached. `charge` is called if the
+   * Creates a stream that misses no later event. It sends nothing before it is started. `charge` is called if the
    * subscription opens a new group, because each event of the room then costs one more execution.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
@@ -64,19 +64,19 @@ export class FanOut implements SubscriberHub {
 
   async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
-    let leave = () => this.#feeds.release(request.roomId);
+    let release = () => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = new Subscriber(this, feed, request, position);
       subscriber.hold = this.#costs.hold(costOf(request));
       const known = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, known.add(subscriber));
-      leave = async () => subscriber.leave();
+      release = async () => subscriber.stop();
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await this.#checkAccess(feed, [subscriber]);
       return subscriber;
     } catch (error) {
-      await leave();
+      await release();
       throw error;
     }
   }
@@ -95,7 +95,7 @@ export class FanOut implements SubscriberHub {
 
   forget(subscriber: Subscriber): void {
     this.#release(subscriber);
-    subscriber.request.onLeave();
+    subscriber.request.onEnd();
     const known = this.#subscribers.get(subscriber.feed);
     if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);

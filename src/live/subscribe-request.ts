@@ -32,7 +32,7 @@ export interface SubscribeRequest {
   /** The client's address. */
   address: string;
   /** Called when the stream has ended. */
-  onLeave: () => void;
+  onEnd: () => void;
   /** Executes the selection without a viewer; returns `personal` if the selection reads the viewer. */
   executeShared: ExecuteEvent;
   executePersonal: ExecuteEvent;

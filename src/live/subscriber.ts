@@ -7,21 +7,8 @@ import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, isLoss, type Loss } from './feed.ts';
 import type { Group } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
+import type { Sink, Stream } from './stream.ts';
 import { personal, type SubscribeRequest } from './subscribe-request.ts';
-
-/** The receiver of a subscriber's events: one operation on a WebSocket, or one SSE response. */
-export interface Sink {
-  /** Writes one event; it never fails. */
-  write(event: EncodedEvent): void;
-  /** Whether the bytes that wait on the socket exceed the limit for a live subscriber. */
-  isFull(): boolean;
-  /** Calls back once, when the socket has drained. */
-  onceDrained(resume: () => void): void;
-  /** Ends the stream; `error` is the reason. */
-  end(error: ClientError): void;
-  /** Closes the connection because the server shuts down; the client can resume the stream on another server. */
-  cut(): void;
-}
 
 /** What all subscribers of a fan-out share. */
 export interface SubscriberHub {
@@ -37,7 +24,7 @@ const batchLength = 64;
  * behind reads the log at its own pace, then becomes live again. `position` only increases, and only events after it
  * are sent: each once, in order.
  */
-export class Subscriber {
+export class Subscriber implements Stream {
   readonly feed: Feed;
   readonly request: SubscribeRequest;
   /** The position of the latest event that was sent, or that the selection left out. */
@@ -47,7 +34,7 @@ export class Subscriber {
   readonly #hub: SubscriberHub;
   #group: Group | undefined;
   #sink: Sink | undefined;
-  #hasLeft = false;
+  #hasStopped = false;
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
   #isReading = false;
@@ -67,17 +54,16 @@ export class Subscriber {
     return encodeCursor({ roomId: this.feed.roomId, seq, mark });
   }
 
-  /** Starts the stream. */
-  attach(sink: Sink): void {
+  start(sink: Sink): void {
     if (this.#ended) return sink.end(this.#ended);
-    if (this.#hasLeft) return;
+    if (this.#hasStopped) return;
     this.#sink = sink;
     this.enter(this.#hub.findGroup(this));
   }
 
   /** Joins a group, or moves to another group, and keeps its position. */
   enter(group: Group): void {
-    if (this.#hasLeft) return;
+    if (this.#hasStopped) return;
     this.#group?.remove(this);
     this.#group = group;
     group.add(this);
@@ -112,29 +98,26 @@ export class Subscriber {
     this.#catchUp();
   }
 
-  /** Ends the stream from the client's side and releases all that it holds. */
-  leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
+  stop(): void {
+    if (this.#hasStopped) return;
+    this.#hasStopped = true;
     this.#group?.remove(this);
     this.#hub.forget(this);
   }
 
-  /** Ends the stream from the server's side. */
   end(error: ClientError): void {
-    if (this.#hasLeft) return;
-    this.leave();
+    if (this.#hasStopped) return;
+    this.stop();
     if (this.#sink) this.#sink.end(error);
     else this.#ended = error;
   }
 
   /** Closes the connection without an end of the stream, so that the client can resume it. */
   cut(): void {
-    this.leave();
+    this.stop();
     this.#sink?.cut();
   }
 
-  /** The stream cannot keep up: its client must query the room again and resume from there. */
   endSlow(): void {
     this.#endLost('trimmed');
   }
@@ -154,7 +137,7 @@ export class Subscriber {
 
   async #readOn(): Promise<void> {
     try {
-      while (this.#group && this.#sink && !this.#hasLeft) {
+      while (this.#group && this.#sink && !this.#hasStopped) {
         if (this.#sink.isFull()) return this.#sink.onceDrained(() => this.#catchUp());
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
@@ -176,7 +159,7 @@ export class Subscriber {
     for (const event of events) {
       await yieldWhenDue();
       const encoded = await this.#group?.replay(event);
-      if (encoded === undefined || encoded === personal || this.#hasLeft) return;
+      if (encoded === undefined || encoded === personal || this.#hasStopped) return;
       if (this.#generation !== this.feed.generation) return;
       // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;

@@ -1,10 +1,10 @@
 import { findApiKey } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { findUser } from '../data/users.ts';
-import type { Context } from '../engine/context.ts';
 import { assertKeyLiving, assertLiving, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
+import type { Context } from './context.ts';
 
 /**
  * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, because after the

@@ -1,5 +1,5 @@
-import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
+import type { Context } from './context.ts';
 
 /** @throws ClientError CONFLICT if the client expects another version. */
 export function assertVersion(current: { version: number }, expected: number | null | undefined): void {

@@ -1,10 +1,10 @@
 import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
 import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
-import type { Context } from '../engine/context.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
+import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadReferred, loadRoom } from './rows.ts';
 import { body, InputCheck, title } from './validation.ts';

@@ -13,7 +13,7 @@ import type {
   RoomMemberEdge as RoomMemberEdgeModel,
 } from '../data/pages.ts';
 import type { RoomEvent as RoomEventModel } from '../data/events.ts';
-import type { Context } from '../engine/context.ts';
+import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

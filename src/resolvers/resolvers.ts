@@ -1,7 +1,7 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
-import type { Resolvers } from './resolver-types.generated.ts';
+import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import {
   MemberJoined,
@@ -9,20 +9,24 @@ import {
   PostCreated,
   PostDeleted,
   PostUpdated,
+  postAdded,
   RoomEvent,
   RoomUpdated,
-  roomSubscriptions,
+  roomEvents,
 } from './room-event.ts';
 import { dateTime } from './scalars.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
+/** The generated type requires an iterable, which Postroom does not use. */
+const Subscription = { roomEvents, postAdded } satisfies Record<keyof SubscriptionResolvers, unknown>;
+
 /** All resolvers. Fields that are properties of a row need none. */
-export const resolvers: Resolvers = {
+export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof Subscription } = {
   DateTime: dateTime,
   Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries },
   Mutation: { ...sessionMutations, ...apiKeyMutations, ...userMutations, ...roomMutations, ...postMutations },
-  Subscription: roomSubscriptions,
+  Subscription,
   Node,
   User,
   ApiKey,

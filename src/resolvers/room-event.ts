@@ -1,17 +1,18 @@
 import { type RoomEvent as Event, headOf } from '../data/events.ts';
-import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
-import type { Context } from '../engine/context.ts';
+import type { PostRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
+import type { Context } from './context.ts';
 import type {
   MemberJoinedResolvers,
   PostCreatedResolvers,
   PostDeletedResolvers,
   RoomEventResolvers,
   RoomUpdatedResolvers,
-  SubscriptionResolvers,
+  SubscriptionPostAddedArgs,
+  SubscriptionRoomEventsArgs,
 } from './resolver-types.generated.ts';
-import { RoomStream } from './room-stream.ts';
+import type { RoomEventSource, SubscriptionField } from './room-event-source.ts';
 import { loadRoom } from './rows.ts';
 import { findVisibleRoom } from './visible-rows.ts';
 
@@ -45,27 +46,25 @@ export const MemberJoined: MemberJoinedResolvers = {
 
 export const MemberLeft = MemberJoined;
 
-export const roomSubscriptions: SubscriptionResolvers = {
-  roomEvents: {
-    subscribe: async (_, { room, after }, context) => {
-      const found = await assertVisible(room, context);
-      return new RoomStream({ roomId: found.id, after, head: headOf(found), project: (event) => event });
-    },
-    resolve: (event: Event) => event,
-  },
-  postAdded: {
-    subscribe: async (_, { room, after }, context) => {
-      const found = await assertVisible(room, context);
-      return new RoomStream({ roomId: found.id, after, head: headOf(found), project: findAddedPost });
-    },
-    resolve: (post: PostRow) => post,
-  },
+export const roomEvents: SubscriptionField<SubscriptionRoomEventsArgs, Event> = {
+  subscribe: (_, args, context) => createSource(args, context, (event) => event),
+  resolve: (event) => event,
 };
 
-async function assertVisible(id: string, context: Context): Promise<RoomRow> {
+export const postAdded: SubscriptionField<SubscriptionPostAddedArgs, PostRow> = {
+  subscribe: (_, args, context) => createSource(args, context, findAddedPost),
+  resolve: (post) => post,
+};
+
+/** @throws ClientError NOT_FOUND if the room is not visible. */
+async function createSource(
+  { room: id, after }: SubscriptionRoomEventsArgs,
+  context: Context,
+  project: RoomEventSource['project'],
+): Promise<RoomEventSource> {
   const room = await findVisibleRoom(id, context);
-  if (room) return room;
-  throw new ClientError('NOT_FOUND', 'There is no such room.');
+  if (!room) throw new ClientError('NOT_FOUND', 'There is no such room.');
+  return { roomId: room.id, after, head: headOf(room), project };
 }
 
 type FoundPost = PostRow | undefined | Promise<PostRow | undefined>;

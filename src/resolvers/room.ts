@@ -12,11 +12,11 @@ import {
 } from '../data/rooms.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
-import type { Context } from '../engine/context.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { InputCheck, name } from './validation.ts';
 import { findRoomOrThrow, findVisibleRoom } from './visible-rows.ts';

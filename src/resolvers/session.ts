@@ -1,6 +1,5 @@
 import type { UserRow } from '../data/tables.ts';
 import { findUser, findUserByEmail, insertUser, setPassword } from '../data/users.ts';
-import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
 import { assertLiving, assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/session/passwords.ts';
@@ -8,6 +7,7 @@ import type { Session } from '../identity/session/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';
+import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name, password } from './validation.ts';
 

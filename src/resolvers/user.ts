@@ -6,12 +6,12 @@ import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
 import { deleteMember, disownRooms, findRoomsOfMember } from '../data/rooms.ts';
 import type { UserRow } from '../data/tables.ts';
 import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts';
-import type { Context } from '../engine/context.ts';
 import { invalidInput } from '../errors.ts';
 import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name } from './validation.ts';
 

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { type Answer, type AnswerOptions, formatError } from '../engine/answer.ts';
+import type { Answer } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/retained.ts';
 import type { ClientError } from '../errors.ts';
-import type { EncodedEvent } from '../live/encoded-event.ts';
-import type { Sink, Subscriber } from '../live/subscriber.ts';
+import type { Frame, Sink, Stream } from '../live/stream.ts';
 import { Content, type Exchange } from './http/responses.ts';
 import { maxBufferedBytes } from './websocket/writer.ts';
 
@@ -22,7 +21,8 @@ export function writeAnswerAsStream(exchange: Exchange, { status, body, json = J
 export interface EventStreamOptions {
   /** When the credentials expire, in milliseconds since 1970; undefined means never. */
   expiresAt: number | undefined;
-  answerOptions: AnswerOptions;
+  /** Formats the reason of an end. */
+  refuse: (error: ClientError) => Answer;
   /** The client's account; it counts the bytes that the client has not read. */
   account: ClientAccount;
 }
@@ -30,8 +30,8 @@ export interface EventStreamOptions {
 /** Runs a subscription over the response, until either side ends it. */
 export function runEventStream(
   response: ServerResponse,
-  subscriber: Subscriber,
-  { expiresAt = Number.POSITIVE_INFINITY, answerOptions, account }: EventStreamOptions,
+  stream: Stream,
+  { expiresAt = Number.POSITIVE_INFINITY, refuse, account }: EventStreamOptions,
 ): void {
   startStream(response);
   const heartbeat = setInterval(() => {
@@ -41,12 +41,12 @@ export function runEventStream(
   const stopHeartbeat = () => clearInterval(heartbeat);
   response.once('close', () => {
     stopHeartbeat();
-    subscriber.leave();
+    stream.stop();
   });
   // The position to resume from before the first event.
-  response.write(`id: ${subscriber.cursor}\n:\n\n`);
-  const endSlow = () => subscriber.endSlow();
-  subscriber.attach(new EventStreamSink(response, { expiresAt, answerOptions, account, stopHeartbeat, endSlow }));
+  response.write(`id: ${stream.cursor}\n:\n\n`);
+  const endSlow = () => stream.endSlow();
+  stream.start(new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endSlow }));
 }
 
 function startStream(response: ServerResponse, status = 200): void {
@@ -59,7 +59,7 @@ function startStream(response: ServerResponse, status = 200): void {
 
 interface SinkOptions {
   expiresAt: number;
-  answerOptions: AnswerOptions;
+  refuse: (error: ClientError) => Answer;
   account: ClientAccount;
   /** Nothing may be written after the end, even if the client has not read the end yet. */
   stopHeartbeat: () => void;
@@ -79,10 +79,10 @@ class EventStreamSink implements Sink {
     this.#options = options;
   }
 
-  write(event: EncodedEvent): void {
+  write(frame: Frame): void {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
-    const bytes = event.encode(encodeEvent);
+    const bytes = frame.encode(encodeEvent);
     if (bytes.length > maxBufferedBytes && this.#options.account.isCrowded) return this.#options.endSlow();
     this.#response.write(bytes, () => this.#recount());
     this.#recount();
@@ -109,7 +109,7 @@ class EventStreamSink implements Sink {
 
   end(error: ClientError): void {
     this.#options.stopHeartbeat();
-    const body = { errors: [formatError(error, this.#options.answerOptions)] };
+    const { body } = this.#options.refuse(error);
     this.#response.end(`event: next\ndata: ${JSON.stringify(body)}\n\n${complete}`);
   }
 
@@ -120,6 +120,6 @@ class EventStreamSink implements Sink {
   }
 }
 
-function encodeEvent({ cursor, json }: EncodedEvent): Buffer {
+function encodeEvent({ cursor, json }: Frame): Buffer {
   return Buffer.from(`event: next\nid: ${cursor}\ndata: ${json}\n\n`);
 }

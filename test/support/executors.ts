@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ExecutionResult, executeRootSelectionSet, type GraphQLError, type ValidatedExecutionArgs } from 'graphql';
 import { Cancellation } from '../../src/engine/cancellation.ts';
-import { executeCompiled } from '../../src/engine/execution/compiled.ts';
+import { Executor } from '../../src/engine/execution/executor.ts';
 
-export type Executor = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+export type Execute = (args: ValidatedExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+
+const executor = new Executor();
 
 /** The two executors that must give equal results: the one of graphql and Postroom's own. */
-export const stock: Executor = executeRootSelectionSet;
-export const compiled: Executor = (args) => {
+export const stock: Execute = executeRootSelectionSet;
+export const compiled: Execute = (args) => {
   const { externalAbortSignal: signal } = args;
   const cancellation = new Cancellation();
   if (signal?.aborted) cancellation.cancel(signal.reason);
   signal?.addEventListener('abort', () => cancellation.cancel(signal.reason));
-  return executeCompiled(args, { cancellation });
+  return executor.execute(args, { cancellation });
 };
 
 /** The comparable parts of an error: its serialised form and the name of its original error. */

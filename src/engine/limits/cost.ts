@@ -18,32 +18,13 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
-  type ValidatedExecutionArgs,
   type ValueNode,
   valueFromASTUntyped,
   visit,
 } from 'graphql';
-import { requestError } from '../answer.ts';
 
 /** Computes the cost of an operation from its coerced variables. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number;
-
-/** Returns the cost of an operation. @throws GraphQLError COST_LIMIT_EXCEEDED. */
-export type CostCheck = (args: ValidatedExecutionArgs) => number;
-
-/** Compiles the cost of each operation once, and refuses an operation that costs more than `limit`. */
-export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck {
-  const compiled = new WeakMap<OperationDefinitionNode, Cost>();
-  return ({ document, operation, variableValues }) => {
-    const cost = compiled.get(operation) ?? compileCost(schema, document, operation);
-    compiled.set(operation, cost);
-    const requested = cost(variableValues.coerced);
-    if (requested > limit) {
-      throw requestError('COST_LIMIT_EXCEEDED', `The operation costs ${requested}, more than ${limit}.`);
-    }
-    return requested;
-  };
-}
 
 /** The lists that a field names in `@listSize(sizedFields:)`, with their sizes. */
 type Sizes = ReadonlyMap<string, Cost>;

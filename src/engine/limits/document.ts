@@ -2,7 +2,7 @@ import { type DocumentNode, Kind, Lexer, type SelectionSetNode, Source, type Tok
 import type { Limits } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 import { requestError } from '../answer.ts';
-import type { DocumentCheck } from '../documents.ts';
+import type { DocumentCheck } from '../document-rules.ts';
 import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /**

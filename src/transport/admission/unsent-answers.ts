@@ -43,8 +43,8 @@ export class UnsentAnswers {
 
   /**
    * Runs an operation if the budget has space for its answer. The budget is checked again when the answer is ready,
-   * because many operations may run at the same time; an answer that no longer fits is replaced by an error.
-   * @throws ClientError SERVICE_UNAVAILABLE if the operation has not run.
+   * because many operations may run at the same time.
+   * @throws ClientError SERVICE_UNAVAILABLE, or COST_LIMIT_EXCEEDED if a mutation has run and its answer is dropped.
    */
   execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
     if (this.#inAll > 0 && !this.#mayRun(address)) throw notNow();
@@ -55,7 +55,7 @@ export class UnsentAnswers {
       const bytes = bytesPerCharacter * length;
       // Counted immediately: many answers may be ready in one turn of the event loop.
       if (this.#hasRoomFor(bytes, address)) return { ...done, release: this.hold(socket, address, bytes) };
-      return operation.refuse(operation.type === 'mutation' ? ranWithoutAnswer() : notNow());
+      throw operation.type === 'mutation' ? ranWithoutAnswer() : notNow();
     };
     return answer instanceof Promise ? answer.then(admit) : admit(answer);
   }

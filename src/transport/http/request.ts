@@ -1,48 +1,39 @@
-import type { IncomingMessage } from 'node:http';
+import type { Config } from '../../config.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import type { BodyReservation } from '../admission/body-budget.ts';
+import type { BodyBudget, BodyReservation } from '../admission/body-budget.ts';
 import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
+import type { Exchange } from './responses.ts';
 
 const maxJsonDepth = 64;
 /** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
-interface BodyLimits {
-  maxBytes: number;
-  /** The caller closes it if the body is never complete. */
-  room: BodyReservation;
-}
-
-export interface PostOptions extends BodyLimits {
-  /**
-   * Called when the headers are valid: a client with `Expect: 100-continue` waits for this before it sends the body.
-   */
-  proceed: () => void;
-}
-
-/** Parses the body. @throws ClientError PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, BAD_REQUEST or INVALID_REQUEST. */
-export type ReadBody = () => GraphQLRequest;
-
 /**
- * Calls `take` when the body of a POST is complete or has failed. The limits are checked while the body is read.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or SERVICE_UNAVAILABLE before the body is read.
+ * Reads the body of a POST. @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE,
+ * BAD_REQUEST or INVALID_REQUEST.
  */
-export function readPostRequest(
-  request: IncomingMessage,
-  { maxBytes, room, proceed }: PostOptions,
-  take: (read: ReadBody) => void,
-): void {
-  const { headers } = request;
+export async function readPostRequest(exchange: Exchange, { bodies, config }: PostParts): Promise<GraphQLRequest> {
+  const { request, response } = exchange;
+  const { headers, socket } = request;
+  const maxBytes = config.limits.bodyBytes;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  if (!room.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
-  proceed();
-  readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
+  const reservation = bodies.open(socket);
+  if (!reservation.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
+  // A client with `Expect: 100-continue` waits for this before it sends the body.
+  if (headers.expect !== undefined) response.writeContinue();
+  const body = await readBody(exchange, reservation, maxBytes).finally(() => reservation.close());
+  return toGraphQLRequest(parseJson(decodeUtf8(body)));
+}
+
+interface PostParts {
+  bodies: BodyBudget;
+  config: Pick<Config, 'limits'>;
 }
 
 /**
@@ -130,45 +121,42 @@ function assertPlain(contentEncoding: string | undefined): void {
   });
 }
 
-/** Bytes after the limit are never kept, and are read only as far as the answer requires. */
-function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
-  const { 'content-length': announced } = request.headers;
-  const expected = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
-  const chunks: Buffer[] = [];
+/**
+ * Checks the limits while the body arrives. Bytes after the limit are never kept, and are read only as far as the answer
+ * requires.
+ */
+function readBody({ request, response }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+  const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  let chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
-  let isOver = false;
-  const end = (read: () => Buffer) => {
-    if (isOver) return;
-    isOver = true;
-    room.close();
-    take(read);
-  };
-  const refuse = (error: ClientError) => {
-    chunks.length = 0;
-    end(() => {
-      throw error;
+  let isRefused = false;
+  return new Promise((resolve, reject) => {
+    const refuse = (error: ClientError) => {
+      isRefused = true;
+      chunks = [];
+      reject(error);
+    };
+    request.on('data', (chunk: Buffer) => {
+      if (isRefused) return;
+      length += chunk.length;
+      if (length > maxBytes) return refuse(tooLarge(maxBytes));
+      if (!reservation.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+      chunks.push(chunk);
+      if (chunks.length - joined === joinedPieces) {
+        chunks.push(Buffer.concat(chunks.splice(joined)));
+        joined += 1;
+      }
+      if (length < expected) reservation.wait();
     });
-  };
-  request.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    length += chunk.length;
-    if (length > maxBytes) return refuse(tooLarge(maxBytes));
-    if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
-    chunks.push(chunk);
-    if (chunks.length - joined === joinedPieces) {
-      chunks.push(Buffer.concat(chunks.splice(joined)));
-      joined += 1;
-    }
-    if (length < expected) room.wait();
+    request.once('end', () => {
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      // A keep-alive connection keeps a reference to its latest request.
+      chunks = [];
+    });
+    request.once('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
+    response.once('close', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
   });
-  request.on('end', () => {
-    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-    // A keep-alive connection keeps a reference to its latest request.
-    chunks.length = 0;
-    end(() => body);
-  });
-  request.on('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
 }
 
 function tooLarge(maxBytes: number): ClientError {

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../../config.ts';
 import { scopes } from '../../identity/viewer.ts';
 import { json } from './negotiation.ts';
-import type { Exchange } from './responses.ts';
 
 /* OAuth 2.0 Protected Resource Metadata: RFC 9728 */
 
@@ -23,7 +22,7 @@ export function metadataUrlOf({ oauth, publicUrl }: AddressConfig, request: Inco
 export function writeResourceMetadata(
   { publicUrl }: AddressConfig,
   { issuer }: { issuer: string },
-  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
   path: string,
 ): void {
   const content = JSON.stringify({

@@ -2,23 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
-import { maxShortAnswer, type UnsentAnswers } from '../admission/unsent-answers.ts';
+import type { Call } from '../../engine/operation.ts';
+import { maxShortAnswer } from '../admission/unsent-answers.ts';
 import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
+import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
+import { metadataUrlOf } from './resource-metadata.ts';
 
-/** One request and its answer. */
-export interface Exchange {
+/** One HTTP request and its answer. */
+export interface Exchange extends Call {
   request: IncomingMessage;
   response: ServerResponse;
-  requestId: string;
-  /** The address of the client. */
-  address: string;
-  unsent: UnsentAnswers;
   /** The query of the URL, still percent-encoded. */
   query: string | undefined;
-  /** The URL of the OAuth resource metadata; undefined if no issuer is configured. */
-  resourceMetadata: string | undefined;
+  parts: Pick<TransportParts, 'engine' | 'unsent' | 'config'>;
 }
 
 export interface AnswerTraits {
@@ -109,8 +107,8 @@ export class Content implements Outgoing {
   }
 
   #hold(): void {
-    const { unsent, request, address } = this.#exchange;
-    this.#release = unsent.hold(request.socket, address, this.#payload.bytes);
+    const { parts, request, address } = this.#exchange;
+    this.#release = parts.unsent.hold(request.socket, address, this.#payload.bytes);
   }
 }
 
@@ -119,9 +117,9 @@ export class Content implements Outgoing {
  * the answer. The answer is therefore sent in full, and the server discards what it receives for `lingerMs`.
  */
 function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
-  const { request, response, unsent, address } = exchange;
+  const { request, response, parts, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
-  response.once('finish', unsent.hold(request.socket, address, bytes));
+  response.once('finish', parts.unsent.hold(request.socket, address, bytes));
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);
@@ -160,20 +158,23 @@ function pushRate(headers: Headers, { limit, windowSeconds, remaining, resetMs }
   headers.push('ratelimit', `"default";r=${remaining};t=${resetSeconds}`);
 }
 
-function errorHeaders({ request, resourceMetadata }: Exchange, { status, body }: Answer): Record<string, string> {
+function errorHeaders(exchange: Exchange, { status, body }: Answer): Record<string, string> {
   // RFC 6750, 3.1: no error code where no credentials were sent.
-  const fault = request.headers.authorization ? ', error="invalid_token"' : '';
-  const challenge = `Bearer realm="postroom"${resourceMetadata ? `, resource_metadata="${resourceMetadata}"` : ''}`;
-  if (status === 401) return { 'www-authenticate': challenge + fault };
+  const fault = exchange.request.headers.authorization ? ', error="invalid_token"' : '';
+  if (status === 401) return { 'www-authenticate': challengeOf(exchange) + fault };
   const scope = body.errors?.[0]?.extensions?.['scope'];
   if (status === 403 && typeof scope === 'string') {
-    return {
-      'www-authenticate': `${challenge}, error="insufficient_scope", scope="${scope.toLowerCase()}"`,
-    };
+    const lack = `error="insufficient_scope", scope="${scope.toLowerCase()}"`;
+    return { 'www-authenticate': `${challengeOf(exchange)}, ${lack}` };
   }
   if (status === 503) return { 'retry-after': retrySeconds };
   // Any limit may set it.
   const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
   if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
   return {};
+}
+
+function challengeOf({ request, parts }: Exchange): string {
+  const metadata = metadataUrlOf(parts.config, request);
+  return `Bearer realm="postroom"${metadata ? `, resource_metadata="${metadata}"` : ''}`;
 }

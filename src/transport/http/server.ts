@@ -8,11 +8,12 @@ import { ConnectionLimit } from '../admission/connection-limit.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
+import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
 import { OwnHosts } from './own-hosts.ts';
 import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
 import type { Exchange } from './responses.ts';
-import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './routes.ts';
+import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
@@ -113,7 +114,7 @@ function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (soc
 function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
   const requestId = randomUUID();
   const headers = error instanceof HttpRefusal ? error.headers : {};
-  writeRefusal(socket, engine.refuse(error, requestId), {
+  writeRefusal(socket, engine.refuse(error, { requestId }), {
     headers: { 'x-request-id': requestId, ...headers },
     isQuiet,
   });
@@ -146,7 +147,7 @@ function refuseBytes(
   if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();
   last.response.setHeader('connection', 'close');
-  if (!last.request.complete) refuse(parts, last, fault);
+  if (!last.request.complete) refuse(last, fault);
 }
 
 const codes: Record<string, ErrorCode> = {

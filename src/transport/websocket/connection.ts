@@ -2,14 +2,13 @@ import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Answer } from '../../engine/answer.ts';
-import type { Cancellation } from '../../engine/cancellation.ts';
+import { type Cancellation, clientLeft } from '../../engine/cancellation.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/retained.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
-import { ClientError } from '../../errors.ts';
 import { findLostScope, lackOf } from '../../identity/access.ts';
 import type { Watch } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
-import type { Subscriber } from '../../live/subscriber.ts';
+import type { Stream } from '../../live/stream.ts';
 import type { UnsentAnswers } from '../admission/unsent-answers.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { Starting } from './starting.ts';
@@ -31,8 +30,8 @@ const bytesPerMessageCharacter = 4;
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /** One live subscription of a socket. */
-interface Stream {
-  subscriber: Subscriber;
+interface OpenStream {
+  stream: Stream;
   /** The viewer for whom the subscription was started. */
   begunBy: Viewer | null;
 }
@@ -69,7 +68,7 @@ export class Connection {
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
   /** Subscriptions by id. */
-  readonly #streams = new Map<string, Stream>();
+  readonly #streams = new Map<string, OpenStream>();
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
   #warning: NodeJS.Timeout | undefined;
@@ -206,16 +205,16 @@ export class Connection {
     this.writer.expiresAt = expiresAt;
     const left = expiresAt - Date.now() - warningMs;
     if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(), Math.max(0, left));
-    for (const stream of this.#streams.values()) this.#review(stream);
+    for (const open of this.#streams.values()) this.#review(open);
     this.#watch = watch(viewer, () => this.end(CloseCode.Forbidden, 'Forbidden'));
     await this.#watch.checked;
   }
 
-  addStream(id: string, stream: Stream): void {
-    this.#streams.set(id, stream);
+  addStream(id: string, open: OpenStream): void {
+    this.#streams.set(id, open);
     this.#dropMessage(id);
     // The credentials may have been renewed since the operation was started.
-    this.#review(stream);
+    this.#review(open);
   }
 
   /**
@@ -245,9 +244,9 @@ export class Connection {
   }
 
   /** Ends a subscription that the current credentials do not allow. */
-  #review({ subscriber, begunBy }: Stream): void {
+  #review({ stream, begunBy }: OpenStream): void {
     const lost = findLostScope(this.viewer, begunBy);
-    if (lost) subscriber.end(lackOf(lost));
+    if (lost) stream.end(lackOf(lost));
   }
 
   /** Tells the client when its credentials expire, so that it can renew them in time. */
@@ -269,8 +268,3 @@ export class Connection {
 }
 
 function ignore(): void {}
-
-/** The reason of a cancelled operation; it is never sent. */
-export function clientLeft(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
-}

@@ -1,76 +1,44 @@
-import { randomUUID } from 'node:crypto';
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  type FormattedExecutionResult,
-  GraphQLError,
-  type GraphQLFormattedError,
-  OperationTypeNode,
-} from 'graphql';
+import { type ExecutionArgs, parse } from 'graphql';
 import { CloseCode, type Context, makeServer, type Server } from 'graphql-ws';
-import type { Answer } from '../../engine/answer.ts';
-import { Cancellation } from '../../engine/cancellation.ts';
-import { type Engine, isAnswer } from '../../engine/engine.ts';
-import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
-import { toGraphQLRequest } from '../http/request.ts';
 import type { TransportParts } from '../transport.ts';
-import { clearPayload } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
-import { LiveIterator } from './live-iterator.ts';
-import { findRefusal, OperationRefused } from './operation-refused.ts';
+import { findRefusal } from './operation-refused.ts';
 import { findSeenFault, readSeen } from './seen.ts';
-import type { Start } from './starting.ts';
+import { SocketOperation } from './socket-operation.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
-/** A placeholder for the errors of a refused operation; `onError` replaces it with the real ones. */
-const placeholder = new GraphQLError('refused');
+/** graphql-ws looks up an operation in a document. The engine has its own documents, so it gets this one. */
+const document = parse('{ __typename }');
 
 type ConnectionContext = Context<Record<string, unknown> | undefined, Connection>;
 
-/** The callbacks of graphql-ws: authentication, preparing operations, and running them. */
+/** The callbacks of graphql-ws: authentication, and operations. */
 export function createProtocol(parts: TransportParts): Server<Connection> {
-  const { engine } = parts;
-  const refusals = new WeakMap<readonly GraphQLError[], readonly GraphQLFormattedError[]>();
   return makeServer<Record<string, unknown> | undefined, Connection>({
     onConnect: (context) => connect(context, parts),
     async onPing(context, payload) {
       if (context.acknowledged && payload && 'authorization' in payload)
         await renew(context, payload['authorization'], parts);
     },
-    async onSubscribe(context, id, payload) {
-      const { viewer, address } = context.extra;
-      const call: Call = {
-        viewer,
-        address,
-        isResumed: context.extra.hasSeen(id),
-        requestId: flatten(randomUUID()),
-        cancellation: new Cancellation(),
-      };
-      context.extra.running.set(id, call.cancellation);
-      const start = context.extra.starting.begin();
-      const prepared = await prepare(parts, context, payload, call);
-      clearPayload(payload);
-      if (!isAnswer(prepared)) return toExecutionArgs({ id, call, start, prepared, connection: context.extra });
-      start.markStarted();
-      const { errors = [] } = prepared.body;
-      const placeholders = [placeholder];
-      refusals.set(placeholders, errors);
-      return placeholders;
+    onSubscribe({ extra, subscriptions }, id, payload) {
+      const operationCount = Object.keys(subscriptions).length;
+      const operation = new SocketOperation(parts, extra, { id, payload, operationCount });
+      return { document, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
     },
-    execute: (args) => execute(operationOf(args), engine),
-    subscribe(args) {
-      const operation = operationOf(args);
-      // graphql-ws keeps the arguments until the stream ends.
-      Object.assign(args, { contextValue: undefined });
-      return subscribe(operation, engine);
-    },
-    // The engine has already formatted the result.
-    onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
-    onError: (_context, _id, _payload, errors) => refusals.get(errors) ?? findRefusal(errors[0])?.body.errors,
+    execute: (args) => takeOperation(args) as AsyncGenerator<never>,
+    // The engine has already formatted the errors.
+    onError: (_context, _id, _payload, errors) => findRefusal(errors[0])?.body.errors,
   });
+}
+
+/** graphql-ws keeps the arguments until the operation is over. */
+function takeOperation(args: { contextValue?: unknown }): SocketOperation {
+  const operation = args.contextValue as SocketOperation;
+  args.contextValue = undefined;
+  return operation;
 }
 
 /** Finds the viewer, and the cursors after which subscriptions resume; false closes the socket with 4403. */
@@ -115,88 +83,4 @@ async function authenticate(
     connection.end(tryAgainLater, 'Try again later');
     return undefined;
   }
-}
-
-async function prepare(
-  { engine, config }: TransportParts,
-  { subscriptions }: ConnectionContext,
-  payload: unknown,
-  call: Call,
-): Promise<PreparedOperation | Answer> {
-  try {
-    if (Object.keys(subscriptions).length > config.limits.subscriptions) {
-      throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
-    }
-    return await engine.prepare(toGraphQLRequest(payload), call);
-  } catch (error) {
-    return engine.refuse(error, call.requestId);
-  }
-}
-
-interface SocketOperation {
-  id: string;
-  call: Call;
-  start: Start;
-  prepared: PreparedOperation;
-  connection: Connection;
-}
-
-/** graphql-ws reads the document, and passes `contextValue` back unchanged. */
-function toExecutionArgs(operation: SocketOperation): ExecutionArgs {
-  const { document, operationName } = operation.prepared;
-  return { document, operationName, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
-}
-
-function operationOf({ contextValue }: ExecutionArgs): SocketOperation {
-  return contextValue as SocketOperation;
-}
-
-async function execute(
-  { id, prepared, start, call, connection }: SocketOperation,
-  engine: Engine,
-): Promise<ExecutionResult | AsyncGenerator<never>> {
-  start.markStarted();
-  if (prepared.type === OperationTypeNode.MUTATION) await start.earlier;
-  try {
-    const { body, json } = await connection.execute(id, prepared);
-    return json === undefined ? (body as ExecutionResult) : sendSerialized(connection, id, json);
-  } catch (error) {
-    return engine.refuse(error, call.requestId).body as ExecutionResult;
-  }
-}
-
-/** Sends a long answer whose JSON exists already: graphql-ws would serialise a result again. It sends `complete`. */
-// biome-ignore lint/correctness/useYield: it has nothing to yield.
-async function* sendSerialized(connection: Connection, id: string, json: string): AsyncGenerator<never> {
-  await connection.send(`{"id":${JSON.stringify(id)},"type":"next","payload":${json}}`);
-}
-
-async function subscribe(
-  { id, call, start, prepared, connection }: SocketOperation,
-  engine: Engine,
-): Promise<AsyncGenerator<never>> {
-  const after = connection.takeSeen(id);
-  const subscriber = await prepared
-    .subscribe({ account: connection.account, after, onFound: start.markStarted })
-    .finally(start.markStarted);
-  if (isAnswer(subscriber)) return refusedIterator(subscriber);
-  connection.addStream(id, { subscriber, begunBy: call.viewer });
-  return new LiveIterator({
-    id,
-    subscriber,
-    writer: connection.writer,
-    announce: (cursor) => void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: cursor } } })),
-    refuse: (error) => engine.refuse(error, call.requestId),
-  });
-}
-
-/** A stream that throws on its first `next()` becomes the operation's `error` message. */
-// biome-ignore lint/correctness/useYield: it has nothing to yield.
-async function* refusedIterator(answer: Answer): AsyncGenerator<never> {
-  throw new OperationRefused(answer);
-}
-
-/** Copies a text into one flat string: a UUID is a concatenation of fourteen strings, which take 450 bytes more. */
-function flatten(text: string): string {
-  return Buffer.from(text).toString();
 }

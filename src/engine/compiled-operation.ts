@@ -1,0 +1,81 @@
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValidatedExecutionArgs,
+  validateExecutionArgs,
+} from 'graphql';
+import { RequestErrors, requestError } from './answer.ts';
+import { type Cost, compileCost } from './limits/cost.ts';
+import { inspectFields, type SelectedFields } from './selected-fields.ts';
+import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
+
+export type Variables = Record<string, unknown> | undefined;
+
+const maxCoercionErrors = 10;
+
+/** Everything that is known about one operation of a document before a request brings its variables and its viewer. */
+export class CompiledOperation {
+  readonly type: OperationTypeNode;
+  readonly fields: SelectedFields;
+  /** Undefined for a query or a mutation. */
+  readonly subscription: SubscriptionTraits | undefined;
+  /** Whether the operation selects only `signUp` and `signIn`. */
+  readonly isSigningIn: boolean;
+  readonly #args: ValidatedExecutionArgs;
+  readonly #cost: Cost;
+
+  /** @throws GraphQLError OPERATION_NOT_FOUND. */
+  constructor(schema: GraphQLSchema, document: DocumentNode, name: string | undefined, hideSuggestions: boolean) {
+    const operation = getOperationAST(document, name);
+    if (!operation) throw requestError('OPERATION_NOT_FOUND');
+    this.type = operation.operation;
+    this.#args = createArgs(schema, document, operation, hideSuggestions);
+    this.#cost = compileCost(schema, document, operation);
+    this.fields = inspectFields(this.#args);
+    const isSubscription = this.type === OperationTypeNode.SUBSCRIPTION;
+    this.subscription = isSubscription ? findSubscriptionTraits(document, operation) : undefined;
+    this.isSigningIn = isSigningIn(operation);
+  }
+
+  /** The arguments of an execution, without context. @throws RequestErrors VARIABLES_INVALID. */
+  bind(variables: Variables): ValidatedExecutionArgs {
+    const { schema, operation, hideSuggestions } = this.#args;
+    const definitions = operation.variableDefinitions ?? [];
+    if (definitions.length === 0) return this.#args;
+    const options = { maxErrors: maxCoercionErrors, hideSuggestions };
+    const { errors, variableValues } = getVariableValues(schema, definitions, variables ?? {}, options);
+    if (errors) throw new RequestErrors(errors.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
+    return { ...this.#args, variableValues, rawVariableValues: variables };
+  }
+
+  /** The cost with these coerced variables. */
+  costOf({ variableValues }: ValidatedExecutionArgs): number {
+    return this.#cost(variableValues.coerced);
+  }
+}
+
+/** graphql's own function also coerces variables, which differ for each request; it gets the operation without them. */
+function createArgs(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  hideSuggestions: boolean,
+): ValidatedExecutionArgs {
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+  const definitions = [{ ...operation, variableDefinitions: [] }, ...fragments];
+  const args = validateExecutionArgs({ schema, document: { ...document, definitions }, hideSuggestions });
+  if (!('schema' in args)) throw new RequestErrors(args);
+  return { ...args, document, operation };
+}
+
+function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): boolean {
+  return (
+    operation === OperationTypeNode.MUTATION &&
+    selectionSet.selections.every((node) => node.kind === Kind.FIELD && ['signUp', 'signIn'].includes(node.name.value))
+  );
+}

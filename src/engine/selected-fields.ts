@@ -1,0 +1,55 @@
+import {
+  type ASTNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  TypeInfo,
+  type ValidatedExecutionArgs,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { type CacheHint, type CachePolicy, findFieldHint, findHint, restrict } from './cache-control.ts';
+
+/** Facts about the fields that an operation selects anywhere. */
+export interface SelectedFields {
+  cachePolicy: CachePolicy;
+  /**
+   * Whether it selects `Room.cursor`. Such an operation must not read data that is older than the cursor. A query and an
+   * event therefore read everything from one snapshot of the database, and a mutation takes the positions of rooms from
+   * a snapshot before its changes.
+   */
+  hasRoomCursor: boolean;
+  /** Whether it selects `Post.body`. Otherwise posts are read without their bodies, which have up to 80 kB each. */
+  hasPostBody: boolean;
+}
+
+/** Visits the operation and each of its fragments once, however often a fragment is spread. */
+export function inspectFields({ schema, operation, fragmentDefinitions }: ValidatedExecutionArgs): SelectedFields {
+  const hints: (CacheHint | undefined)[] = [];
+  const names = new Set<string>();
+  const nodes = new Set<ASTNode>([operation]);
+  for (const node of nodes) {
+    const typeInfo = new TypeInfo(schema);
+    const addTypeHint = () => void hints.push(findHint(schema, getNamedType(typeInfo.getType()) ?? {}));
+    const visitor = visitWithTypeInfo(typeInfo, {
+      Field() {
+        const [parent, field] = [typeInfo.getParentType(), typeInfo.getFieldDef()];
+        if (!parent || !field) return;
+        names.add(`${parent.name}.${field.name}`);
+        hints.push(findFieldHint(schema, parent, field));
+      },
+      InlineFragment: addTypeHint,
+      FragmentDefinition: addTypeHint,
+      FragmentSpread({ name }) {
+        const fragment: FragmentDefinitionNode | undefined = fragmentDefinitions[name.value];
+        // A set is iterated in the order of insertion, and includes what is added meanwhile.
+        if (fragment) nodes.add(fragment);
+      },
+    });
+    visit(node, visitor);
+  }
+  return {
+    cachePolicy: restrict(hints.filter((hint) => hint !== undefined)),
+    hasRoomCursor: names.has('Room.cursor'),
+    hasPostBody: names.has('Post.body'),
+  };
+}

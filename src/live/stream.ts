@@ -1,0 +1,55 @@
+import type { ClientError } from '../errors.ts';
+
+/** Encodes a frame for a transport; all receivers of the frame on this transport share the bytes. */
+export type Encoder = (frame: Frame) => Buffer;
+
+/** One message of a stream: serialised once, and encoded once per transport. */
+export class Frame {
+  /** The position after the message, in the form that clients send back. */
+  readonly cursor: string;
+  /** The execution result as JSON. */
+  readonly json: string;
+  readonly #encoded = new Map<Encoder, Buffer>();
+
+  constructor(cursor: string, json: string) {
+    this.cursor = cursor;
+    this.json = json;
+  }
+
+  encode(encoder: Encoder): Buffer {
+    let encoded = this.#encoded.get(encoder);
+    if (!encoded) {
+      encoded = encoder(this);
+      this.#encoded.set(encoder, encoded);
+    }
+    return encoded;
+  }
+}
+
+/** The place where a transport sends a stream: one operation on a WebSocket, or one SSE response. */
+export interface Sink {
+  /** Writes one frame; it never fails. */
+  write(frame: Frame): void;
+  /** Whether the bytes that wait on the socket exceed the limit for a live stream. */
+  isFull(): boolean;
+  /** Calls back once, when the socket has drained. */
+  onceDrained(resume: () => void): void;
+  /** Ends the stream; `error` is the reason. */
+  end(error: ClientError): void;
+  /** Closes the connection because the server shuts down; the client can resume the stream on another server. */
+  cut(): void;
+}
+
+/** A subscription that was opened for one client. It is the only form in which a transport sees a subscription. */
+export interface Stream {
+  /** The position from which the client can resume. */
+  readonly cursor: string;
+  /** Sends the frames after the position to the sink, until either side ends the stream. */
+  start(sink: Sink): void;
+  /** Ends the stream from the client's side, and releases all that it holds. The sink is not called again. */
+  stop(): void;
+  /** Ends the stream from the server's side; the sink receives the reason. */
+  end(error: ClientError): void;
+  /** The client is too slow: it must query its data again and resume from there. */
+  endSlow(): void;
+}

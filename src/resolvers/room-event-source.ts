@@ -1,0 +1,23 @@
+import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { Context } from './context.ts';
+
+/**
+ * What the resolver of a subscription returns. The fan-out reads the events of the room, once for many subscribers, so
+ * it is not an iterable.
+ */
+export interface RoomEventSource {
+  roomId: string;
+  /** The cursor to resume after. */
+  after: string | null | undefined;
+  /** The end of the room's log when the room was found. */
+  head: LogPosition;
+  /** Maps an event to the subscription's root value; undefined leaves the event out. */
+  project: (event: RoomEvent, context: Context) => unknown;
+}
+
+/** The resolvers of a field of `Subscription`. */
+export interface SubscriptionField<Arguments, Value> {
+  subscribe: (root: unknown, args: Arguments, context: Context) => Promise<RoomEventSource>;
+  /** Maps the root value to the value of the field. */
+  resolve: (value: Value) => Value;
+}

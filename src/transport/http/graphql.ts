@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import { clientLeft } from '../../engine/cancellation.ts';
+import { eventStreamBytes } from '../../engine/limits/retained.ts';
+import type { PreparedOperation } from '../../engine/operation.ts';
+import { ClientError } from '../../errors.ts';
+import type { BodyBudget } from '../admission/body-budget.ts';
+import type { HeldAnswer } from '../admission/unsent-answers.ts';
+import { writeGraphiql } from '../graphiql/route.ts';
+import { runEventStream, writeAnswerAsStream } from '../sse.ts';
+import type { TransportParts } from '../transport.ts';
+import { type Accepted, eventStream, parseAccept } from './negotiation.ts';
+import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
+import { methodNotAllowed } from './refusal.ts';
+import { namesDocument, readGetRequest, readPostRequest } from './request.ts';
+import { type Exchange, writeAnswer } from './responses.ts';
+
+/* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
+
+export interface GraphqlParts extends TransportParts {
+  origins: Origins;
+  bodies: BodyBudget;
+}
+
+export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
+
+/** Serves /graphql. @throws the error that refuses the request. */
+export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  admitOrigin(parts.origins, exchange);
+  if (request.method === 'OPTIONS') return void writeOptions(exchange);
+  assertExpectation(request);
+  const accepted = parseAccept(request.headers.accept);
+  const isPost = request.method === 'POST';
+  const mayExplore = !isPost && accepted.prefersPage && parts.config.graphiql;
+  if (mayExplore && !namesDocument(exchange.query)) return writeGraphiql(request, response);
+  if (!isPost) assertNotCrossSite(request);
+  if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
+  response.on('close', () => {
+    if (!response.writableFinished) exchange.cancellation.cancel(clientLeft());
+  });
+  const operation = isPost ? await readPostRequest(exchange, parts) : readGetRequest(exchange.query);
+  // The parser may have rejected the request meanwhile, and an error may have been sent.
+  if (response.headersSent) return;
+  const { authorization } = request.headers;
+  if (authorization !== undefined) exchange.viewer = await parts.authenticate(authorization, exchange.address);
+  const prepared = parts.engine.prepare(operation, exchange);
+  if (exchange.cancellation.isCancelled) return;
+  if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
+  if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
+  const answer = parts.unsent.execute(prepared, request.socket, exchange.address);
+  writeResult(exchange, prepared, accepted, answer instanceof Promise ? await answer : answer);
+}
+
+/** Pages of other origins receive no CORS header; pages of allowed origins may read the answer. */
+function admitOrigin(origins: Origins, { request, response }: Exchange): void {
+  origins.assertAllowed(request);
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+  const headers = { ...corsHeaders(origin), ...(isPreflight && preflightHeaders()) };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+}
+
+function assertExpectation({ headers }: IncomingMessage): void {
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    throw new ClientError('EXPECTATION_FAILED');
+  }
+}
+
+function writeResult(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted, answer: HeldAnswer): void {
+  if (answer.status === 294) exchange.response.statusMessage = 'Partial Success';
+  if (accepted.result === eventStream && answer.status < 400) writeAnswerAsStream(exchange, answer);
+  else {
+    const cachePolicy = exchange.request.method === 'POST' ? undefined : prepared.cachePolicy;
+    writeAnswer(exchange, answer, { accepted, cachePolicy });
+  }
+  // From here on the bytes of the written answer are counted instead.
+  answer.release?.();
+}
+
+async function openStream(
+  { engine, watch, retained }: GraphqlParts,
+  exchange: Exchange,
+  prepared: PreparedOperation,
+  accepted: Accepted,
+): Promise<void> {
+  const { request, response, viewer, address } = exchange;
+  if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
+  if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
+  const after = request.headers['last-event-id'];
+  const account = retained.open(address);
+  response.once('close', () => account.close());
+  if (response.closed) account.close();
+  account.take(eventStreamBytes);
+  const stream = await prepared.subscribe({
+    account,
+    after: typeof after === 'string' && after !== '' ? after : undefined,
+  });
+  const { checked, stop } = watch(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
+  response.once('close', stop);
+  await checked;
+  if (response.closed) {
+    stop();
+    return stream.stop();
+  }
+  const { requestId } = exchange;
+  const refuse = (error: ClientError) => engine.refuse(error, { requestId });
+  runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account });
+}
+
+export function writeOptions({ response }: Exchange): void {
+  response.writeHead(204, { allow: graphqlMethods.join(', ') }).end();
+}

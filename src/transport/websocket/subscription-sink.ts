@@ -1,0 +1,48 @@
+import type { ClientError } from '../../errors.ts';
+import type { Frame, Sink, Stream } from '../../live/stream.ts';
+import type { SocketWriter } from './writer.ts';
+
+/** Writes a stream to a WebSocket. Each frame is encoded once for all sockets; only the operation's id differs. */
+export class SubscriptionSink implements Sink {
+  readonly #writer: SocketWriter;
+  readonly #prefix: Buffer;
+  readonly #stream: Stream;
+  readonly #ended = Promise.withResolvers<void>();
+
+  constructor(id: string, writer: SocketWriter, stream: Stream) {
+    this.#writer = writer;
+    this.#prefix = Buffer.from(`{"id":${JSON.stringify(id)}`);
+    this.#stream = stream;
+  }
+
+  /** Resolves when the connection is closed or the client has completed; rejects with the reason of any other end. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  write(frame: Frame): void {
+    const bytes = frame.encode(encodeNext);
+    if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes);
+    else this.#stream.endSlow();
+  }
+
+  isFull(): boolean {
+    return this.#writer.isFull();
+  }
+
+  onceDrained(resume: () => void): void {
+    this.#writer.onceDrained(resume);
+  }
+
+  end(error: ClientError): void {
+    this.#ended.reject(error);
+  }
+
+  cut(): void {
+    this.#ended.resolve();
+  }
+}
+
+function encodeNext({ json }: Frame): Buffer {
+  return Buffer.from(`,"type":"next","payload":${json}}`);
+}
