@@ -11,7 +11,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { columns, roomEventTypes } from '../src/data/tables.ts';
+import { roomEventTypes } from '../src/data/room-event-types.ts';
+import { columns } from '../src/data/tables.ts';
 import { resolvers } from '../src/resolvers/resolvers.ts';
 import { run, scratchFolder } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
@@ -103,7 +104,7 @@ describe('the list of event types', () => {
   it('is the same list in the schema and in the log', () => {
     const event = schema.getType('RoomEvent');
     const members = isInterfaceType(event) ? schema.getPossibleTypes(event).map(({ name }) => name) : [];
-    expect([...members].sort()).toEqual([...roomEventTypes].sort());
+    expect([...members].sort()).toEqual(Object.keys(roomEventTypes).sort());
   });
 });
 

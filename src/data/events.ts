@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomEventRow, RoomEventType, RoomRow, Tables, UserRow } from './tables.ts';
+import type { PostEventType, RoomEventType } from './room-event-types.ts';
+import type { PostRow, RoomEventRow, RoomRow, Tables, UserRow } from './tables.ts';
 
 const maxMark = 2 ** 31;
 
@@ -31,15 +32,19 @@ export interface RoomEvent extends RoomEventRow {
 }
 
 /** An event before it has a number. */
-export interface NewRoomEvent {
+export type NewRoomEvent = NewEntry &
+  (
+    | { type: PostEventType; content: EventContent }
+    | { type: Exclude<RoomEventType, PostEventType>; content?: undefined }
+  );
+
+interface NewEntry {
   roomId: string;
-  type: RoomEventType;
   subjectId: string;
   version: number;
   actorId: string | null;
   /** The time of the event, if the change has already read it (`findNextTime`) and stored it in another row. */
   at?: number;
-  content?: EventContent;
 }
 
 /**

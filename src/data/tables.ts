@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.
@@ -82,7 +83,7 @@ interface RoomEventTable {
   /** The mark of the previous event, 0 for the first event. It stays available after the previous event is trimmed. */
   previousMark: number;
   type: RoomEventType;
-  /** The id of the post or user that the event concerns; for RoomUpdated, the id of the room. */
+  /** The id of the post, user or room that the event concerns. */
   subjectId: string;
   /** The subject's version after the change. */
   version: number;
@@ -113,17 +114,6 @@ interface SettingTable {
   value: string;
 }
 
-export const roomEventTypes = [
-  'PostCreated',
-  'PostUpdated',
-  'PostDeleted',
-  'MemberJoined',
-  'MemberLeft',
-  'RoomUpdated',
-] as const;
-
-export type RoomEventType = (typeof roomEventTypes)[number];
-
 export type UserRow = Selectable<UserTable>;
 export type RoomRow = Selectable<RoomTable>;
 export type RoomMemberRow = Selectable<RoomMemberTable>;
@@ -139,5 +129,5 @@ export const columns = {
   Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
   Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
   ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],
-  ...Object.fromEntries(roomEventTypes.map((type) => [type, eventColumns])),
+  ...Object.fromEntries(Object.keys(roomEventTypes).map((type) => [type, eventColumns])),
 };

@@ -1,5 +1,6 @@
 import type { Database, Db, TransactionOptions } from '../data/database.ts';
 import { appendEvent, type NewRoomEvent, type RoomEvent } from '../data/events.ts';
+import { roomEventTypes } from '../data/room-event-types.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
 
 /** What a change can record inside its transaction. */
@@ -9,7 +10,7 @@ export interface ChangeRecord {
   /** Publishes another message after the commit. */
   announce: (message: BusMessage) => void;
   /** Runs an effect after the commit; it does not run if the transaction fails. */
-  behind: (effect: () => void) => void;
+  afterCommit: (effect: () => void) => void;
 }
 
 /** The result of a change, with the events it wrote. */
@@ -39,7 +40,7 @@ export async function commitChange<T>(
           messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
         },
         announce: (message) => messages.push(message),
-        behind: (effect) => effects.push(effect),
+        afterCommit: (effect) => effects.push(effect),
       }),
     options,
   );
@@ -50,5 +51,6 @@ export async function commitChange<T>(
 }
 
 function erasesContent(message: BusMessage): boolean {
-  return message.type === 'roomDeleted' || (message.type === 'roomChanged' && message.event.type === 'PostDeleted');
+  if (message.type === 'roomDeleted') return true;
+  return message.type === 'roomChanged' && roomEventTypes[message.event.type].erasesContent;
 }

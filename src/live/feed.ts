@@ -1,5 +1,6 @@
 import type { Database } from '../data/database.ts';
 import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../data/events.ts';
+import { roomEventTypes } from '../data/room-event-types.ts';
 import { type Bus, type BusMessage, roomTopic } from './bus/bus.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ContentBudget } from './event-contents.ts';
@@ -151,7 +152,7 @@ export class Feed {
     const { event } = message;
     if (this.#isKnown(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#healing && !mayChangeAccess(event)) this.#push(event);
+    if (follows(event, this.head) && !this.#healing && !roomEventTypes[event.type].mayEndAccess) this.#push(event);
     // The next event or the next comparison of heads repeats a failed read.
     else this.heal().catch(() => {});
   }
@@ -189,7 +190,7 @@ export class Feed {
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
-      if (mayChangeAccess(event)) await this.#checkAccess(this);
+      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAccess(this);
       this.#push(event);
     }
     this.#isBehind ||= events.length === chunkLength;
@@ -215,7 +216,7 @@ export class Feed {
     this.#recent.append(event);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
-    if (event.type === 'PostUpdated' || event.type === 'PostDeleted') this.#forget(event.subjectId);
+    if (roomEventTypes[event.type].changesContent) this.#forget(event.subjectId);
     this.advance();
   }
 
@@ -251,8 +252,4 @@ export class Feed {
 
 export function isLoss(found: readonly RoomEvent[] | Loss): found is Loss {
   return typeof found === 'string';
-}
-
-function mayChangeAccess({ type }: RoomEvent): boolean {
-  return type === 'MemberLeft' || type === 'RoomUpdated';
 }

@@ -15,25 +15,25 @@ export const ApiKey: ApiKeyResolvers = {
 export const apiKeyMutations: MutationResolvers = {
   async createApiKey(_, { input }, context) {
     const { key, ...made } = createApiKey();
-    const apiKey = await changeAsViewer(context, async (db, { behind }, viewer) => {
+    const apiKey = await changeAsViewer(context, async (db, { afterCommit }, viewer) => {
       assertApiKeyInput(input);
       const scopes = [...new Set(input.scopes)];
       assertMayGrant(viewer, scopes);
       const byUserId = viewer.user.id;
       const { name, expiresAt = null } = input;
       const row = await insertApiKey(db, { ...made, name, scopes, ownerId: byUserId, expiresAt });
-      behind(() => context.services.audit({ event: 'apiKeyCreated', keyId: row.id, byUserId, scopes }));
+      afterCommit(() => context.services.audit({ event: 'apiKeyCreated', keyId: row.id, byUserId, scopes }));
       return row;
     });
     return { key, apiKey };
   },
   async revokeApiKey(_, { input }, context) {
-    const apiKey = await changeAsViewer(context, async (db, { announce, behind }, viewer) => {
+    const apiKey = await changeAsViewer(context, async (db, { announce, afterCommit }, viewer) => {
       const row = assertMayRevoke(viewer, await findApiKey(db, input.id));
       await revokeApiKey(db, row.id);
       announce({ type: 'keyRevoked', keyId: row.id });
       const byUserId = viewer.user.id;
-      behind(() => context.services.audit({ event: 'apiKeyRevoked', keyId: row.id, byUserId }));
+      afterCommit(() => context.services.audit({ event: 'apiKeyRevoked', keyId: row.id, byUserId }));
       return row;
     });
     return { apiKey };

@@ -1,6 +1,7 @@
 import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
-import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
+import type { PostEventType } from '../data/room-event-types.ts';
+import type { PostRow, UserRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertUpdated, assertVersion } from './conflicts.ts';
@@ -61,7 +62,10 @@ export const postMutations: MutationResolvers = {
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
       await deletePost(db, post.id);
-      if (post.publishedAt !== null) await append(entryOf('PostDeleted', post, viewer.user));
+      if (post.publishedAt !== null) {
+        const { id, roomId, version } = post;
+        await append({ roomId, type: 'PostDeleted', subjectId: id, version, actorId: viewer.user.id });
+      }
       return post;
     });
     return { post };
@@ -90,11 +94,8 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
   check.assertValid();
 }
 
-function entryOf(type: RoomEventType, { id, roomId, version }: PostRow, actor: UserRow): NewRoomEvent {
-  return { roomId, type, subjectId: id, version, actorId: actor.id };
-}
-
 /** Only its author may change a post, so the actor is the author. */
-function eventOf(type: RoomEventType, post: PostRow, author: UserRow): NewRoomEvent {
-  return { ...entryOf(type, post, author), content: { post, author } };
+function eventOf(type: PostEventType, post: PostRow, author: UserRow): NewRoomEvent {
+  const { id, roomId, version } = post;
+  return { roomId, type, subjectId: id, version, actorId: author.id, content: { post, author } };
 }

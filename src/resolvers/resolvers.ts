@@ -3,17 +3,7 @@ import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
-import {
-  MemberJoined,
-  MemberLeft,
-  PostCreated,
-  PostDeleted,
-  PostUpdated,
-  postAdded,
-  RoomEvent,
-  RoomUpdated,
-  roomEvents,
-} from './room-event.ts';
+import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
 import { dateTime } from './scalars.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
@@ -33,10 +23,5 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
   Post,
   Room,
   RoomEvent,
-  PostCreated,
-  PostUpdated,
-  PostDeleted,
-  MemberJoined,
-  MemberLeft,
-  RoomUpdated,
+  ...roomEventResolvers,
 };

@@ -1,4 +1,5 @@
 import { type RoomEvent as Event, headOf } from '../data/events.ts';
+import type { RoomEventType } from '../data/room-event-types.ts';
 import type { PostRow, UserRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -21,30 +22,36 @@ export const RoomEvent: RoomEventResolvers = {
 };
 
 /** The fields that all events have. */
-export const RoomUpdated: RoomUpdatedResolvers = {
+const RoomUpdated: RoomUpdatedResolvers = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
 };
 
-export const PostCreated: PostCreatedResolvers = {
+const PostCreated: PostCreatedResolvers = {
   ...RoomUpdated,
   post: (event, _, context) => findEventPost(event, context),
 };
 
-export const PostUpdated = PostCreated;
-
-export const PostDeleted: PostDeletedResolvers = {
+const PostDeleted: PostDeletedResolvers = {
   ...RoomUpdated,
   postId: ({ subjectId }) => subjectId,
 };
 
-export const MemberJoined: MemberJoinedResolvers = {
+const MemberJoined: MemberJoinedResolvers = {
   ...RoomUpdated,
   user: (event, _, context) => findLivingUser(event.subjectId, context),
 };
 
-export const MemberLeft = MemberJoined;
+/** The resolvers of each type of event. */
+export const roomEventResolvers = {
+  PostCreated,
+  PostUpdated: PostCreated,
+  PostDeleted,
+  MemberJoined,
+  MemberLeft: MemberJoined,
+  RoomUpdated,
+} satisfies Record<RoomEventType, unknown>;
 
 export const roomEvents: SubscriptionField<SubscriptionRoomEventsArgs, Event> = {
   subscribe: (_, args, context) => createSource(args, context, (event) => event),

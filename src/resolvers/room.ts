@@ -94,7 +94,7 @@ export const roomMutations: MutationResolvers = {
     return { room };
   },
   async addRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
+    const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
       const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
@@ -103,20 +103,20 @@ export const roomMutations: MutationResolvers = {
         await append({ ...membershipOf('MemberJoined', room, user, viewer), at });
       }
       const byUserId = viewer.user.id;
-      behind(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
+      afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
       return room;
     });
     return { room };
   },
   async removeRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append, behind }, viewer) => {
+    const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
       const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       assertMayLeave(user.id, room);
       if (await deleteMember(db, room.id, user.id)) await append(membershipOf('MemberLeft', room, user, viewer));
       const byUserId = viewer.user.id;
-      behind(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
+      afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return room;
     });
     return { room };

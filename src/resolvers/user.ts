@@ -48,7 +48,7 @@ export const userMutations: MutationResolvers = {
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
       await withdrawUser(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
-      record.behind(() => context.services.audit({ event: 'accountDeleted', userId: id }));
+      record.afterCommit(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;
     });
     await context.services.database.purge();

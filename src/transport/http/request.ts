@@ -125,7 +125,7 @@ function assertPlain(contentEncoding: string | undefined): void {
  * Checks the limits while the body arrives. Bytes after the limit are never kept, and are read only as far as the answer
  * requires.
  */
-function readBody({ request, response }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
   const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   let chunks: Buffer[] = [];
   let joined = 0;
@@ -155,7 +155,6 @@ function readBody({ request, response }: Exchange, reservation: BodyReservation,
       chunks = [];
     });
     request.once('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
-    response.once('close', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
   });
 }
 

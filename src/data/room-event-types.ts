@@ -1,0 +1,30 @@
+/** What the server must know about an event without reading its content. */
+interface RoomEventTraits {
+  /** Whether a live event carries its post and author, so that no subscriber has to read them. */
+  carriesPost: boolean;
+  /** Whether earlier events of the same subject must be executed again before they are replayed. */
+  changesContent: boolean;
+  /** Whether content of the subject is erased, in this room and wherever else a selection has reached it. */
+  erasesContent: boolean;
+  /** Whether viewers may lose access to the room: it is checked before the event is delivered. */
+  mayEndAccess: boolean;
+}
+
+const none = { carriesPost: false, changesContent: false, erasesContent: false, mayEndAccess: false } as const;
+
+/** All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`. */
+export const roomEventTypes = {
+  PostCreated: { ...none, carriesPost: true },
+  PostUpdated: { ...none, carriesPost: true, changesContent: true },
+  PostDeleted: { ...none, changesContent: true, erasesContent: true },
+  MemberJoined: none,
+  MemberLeft: { ...none, mayEndAccess: true },
+  RoomUpdated: { ...none, mayEndAccess: true },
+} as const satisfies Record<string, RoomEventTraits>;
+
+export type RoomEventType = keyof typeof roomEventTypes;
+
+/** The types whose events carry their post. */
+export type PostEventType = {
+  [Type in RoomEventType]: (typeof roomEventTypes)[Type]['carriesPost'] extends true ? Type : never;
+}[RoomEventType];
