@@ -1,15 +1,8 @@
 import type { Socket } from 'node:net';
-import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Answer } from '../../engine/answer.ts';
-import { type Cancellation, clientLeft } from '../../engine/cancellation.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/retained.ts';
-import type { PreparedOperation } from '../../engine/operation.ts';
-import { findLostScope, lackOf } from '../../identity/access.ts';
-import type { Watch } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
-import type { Stream } from '../../live/stream.ts';
-import type { UnsentAnswers } from '../admission/unsent-answers.ts';
+import { SocketCredentials } from './credentials.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { Starting } from './starting.ts';
 import { forgetFrames, unfinishedBytes } from './unfinished-frames.ts';
@@ -18,27 +11,21 @@ import { SocketWriter } from './writer.ts';
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
 const closeGraceMs = 5_000;
-/** The client is warned this long before its credentials expire. */
-const warningMs = 60_000;
 const maxReasonBytes = 123;
 /**
  * The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured).
  */
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
-/** The longest delay that a timer of Node accepts. */
-const maxTimeoutMs = 2 ** 31 - 1;
 
-/** One live subscription of a socket. */
-interface OpenStream {
-  stream: Stream;
-  /** The viewer for whom the subscription was started. */
-  begunBy: Viewer | null;
-}
+export type ConnectionParts = Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
 
-export interface ConnectionParts extends Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account'> {
-  socket: Socket;
-  unsent: UnsentAnswers;
+/** An operation that is not over. */
+interface OpenOperation {
+  /** Stops work that nobody waits for. */
+  cancel(): void;
+  /** Ends a subscription that the current credentials do not allow. */
+  checkScope(viewer: Viewer | null): void;
 }
 
 /** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */
@@ -47,17 +34,14 @@ export class Connection {
   /** The `Authorization` header of the handshake; undefined after it has been read. */
   authorization: string | undefined;
   readonly webSocket: WebSocket;
+  readonly socket: Socket;
   readonly writer: SocketWriter;
-  readonly #socket: Socket;
-  readonly #unsent: UnsentAnswers;
-  viewer: Viewer | null = null;
+  readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
   readonly starting = new Starting();
-  /** By operation id: the function that releases the bytes of the answer. */
-  readonly #answers = new Map<string, () => void>();
-  /** The cancellations of operations by id; an operation is cancelled when the client completes it or disconnects. */
-  readonly running = new Map<string, Cancellation>();
+  /** The operations that are not over, by id. */
+  readonly operations = new Map<string, OpenOperation>();
   /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
   #seen: SeenPositions = new Map();
   /** The bytes that are counted for the messages of running operations, by id. */
@@ -67,16 +51,11 @@ export class Connection {
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
-  /** Subscriptions by id. */
-  readonly #streams = new Map<string, OpenStream>();
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
-  #warning: NodeJS.Timeout | undefined;
-  #watch: Watch | undefined;
 
-  constructor({ address, authorization, webSocket, socket, unsent, account }: ConnectionParts) {
-    this.#socket = socket;
-    this.#unsent = unsent;
+  constructor({ address, authorization, webSocket, socket, account }: ConnectionParts) {
+    this.socket = socket;
     this.address = address;
     this.authorization = authorization;
     this.webSocket = webSocket;
@@ -97,6 +76,10 @@ export class Connection {
       // An `error` event without a listener would end the process.
       webSocket.on('error', ignore);
     });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   get isOpen(): boolean {
@@ -192,50 +175,14 @@ export class Connection {
     this.#finish(code, reason);
   }
 
-  /**
-   * Sets the viewer of the connection. `watch` monitors the credentials and calls `end` when they become invalid.
-   * Resolves when the credentials have been checked.
-   */
-  async admit(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
-    if (this.#hasEnded) return;
-    this.#watch?.stop();
-    clearTimeout(this.#warning);
-    this.viewer = viewer;
-    const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
-    this.writer.expiresAt = expiresAt;
-    const left = expiresAt - Date.now() - warningMs;
-    if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(), Math.max(0, left));
-    for (const open of this.#streams.values()) this.#review(open);
-    this.#watch = watch(viewer, () => this.end(CloseCode.Forbidden, 'Forbidden'));
-    await this.#watch.checked;
-  }
-
-  addStream(id: string, open: OpenStream): void {
-    this.#streams.set(id, open);
-    this.#dropMessage(id);
-    // The credentials may have been renewed since the operation was started.
-    this.#review(open);
-  }
-
-  /**
-   * Runs a query or a mutation. Its answer counts as unsent until the operation is over, because graphql-ws keeps it.
-   */
-  async execute(id: string, operation: PreparedOperation): Promise<Answer> {
-    const { release, ...answer } = await this.#unsent.execute(operation, this.#socket, this.address);
-    if (release) this.#answers.set(id, release);
-    return answer;
-  }
-
   /** Called when the operation with this id is over. */
   forget(id: string): void {
-    this.running.delete(id);
-    this.#answers.get(id)?.();
-    this.#answers.delete(id);
-    this.#streams.delete(id);
-    this.#dropMessage(id);
+    this.operations.delete(id);
+    this.dropMessage(id);
   }
 
-  #dropMessage(id: string): void {
+  /** The operation needs its message no longer: it is a stream, or is over. */
+  dropMessage(id: string): void {
     this.account.add(-(this.#messages.get(id) ?? 0));
     this.#messages.delete(id);
     if (!this.#isHeldBack || this.#messages.size > 0) return;
@@ -243,24 +190,11 @@ export class Connection {
     this.resumeReading();
   }
 
-  /** Ends a subscription that the current credentials do not allow. */
-  #review({ stream, begunBy }: OpenStream): void {
-    const lost = findLostScope(this.viewer, begunBy);
-    if (lost) stream.end(lackOf(lost));
-  }
-
-  /** Tells the client when its credentials expire, so that it can renew them in time. */
-  #warn(): void {
-    const expiresAt = new Date(this.viewer?.expiresAt ?? 0).toISOString();
-    void this.send(JSON.stringify({ type: 'ping', payload: { expiresAt } }));
-  }
-
   #finish(code: number, reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearTimeout(this.#warning);
-    this.#watch?.stop();
-    for (const cancellation of this.running.values()) cancellation.cancel(clientLeft());
+    this.credentials.stop();
+    for (const operation of this.operations.values()) operation.cancel();
     this.#onEnd(code, reason);
     this.writer.close();
     this.account.close();

@@ -55,15 +55,16 @@ async function connect(context: ConnectionContext, parts: TransportParts): Promi
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
   extra.keepSeen(seen);
-  await extra.admit(viewer, parts.watch);
+  await extra.credentials.set(viewer, parts.watch);
   return true;
 }
 
 /** Renews the credentials of an open socket, or sets its first. Invalid credentials, or those of another user: 4403. */
 async function renew({ extra }: ConnectionContext, authorization: unknown, parts: TransportParts): Promise<void> {
   const viewer = await authenticate(extra, authorization, parts);
-  const isSame = viewer != null && (extra.viewer === null || viewer.user.id === extra.viewer.user.id);
-  if (isSame) await extra.admit(viewer, parts.watch);
+  const { viewer: current } = extra.credentials;
+  const isSame = viewer != null && (current === null || viewer.user.id === current.user.id);
+  if (isSame) await extra.credentials.set(viewer, parts.watch);
   else extra.end(CloseCode.Forbidden, 'Forbidden');
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
-import { clientLeft } from '../../engine/cancellation.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
@@ -87,8 +86,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       isUpgraded = true;
       const { authorization } = request.headers;
       const account = parts.retained.open(address);
-      const { unsent } = parts;
-      openConnection(new Connection({ address, authorization, webSocket, socket, unsent, account }), socket);
+      openConnection(new Connection({ address, authorization, webSocket, socket, account }), socket);
     });
     // ws has already answered with an error.
     if (!isUpgraded) linger(socket);
@@ -160,7 +158,7 @@ function open(
       return order.subscribe(message.id, () => begin(connection, listener, message));
     }
     return order.complete(message.id, () => {
-      connection.running.get(message.id)?.cancel(clientLeft());
+      connection.operations.get(message.id)?.cancel();
       return listener(message);
     });
   };

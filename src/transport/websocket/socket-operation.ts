@@ -3,6 +3,10 @@ import type { Answer } from '../../engine/answer.ts';
 import { Cancellation, clientLeft } from '../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
+import { findLostScope, lackOf } from '../../identity/access.ts';
+import type { Viewer } from '../../identity/viewer.ts';
+import type { Stream } from '../../live/stream.ts';
+import type { HeldAnswer } from '../admission/unsent-answers.ts';
 import { toGraphQLRequest } from '../http/request.ts';
 import type { TransportParts } from '../transport.ts';
 import { clearPayload } from './client-message.ts';
@@ -33,7 +37,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   #prepared: PreparedOperation | Answer | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
-  #stop: () => void = () => {};
+  #stream: Stream | undefined;
+  #sink: SubscriptionSink | undefined;
 
   /** Checks the operation at once, in the order of the messages. */
   constructor(parts: TransportParts, connection: Connection, { id, payload, operationCount }: Subscribe) {
@@ -41,14 +46,14 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#connection = connection;
     this.#id = id;
     this.#call = {
-      viewer: connection.viewer,
+      viewer: connection.credentials.viewer,
       address: connection.address,
       isResumed: connection.hasSeen(id),
       requestId: flatten(randomUUID()),
       cancellation: new Cancellation(),
     };
     this.#start = connection.starting.begin();
-    connection.running.set(id, this.#call.cancellation);
+    connection.operations.set(id, this);
     this.#prepared = this.#prepare(payload, operationCount);
     clearPayload(payload);
   }
@@ -61,8 +66,9 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   /** The client has completed the operation, or has disconnected. */
   async return(): Promise<IteratorResult<never, void>> {
     this.#isOver = true;
-    this.#call.cancellation.cancel(clientLeft());
-    this.#stop();
+    this.cancel();
+    this.#stream?.stop();
+    this.#sink?.cut();
     return { done: true, value: undefined };
   }
 
@@ -76,6 +82,15 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
+  }
+
+  cancel(): void {
+    this.#call.cancellation.cancel(clientLeft());
+  }
+
+  checkScope(viewer: Viewer | null): void {
+    const lost = findLostScope(viewer, this.#call.viewer);
+    if (lost) this.#stream?.end(lackOf(lost));
   }
 
   /** @throws OperationRefused, which becomes the message `error`. */
@@ -115,32 +130,39 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   async #execute(prepared: PreparedOperation): Promise<undefined> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlier;
-    const { body, json = JSON.stringify(body) } = await this.#connection
-      .execute(this.#id, prepared)
-      .catch((error) => this.#refuse(error));
-    if (this.#isOver) return;
-    await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+    const { body, json = JSON.stringify(body), release } = await this.#runWithinBudget(prepared);
+    if (!this.#isOver)
+      await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+    release?.();
+  }
+
+  async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {
+    try {
+      return await this.#parts.unsent.execute(prepared, this.#connection.socket, this.#connection.address);
+    } catch (error) {
+      return this.#refuse(error);
+    }
   }
 
   async #subscribe(prepared: PreparedOperation): Promise<SubscriptionSink | undefined> {
-    const { account, writer } = this.#connection;
     const id = this.#id;
-    const after = this.#connection.takeSeen(id);
+    const connection = this.#connection;
+    const { account, writer } = connection;
+    const after = connection.takeSeen(id);
     const stream = await prepared.subscribe({ account, after, onPositioned: this.#start.markStarted });
     this.#start.markStarted();
     if (this.#isOver) {
       stream.stop();
       return undefined;
     }
-    this.#connection.addStream(id, { stream, begunBy: this.#call.viewer });
-    const sink = new SubscriptionSink(id, writer, stream);
-    this.#stop = () => {
-      stream.stop();
-      sink.cut();
-    };
-    void this.#connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
-    stream.start(sink);
-    return sink;
+    this.#stream = stream;
+    this.#sink = new SubscriptionSink(id, writer, stream);
+    connection.dropMessage(id);
+    // The credentials may have been renewed since the operation arrived.
+    this.checkScope(connection.credentials.viewer);
+    void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
+    stream.start(this.#sink);
+    return this.#sink;
   }
 
   #refuse(error: unknown): Answer {

@@ -1,0 +1,57 @@
+import { CloseCode } from 'graphql-ws';
+import type { Watch } from '../../identity/credential-watch.ts';
+import type { Viewer } from '../../identity/viewer.ts';
+
+/** The client is warned this long before its credentials expire. */
+const warningMs = 60_000;
+/** The longest delay that a timer of Node accepts. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/** The socket as far as its credentials concern it. */
+interface Owner {
+  readonly hasEnded: boolean;
+  readonly writer: { expiresAt: number };
+  readonly operations: ReadonlyMap<string, { checkScope(viewer: Viewer | null): void }>;
+  send(text: string): Promise<void>;
+  end(code: number, reason: string): void;
+}
+
+/** The credentials of one WebSocket. A client can renew them without a new connection. */
+export class SocketCredentials {
+  viewer: Viewer | null = null;
+  readonly #owner: Owner;
+  #warning: NodeJS.Timeout | undefined;
+  #watch: Watch | undefined;
+
+  constructor(owner: Owner) {
+    this.#owner = owner;
+  }
+
+  /**
+   * Sets the viewer. `watch` monitors the credentials and calls `end` when they become invalid. Resolves when the
+   * credentials have been checked.
+   */
+  async set(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
+    if (this.#owner.hasEnded) return;
+    this.stop();
+    this.viewer = viewer;
+    const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
+    this.#owner.writer.expiresAt = expiresAt;
+    const left = expiresAt - Date.now() - warningMs;
+    if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(expiresAt), Math.max(0, left));
+    for (const operation of this.#owner.operations.values()) operation.checkScope(viewer);
+    this.#watch = watch(viewer, () => this.#owner.end(CloseCode.Forbidden, 'Forbidden'));
+    await this.#watch.checked;
+  }
+
+  stop(): void {
+    clearTimeout(this.#warning);
+    this.#watch?.stop();
+  }
+
+  /** Tells the client when its credentials expire, so that it can renew them in time. */
+  #warn(expiresAt: number): void {
+    const payload = { expiresAt: new Date(expiresAt).toISOString() };
+    void this.#owner.send(JSON.stringify({ type: 'ping', payload }));
+  }
+}
