@@ -88,7 +88,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       groupCosts: {
         maxCost: maxOperationsPerEvent * config.limits.cost,
-        knownMs: config.rate.windowSeconds * 1_000,
+        recentMs: config.rate.windowSeconds * 1_000,
       },
       onError,
       onLogRead,
@@ -114,7 +114,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     );
     const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, webSockets.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
-      if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
+      if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.clearReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
       verified.forget();
       credentials.endBy(message);

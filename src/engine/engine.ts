@@ -51,7 +51,7 @@ export function createEngine(parts: EngineParts): Engine {
     const args = compiled.bind(request.variables);
     const cost = compiled.costOf(args);
     assertCost(cost, config.limits.cost);
-    parts.documents.keep(request);
+    parts.documents.cache(request);
     if (call.isResumed && !compiled.subscription) call.rate = chargeRate(call);
     const showsCost = request.extensions?.['cost'] === true;
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);

@@ -18,33 +18,33 @@ export interface DocumentSource {
   /** @throws ClientError PERSISTED_QUERY_NOT_FOUND, DOCUMENT_NOT_TRUSTED or INVALID_REQUEST. */
   find(reference: DocumentReference): string;
   /** Called after the document was validated. */
-  keep(reference: DocumentReference): void;
+  cache(reference: DocumentReference): void;
 }
 
 const maxDocuments = 1_000;
-const maxKeptLength = 4_000_000;
+const maxTextLength = 4_000_000;
 
 /**
  * Any document runs. The text of a document that was sent with its hash is cached, and later requests may send the hash
  * alone.
  */
 export function createAutomaticDocuments(): DocumentSource {
-  const kept = new LRUCache<string, string>({
+  const texts = new LRUCache<string, string>({
     max: maxDocuments,
-    maxSize: maxKeptLength,
+    maxSize: maxTextLength,
     sizeCalculation: (text, name) => text.length + name.length,
   });
   return {
     find({ query, documentHash }) {
-      const text = query ?? (documentHash === undefined ? undefined : kept.get(documentHash));
+      const text = query ?? (documentHash === undefined ? undefined : texts.get(documentHash));
       if (text === undefined) throw new ClientError('PERSISTED_QUERY_NOT_FOUND');
       if (query !== undefined && documentHash !== undefined && documentHash !== hashOf(query)) {
         throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not that of "query".');
       }
       return text;
     },
-    keep({ query, documentHash }) {
-      if (query !== undefined && documentHash !== undefined) kept.set(documentHash, query);
+    cache({ query, documentHash }) {
+      if (query !== undefined && documentHash !== undefined) texts.set(documentHash, query);
     },
   };
 }
@@ -64,7 +64,7 @@ export function loadTrustedDocuments(file: string, schema: GraphQLSchema): Docum
       }
       return named;
     },
-    keep() {},
+    cache() {},
   };
 }
 

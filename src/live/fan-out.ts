@@ -69,8 +69,8 @@ export class FanOut implements SubscriberHub {
       const position = await this.#findStart(feed, request);
       const subscriber = new Subscriber(this, feed, request, position);
       subscriber.hold = this.#costs.hold(costOf(request));
-      const known = this.#subscribers.get(feed) ?? new Set();
-      this.#subscribers.set(feed, known.add(subscriber));
+      const subscribers = this.#subscribers.get(feed) ?? new Set();
+      this.#subscribers.set(feed, subscribers.add(subscriber));
       release = async () => subscriber.stop();
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await this.#checkAccess(feed, [subscriber]);
@@ -82,13 +82,13 @@ export class FanOut implements SubscriberHub {
   }
 
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
-  forgetReplayed(): void {
-    for (const groups of this.#groups.values()) for (const group of groups.values()) group.forgetAll();
+  clearReplayed(): void {
+    for (const groups of this.#groups.values()) for (const group of groups.values()) group.clearReplayed();
   }
 
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
-    const subscribers = this.#subscribers.values().flatMap((some) => some.values());
+    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
     for (const subscriber of [...subscribers]) subscriber.cut();
     await setImmediate();
   }
@@ -96,8 +96,8 @@ export class FanOut implements SubscriberHub {
   forget(subscriber: Subscriber): void {
     this.#release(subscriber);
     subscriber.request.onEnd();
-    const known = this.#subscribers.get(subscriber.feed);
-    if (known?.delete(subscriber) && known.size === 0) this.#subscribers.delete(subscriber.feed);
+    const subscribers = this.#subscribers.get(subscriber.feed);
+    if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
   }
 
@@ -114,8 +114,8 @@ export class FanOut implements SubscriberHub {
     const { isPersonal } = request.traits;
     const key = groupKeyOf(request);
     const groups = this.#groups.get(feed) ?? new Map<string, Group>();
-    const known = groups.get(key);
-    if (known) return known;
+    const existing = groups.get(key);
+    if (existing) return existing;
     const execute = isPersonal ? request.executePersonal : request.executeShared;
     const { live, replay } = this.#lanesOf(feed);
     const group: Group = new Group(position, {
@@ -186,8 +186,8 @@ export class FanOut implements SubscriberHub {
   }
 
   /** Ends the streams of viewers who may no longer see the room. */
-  async #checkAccess(feed: Feed, some: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
-    const subscribers = [...some].filter(({ request }) => !request.visibleRooms.seesAll);
+  async #checkAccess(feed: Feed, checked: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
+    const subscribers = [...checked].filter(({ request }) => !request.visibleRooms.seesAll);
     if (subscribers.length === 0) return;
     const userIds = new Set(subscribers.flatMap(({ request }) => request.visibleRooms.userId ?? []));
     const readers = await this.#parts.findReaders(feed.roomId, [...userIds]);

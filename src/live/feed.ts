@@ -29,7 +29,7 @@ export interface FeedReader {
   advance(): void;
   /** The feed has found the database rewound: positions must be checked against the log again. */
   restart(): void;
-  forget(subjectId: string): void;
+  forgetSubject(subjectId: string): void;
   end(): void;
 }
 
@@ -150,7 +150,7 @@ export class Feed {
     if (message.type === 'roomDeleted') return this.end();
     if (message.type !== 'roomChanged') return;
     const { event } = message;
-    if (this.#isKnown(event)) return;
+    if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
     if (follows(event, this.head) && !this.#healing && !roomEventTypes[event.type].mayEndAccess) this.#push(event);
     // The next event or the next comparison of heads repeats a failed read.
@@ -158,12 +158,12 @@ export class Feed {
   }
 
   /**
-   * Detects a repeated or late message. A message with a known number but another mark is neither: it shows a rewind.
+   * Detects a repeated or late message. A message with the number of an earlier event but another mark is neither: it shows a rewind.
    */
-  #isKnown({ seq, mark }: RoomEvent): boolean {
+  #isRepeated({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;
-    const known = seq === this.head.seq ? this.head : this.#recent.find(seq);
-    return known === undefined || known.mark === mark;
+    const current = seq === this.head.seq ? this.head : this.#recent.find(seq);
+    return current === undefined || current.mark === mark;
   }
 
   async #catchUp(): Promise<void> {
@@ -221,7 +221,7 @@ export class Feed {
   }
 
   #forget(subjectId: string): void {
-    for (const reader of this.readers) reader.forget(subjectId);
+    for (const reader of this.readers) reader.forgetSubject(subjectId);
   }
 
   /**

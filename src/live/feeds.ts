@@ -92,7 +92,7 @@ export class Feeds {
     if (this.#isComparing) return;
     this.#isComparing = true;
     const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
-    for (const some of chunksOf([...feeds], maxCompared)) await this.#compare(some).catch(this.#parts.onError);
+    for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
     this.#isComparing = false;
   }
 

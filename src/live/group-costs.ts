@@ -4,7 +4,7 @@ export interface GroupCostLimits {
   /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
   maxCost: number;
   /** How long a group without subscriptions is still known, and is not charged when it is opened again. */
-  knownMs: number;
+  recentMs: number;
 }
 
 /** The owner of a subscription, its group, and the cost of the group. */
@@ -35,7 +35,7 @@ export interface GroupHold {
   readonly userId: string | null;
 }
 
-const maxKnown = 100_000;
+const maxRecent = 100_000;
 
 /** The open groups, and their total cost per address and per user. A group counts once for all its subscriptions. */
 export class GroupCosts {
@@ -52,14 +52,14 @@ export class GroupCosts {
 
   /**
    * Calls `charge` if the group is new, and returns whether it was new. A group is known while it is open, and for
-   * `knownMs` after that, so that a client that lost its connection is not charged again. @throws any error of
+   * `recentMs` after that, so that a client that lost its connection is not charged again. @throws any error of
    * `charge`.
    */
   chargeIfNew(group: string, charge: () => void): boolean {
-    if (this.#isKnown(group)) return false;
+    if (this.#isRecent(group)) return false;
     charge();
     // Concurrent subscriptions to one new group are charged once.
-    this.#keepClosed(group);
+    this.#rememberClosed(group);
     return true;
   }
 
@@ -68,10 +68,10 @@ export class GroupCosts {
     if (!this.#groups.has(group)) this.#closed.delete(group);
   }
 
-  #isKnown(group: string): boolean {
+  #isRecent(group: string): boolean {
     if (this.#groups.has(group)) return true;
     const closedAt = this.#closed.get(group);
-    return closedAt !== undefined && performance.now() - closedAt < this.#limits.knownMs;
+    return closedAt !== undefined && performance.now() - closedAt < this.#limits.recentMs;
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
@@ -100,15 +100,15 @@ export class GroupCosts {
     entry.holders -= 1;
     if (entry.holders > 0) return;
     this.#groups.delete(entry.key);
-    this.#keepClosed(entry.key);
+    this.#rememberClosed(entry.key);
   }
 
-  #keepClosed(group: string): void {
+  #rememberClosed(group: string): void {
     const now = performance.now();
     this.#closed.delete(group);
     this.#closed.set(group, now);
     for (const [oldest, closedAt] of this.#closed) {
-      if (now - closedAt < this.#limits.knownMs && this.#closed.size <= maxKnown) return;
+      if (now - closedAt < this.#limits.recentMs && this.#closed.size <= maxRecent) return;
       this.#closed.delete(oldest);
     }
   }

@@ -48,7 +48,7 @@ export class Group implements FeedReader {
   readonly #parts: GroupParts;
   readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent> }>();
   #replayedLength = 0;
-  #forgetting: NodeJS.Timeout | undefined;
+  #clearing: NodeJS.Timeout | undefined;
   #isPumping = false;
 
   constructor(position: LogPosition, parts: GroupParts) {
@@ -76,7 +76,7 @@ export class Group implements FeedReader {
     this.#live.delete(member);
     if (this.members.size > 0) return;
     this.feed.readers.delete(this);
-    this.forgetAll();
+    this.clearReplayed();
     this.#parts.onEmpty();
   }
 
@@ -90,7 +90,7 @@ export class Group implements FeedReader {
   restart(): void {
     this.position = this.feed.head;
     this.#live.clear();
-    this.forgetAll();
+    this.clearReplayed();
     for (const member of [...this.members]) member.restart();
   }
 
@@ -98,13 +98,13 @@ export class Group implements FeedReader {
     for (const member of [...this.members]) member.endDeleted();
   }
 
-  forget(subjectId: string): void {
+  forgetSubject(subjectId: string): void {
     for (const [seq, entry] of this.#replayed) if (entry.subjectId === subjectId) this.#replayed.delete(seq);
   }
 
-  forgetAll(): void {
-    clearTimeout(this.#forgetting);
-    this.#forgetting = undefined;
+  clearReplayed(): void {
+    clearTimeout(this.#clearing);
+    this.#clearing = undefined;
     this.#replayed.clear();
     this.#parts.replayBudget.used -= this.#replayedLength;
     this.#replayedLength = 0;
@@ -112,17 +112,17 @@ export class Group implements FeedReader {
 
   /** Executes the selection for an event with its content as it is now; members that catch up at the same time share the result. */
   async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
-    const known = this.#replayed.get(event.seq)?.execution;
-    const execution = known ?? this.#parts.replay(withoutContent(event));
-    if (!known) this.#keepReplayed(event, execution);
+    const cached = this.#replayed.get(event.seq)?.execution;
+    const execution = cached ?? this.#parts.replay(withoutContent(event));
+    if (!cached) this.#cacheReplayed(event, execution);
     const result = await execution;
     if (result === personal) this.#split();
     return result;
   }
 
-  #keepReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
+  #cacheReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
     this.#replayed.set(seq, { subjectId, execution });
-    this.#forgetting ??= setTimeout(() => this.forgetAll(), replayedMs).unref();
+    this.#clearing ??= setTimeout(() => this.clearReplayed(), replayedMs).unref();
     execution.then(
       (result) => {
         if (this.#replayed.get(seq)?.execution !== execution) return;
@@ -131,7 +131,7 @@ export class Group implements FeedReader {
         this.#replayedLength += length;
         replayBudget.used += length;
         const isFull = this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed;
-        if (isFull || replayBudget.isSpent) this.forgetAll();
+        if (isFull || replayBudget.isSpent) this.clearReplayed();
       },
       // The next replay of this event tries again.
       () => this.#replayed.delete(seq),

@@ -8,11 +8,11 @@ export function createMemoryBus(): Bus {
       for (const listener of listeners.get(topicOf(message)) ?? []) listener(message);
     },
     async subscribe(topic, listener) {
-      const known = listeners.get(topic) ?? new Set();
-      listeners.set(topic, known.add(listener));
+      const ofTopic = listeners.get(topic) ?? new Set();
+      listeners.set(topic, ofTopic.add(listener));
       return () => {
-        known.delete(listener);
-        if (known.size === 0 && listeners.get(topic) === known) listeners.delete(topic);
+        ofTopic.delete(listener);
+        if (ofTopic.size === 0 && listeners.get(topic) === ofTopic) listeners.delete(topic);
       };
     },
     listenerCount: () => listeners.values().reduce((count, { size }) => count + size, 0),

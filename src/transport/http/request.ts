@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import type { BodyBudget, BodyReservation } from '../admission/body-budget.ts';
+import { toGraphQLRequest } from '../graphql-request.ts';
 import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
 import type { Exchange } from './responses.ts';
@@ -58,52 +59,6 @@ export function readGetRequest(query = ''): GraphQLRequest {
 export function namesDocument(query = ''): boolean {
   const parameters = new URLSearchParams(query);
   return ['query', 'documentId', 'extensions'].some((name) => parameters.has(name));
-}
-
-/**
- * Unknown keys are ignored; null counts as absent. @throws ClientError INVALID_REQUEST if it is not a request object.
- */
-export function toGraphQLRequest(value: unknown): GraphQLRequest {
-  if (!isObject(value)) throw new ClientError('INVALID_REQUEST', 'A GraphQL request is a JSON object.');
-  const extensions = readObject(value, 'extensions');
-  const documentId = readString(value, 'documentId');
-  const documentHash = readDocumentHash(extensions?.['persistedQuery']);
-  const query = readString(value, 'query');
-  const isNamed = documentId !== undefined || documentHash !== undefined;
-  if (query === undefined && !isNamed) throw new ClientError('INVALID_REQUEST', '"query" must be a string.');
-  return {
-    // Some clients must send a `query`; they send an empty one together with the id or the hash.
-    query: isNamed ? query || undefined : query,
-    documentId,
-    documentHash,
-    operationName: readString(value, 'operationName'),
-    variables: readObject(value, 'variables'),
-    extensions,
-  };
-}
-
-function readString(request: Record<string, unknown>, key: string): string | undefined {
-  const value = request[key] ?? undefined;
-  if (value !== undefined && typeof value !== 'string') {
-    throw new ClientError('INVALID_REQUEST', `"${key}" must be a string.`);
-  }
-  return value;
-}
-
-function readObject(request: Record<string, unknown>, key: string): Record<string, unknown> | undefined {
-  const value = request[key] ?? undefined;
-  if (value !== undefined && !isObject(value)) throw new ClientError('INVALID_REQUEST', `"${key}" must be an object.`);
-  return value;
-}
-
-/** The SHA-256 of a document, in hex, in the format of Apollo's clients (persisted queries). */
-function readDocumentHash(persistedQuery: unknown): string | undefined {
-  if (persistedQuery == null) return undefined;
-  const { version, sha256Hash } = isObject(persistedQuery) ? persistedQuery : {};
-  if (version !== 1 || typeof sha256Hash !== 'string' || !/^[\da-f]{64}$/.test(sha256Hash)) {
-    throw new ClientError('INVALID_REQUEST', '"persistedQuery" must be { version: 1, sha256Hash } with 64 hex digits.');
-  }
-  return sha256Hash;
 }
 
 function assertJson(contentType = ''): void {
@@ -207,8 +162,4 @@ function isDeeper(value: unknown, depth: number): boolean {
   if (depth === 0) return true;
   for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], depth - 1)) return true;
   return false;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

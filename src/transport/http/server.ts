@@ -11,7 +11,7 @@ import type { Upgrade } from '../transport.ts';
 import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
 import { OwnHosts } from './own-hosts.ts';
-import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
+import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
 import type { Exchange } from './responses.ts';
 import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
@@ -66,7 +66,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const resets = new PerTurnQueue<Socket>(1, (socket) => socket.resetAndDestroy());
   const turnAway = (socket: Socket, isQuiet = false) => {
     if (limit && !limit.mayAnswer(socket)) resets.push(socket);
-    else refuseOn(parts, socket, noRoom(), isQuiet);
+    else refuseOn(parts, socket, tooManyConnections(), isQuiet);
   };
   if (limit) limitConnections(server, limit, turnAway);
   server.on('upgrade', (request, socket: Socket, head) => {
@@ -161,7 +161,7 @@ function explain({ code = '', rawPacket }: { code?: string; rawPacket?: Buffer }
   const line = rawPacket?.toString('latin1', 0, 10_000) ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S{8192}/.test(line)) return new ClientError('URI_TOO_LONG');
   if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ /.test(line)) return methodNotAllowed(...graphqlMethods);
-  const known = codes[code];
-  if (known) return new ClientError(known);
+  const clientCode = codes[code];
+  if (clientCode) return new ClientError(clientCode);
   return code.startsWith('HPE_') ? new ClientError('BAD_REQUEST') : undefined;
 }

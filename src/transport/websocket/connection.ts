@@ -46,7 +46,7 @@ export class Connection {
   #seen: SeenPositions = new Map();
   /** The bytes that are counted for the messages of running operations, by id. */
   readonly #messages = new Map<string, number>();
-  #isHeldBack = false;
+  #isReadingPaused = false;
   /** Bytes of incomplete messages. */
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
@@ -121,7 +121,7 @@ export class Connection {
     if (this.#pauses === 0) this.webSocket.resume();
   }
 
-  keepSeen(seen: SeenPositions): void {
+  setSeen(seen: SeenPositions): void {
     this.#seen = seen;
     for (const [id, cursor] of seen) this.account.add(bytesOfSeen(id, cursor));
     if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
@@ -143,13 +143,13 @@ export class Connection {
    * Counts the message of a new operation until the operation is over or is a stream. While the memory budget of
    * its address is almost used up, no further messages are read until the operations already read are done.
    */
-  keepMessage(id: string, length: number): void {
+  holdMessage(id: string, length: number): void {
     if (this.#messages.has(id)) return;
     const bytes = pendingOperationBytes + bytesPerMessageCharacter * length;
     this.#messages.set(id, bytes);
     this.account.add(bytes);
-    if (this.#isHeldBack || !this.account.isCrowded) return;
-    this.#isHeldBack = true;
+    if (this.#isReadingPaused || !this.account.isCrowded) return;
+    this.#isReadingPaused = true;
     this.pauseReading();
   }
 
@@ -185,8 +185,8 @@ export class Connection {
   dropMessage(id: string): void {
     this.account.add(-(this.#messages.get(id) ?? 0));
     this.#messages.delete(id);
-    if (!this.#isHeldBack || this.#messages.size > 0) return;
-    this.#isHeldBack = false;
+    if (!this.#isReadingPaused || this.#messages.size > 0) return;
+    this.#isReadingPaused = false;
     this.resumeReading();
   }
 

@@ -54,7 +54,7 @@ async function connect(context: ConnectionContext, parts: TransportParts): Promi
   if (!extra.isOpen) return false;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
-  extra.keepSeen(seen);
+  extra.setSeen(seen);
   await extra.credentials.set(viewer, parts.watch);
   return true;
 }

@@ -1,31 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { CloseCode, handleProtocols, MessageType, type Server, type SubscribeMessage } from 'graphql-ws';
+import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { sendHeldAnswers } from '../batched-writes.ts';
-import { noRoom } from '../http/refusal.ts';
+import { tooManyConnections } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
-import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
 import { Connection, tryAgainLater } from './connection.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { OperationOrder } from './operation-order.ts';
+import { type MessageListener, MessageQueue } from './message-queue.ts';
 import { createProtocol } from './protocol.ts';
-import { findIdFault } from './seen.ts';
 
 const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
 /** The maximum number of chunks of a frame: chunks of a few bytes take a hundred times their length in memory. */
 const maxPieces = 1_024;
-/** A refused operation takes 0.1 to 0.2 ms. */
-const messagesPerTurn = 16;
-/** In characters. The first message is `connection_init`: it has credentials, and the cursor of each subscription. */
-const minInitLength = 65_536;
-const lengthPerSeen = 500;
 const closeTimeoutMs = 5_000;
 const serviceRestart = 1012;
 /** The error code of ws for a frame or a message in too many pieces. */
@@ -71,13 +62,13 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     const { webSocket } = connection;
     connections.add(connection);
     webSocket.once('close', () => connections.delete(connection));
-    const hear = () => handshakes.markActive(socket);
-    webSocket.once('message', hear);
+    const markActive = () => handshakes.markActive(socket);
+    webSocket.once('message', markActive);
     limitMessages(connection, parts.config.limits.messages, handshakes);
     keepAlive.watch(connection, socket);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
-    open(protocol, connection, parts, hear);
+    open(protocol, connection, parts, markActive);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
     let isUpgraded = false;
@@ -93,7 +84,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   };
   const handshakes = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
     admit,
-    refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
+    refuse: ({ socket, refuse }) => refuse(socket, tooManyConnections()),
   });
   return {
     get size() {
@@ -103,8 +94,14 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.retained.hasRoomForSocket(address)) return false;
-      const said = head.length > 0 ? head : nothing;
-      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
+      const handshake = {
+        request: { method, headers },
+        address,
+        socket,
+        head: head.length > 0 ? head : nothing,
+        refuse,
+      };
+      return handshakes.enter(address, socket, handshake);
     },
     async close() {
       handshakes.close();
@@ -139,63 +136,18 @@ function limitMessages(connection: Connection, perSecond: number, handshakes: Ha
 function open(
   protocol: Server<Connection>,
   connection: Connection,
-  { log, config: { limits } }: TransportParts,
+  { log, config }: TransportParts,
   onEnd: () => void,
 ): void {
-  const maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions);
   const { webSocket } = connection;
-  const order = new OperationOrder();
-  const handle = (data: string, listener: Listener): Promise<void> | undefined => {
-    const message = readClientMessage(data);
-    if (!message) return void connection.end(CloseCode.BadRequest, 'Invalid message received');
-    const lengthFault = findLengthFault(message, data.length);
-    if (lengthFault) return void connection.end(CloseCode.BadRequest, lengthFault);
-    if (!('id' in message)) return listener(message);
-    const fault = findIdFault(message.id);
-    if (fault) return void connection.end(CloseCode.BadRequest, fault);
-    if (message.type === MessageType.Subscribe) {
-      connection.keepMessage(message.id, data.length);
-      return order.subscribe(message.id, () => begin(connection, listener, message));
-    }
-    return order.complete(message.id, () => {
-      connection.operations.get(message.id)?.cancel();
-      return listener(message);
-    });
-  };
   const closed = protocol.opened(
     {
       protocol: webSocket.protocol,
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
-      onMessage: (listener) => {
-        let isFirst = true;
-        let isPaused = false;
-        const turns = new PerTurnQueue<string>(messagesPerTurn, (data) => {
-          if (isPaused && turns.isEmpty) {
-            isPaused = false;
-            connection.resumeReading();
-          }
-          if (!connection.isOpen) return;
-          // An operation may take long, and one turn may handle many.
-          sendHeldAnswers();
-          handle(data, listener as unknown as Listener)?.catch((error) => {
-            log.error({ err: error }, 'a message could not be handled');
-            connection.end(tryAgainLater, 'Try again later');
-          });
-        });
-        webSocket.on('message', (data: RawData) => {
-          if (!connection.isOpen) return;
-          const text = String(data);
-          if (isFirst && text.length > maxInitLength) {
-            return connection.end(CloseCode.BadRequest, `The first message has at most ${maxInitLength} characters`);
-          }
-          isFirst = false;
-          turns.push(text);
-          // Later messages wait in the network until the queued ones are handled.
-          if (turns.isEmpty || isPaused) return;
-          isPaused = true;
-          connection.pauseReading();
-        });
+      onMessage(listener) {
+        const queue = new MessageQueue(connection, listener as unknown as MessageListener, { log, config });
+        webSocket.on('message', (data: RawData) => queue.push(String(data)));
       },
     },
     connection,
@@ -206,13 +158,4 @@ function open(
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
   };
   connection.onEnd = end;
-}
-
-/** The listener of graphql-ws, which accepts a parsed message as well as a text. */
-type Listener = (message: ClientMessage) => Promise<void>;
-
-/** The callback lives until the operation is over, so it closes over the id only and not over the message. */
-function begin(connection: Connection, listener: Listener, message: SubscribeMessage): Promise<void> {
-  const { id } = message;
-  return listener(message).finally(() => connection.forget(id));
 }

@@ -7,7 +7,7 @@ import { findLostScope, lackOf } from '../../identity/access.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Stream } from '../../live/stream.ts';
 import type { HeldAnswer } from '../admission/unsent-answers.ts';
-import { toGraphQLRequest } from '../http/request.ts';
+import { toGraphQLRequest } from '../graphql-request.ts';
 import type { TransportParts } from '../transport.ts';
 import { clearPayload } from './client-message.ts';
 import type { Connection } from './connection.ts';

@@ -1,0 +1,96 @@
+import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
+import { PerTurnQueue } from '../admission/per-turn-queue.ts';
+import { sendHeldAnswers } from '../batched-writes.ts';
+import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
+import { type Connection, tryAgainLater } from './connection.ts';
+import { OperationOrder } from './operation-order.ts';
+import { findIdFault } from './seen.ts';
+
+/** A refused operation takes 0.1 to 0.2 ms. */
+const messagesPerTurn = 16;
+/** In characters. The first message is `connection_init`: it has credentials, and the cursor of each subscription. */
+const minInitLength = 65_536;
+const lengthPerSeen = 500;
+
+/** The listener of graphql-ws, which accepts a parsed message as well as a text. */
+export type MessageListener = (message: ClientMessage) => Promise<void>;
+
+interface QueueParts {
+  log: Log;
+  config: Pick<Config, 'limits'>;
+}
+
+/** Checks the messages of one client, and passes a limited number of them to graphql-ws in each turn. */
+export class MessageQueue {
+  readonly #connection: Connection;
+  readonly #listener: MessageListener;
+  readonly #log: Log;
+  readonly #maxInitLength: number;
+  readonly #order = new OperationOrder();
+  readonly #turns = new PerTurnQueue<string>(messagesPerTurn, (text) => this.#handle(text));
+  #isFirst = true;
+  #isPaused = false;
+
+  constructor(connection: Connection, listener: MessageListener, { log, config: { limits } }: QueueParts) {
+    this.#connection = connection;
+    this.#listener = listener;
+    this.#log = log;
+    this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions);
+  }
+
+  push(text: string): void {
+    if (!this.#connection.isOpen) return;
+    if (this.#isFirst && text.length > this.#maxInitLength) {
+      return this.#refuse(`The first message has at most ${this.#maxInitLength} characters`);
+    }
+    this.#isFirst = false;
+    this.#turns.push(text);
+    // Later messages wait in the network until the queued messages are handled.
+    if (this.#turns.isEmpty || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#connection.pauseReading();
+  }
+
+  #handle(text: string): void {
+    if (this.#isPaused && this.#turns.isEmpty) {
+      this.#isPaused = false;
+      this.#connection.resumeReading();
+    }
+    if (!this.#connection.isOpen) return;
+    // An operation may take long, and one turn may handle many.
+    sendHeldAnswers();
+    this.#dispatch(text)?.catch((error) => {
+      this.#log.error({ err: error }, 'a message could not be handled');
+      this.#connection.end(tryAgainLater, 'Try again later');
+    });
+  }
+
+  #dispatch(text: string): Promise<void> | undefined {
+    const message = readClientMessage(text);
+    if (!message) return void this.#refuse('Invalid message received');
+    const fault = findLengthFault(message, text.length) ?? ('id' in message ? findIdFault(message.id) : undefined);
+    if (fault) return void this.#refuse(fault);
+    if (!('id' in message)) return this.#listener(message);
+    const { id } = message;
+    if (message.type === MessageType.Subscribe) {
+      this.#connection.holdMessage(id, text.length);
+      return this.#order.subscribe(id, () => begin(this.#connection, this.#listener, message));
+    }
+    return this.#order.complete(id, () => {
+      this.#connection.operations.get(id)?.cancel();
+      return this.#listener(message);
+    });
+  }
+
+  #refuse(reason: string): void {
+    this.#connection.end(CloseCode.BadRequest, reason);
+  }
+}
+
+/** The callback lives until the operation is over, so it closes over the id only and not over the message. */
+function begin(connection: Connection, listener: MessageListener, message: SubscribeMessage): Promise<void> {
+  const { id } = message;
+  return listener(message).finally(() => connection.forget(id));
+}
