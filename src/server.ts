@@ -6,14 +6,13 @@ import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
 import { openDatabase } from './data/database.ts';
 import { findReaders } from './data/rooms.ts';
-import { createEngine, type Engine } from './engine/engine.ts';
+import { createEngine } from './engine/engine.ts';
 import { Retained } from './engine/limits/retained.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/persisted.ts';
 import { loadSchema } from './engine/schema.ts';
-import { ClientError } from './errors.ts';
-import { type Audit, auditTo } from './identity/audit.ts';
+import { auditTo } from './identity/audit.ts';
+import { createAuthentication } from './identity/authentication.ts';
 import { CredentialWatch } from './identity/credential-watch.ts';
-import { type CredentialParts, findViewer } from './identity/credentials.ts';
 import { OAuth } from './identity/oauth/oauth.ts';
 import { Sessions } from './identity/session/session.ts';
 import {
@@ -62,8 +61,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
   const givenKey = findGivenKey(config);
+  const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
   const database = await openDatabase(config.databaseUrl, {
-    onStatement: (sql) => log.debug({ sql }, 'statement'),
+    ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
   });
@@ -96,7 +96,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth, log);
     const verified = new ViewerCache();
-    const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
+    const { chargeRefused } = engine;
+    const authenticate = createAuthentication({ database, sessions, oauth, cache: verified, audit, chargeRefused });
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
@@ -146,25 +147,6 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     await database.close();
     throw error;
   }
-}
-
-/** Charges refused credentials to the client's address and audits them, within the rate of the address. */
-function createAuthentication(
-  parts: CredentialParts,
-  { verified, engine, audit }: { verified: ViewerCache; engine: Engine; audit: Audit },
-): TransportParts['authenticate'] {
-  return async (authorization, address) => {
-    try {
-      if (authorization === undefined) return null;
-      return await verified.find(authorization, () => findViewer(parts, authorization));
-    } catch (error) {
-      if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        engine.chargeRefused(address);
-        audit({ event: 'credentialsRefused', reason: error.message, address });
-      }
-      throw error;
-    }
-  };
 }
 
 function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {

@@ -102,7 +102,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
 
 function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer | null, isRequired: boolean): void {
   if (isRequired) assertMayCome(viewer, isSigningIn);
-  assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
+  if (viewer) assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
 }
 
 /** @throws ClientError VARIABLES_INVALID. */

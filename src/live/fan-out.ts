@@ -26,7 +26,7 @@ interface Lanes {
 export class FanOut implements SubscriberHub {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
-  readonly #groups = new Map<Feed, Map<string, Group>>();
+  readonly #groups = new Map<Feed, Map<string, Group<Subscriber>>>();
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
   readonly #lanes = new WeakMap<Feed, Lanes>();
@@ -105,20 +105,20 @@ export class FanOut implements SubscriberHub {
     this.#parts.onError(error);
   }
 
-  findGroup({ feed, request, position }: Subscriber): Group {
+  findGroup({ feed, request, position }: Subscriber): Group<Subscriber> {
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
   }
 
-  #findGroupAt(feed: Feed, request: SubscribeRequest, position: LogPosition): Group {
+  #findGroupAt(feed: Feed, request: SubscribeRequest, position: LogPosition): Group<Subscriber> {
     const { isPersonal } = request.traits;
     const key = groupKeyOf(request);
-    const groups = this.#groups.get(feed) ?? new Map<string, Group>();
+    const groups = this.#groups.get(feed) ?? new Map<string, Group<Subscriber>>();
     const existing = groups.get(key);
     if (existing) return existing;
     const execute = isPersonal ? request.executePersonal : request.executeShared;
     const { live, replay } = this.#lanesOf(feed);
-    const group: Group = new Group(position, {
+    const group: Group<Subscriber> = new Group(position, {
       feed,
       execute: this.#executeIn(live, execute),
       replay: this.#executeIn(replay, execute),
@@ -149,7 +149,7 @@ export class FanOut implements SubscriberHub {
   }
 
   /** The selection is personal: each viewer gets a separate group, which starts at the same event. */
-  #split(group: Group): void {
+  #split(group: Group<Subscriber>): void {
     // `members` is iterated without a copy: a member that leaves during the loop must not take a hold, because nothing
     // would release it.
     for (const member of group.members) {

@@ -1,8 +1,8 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, type FeedReader, isLoss } from './feed.ts';
 import { withoutContent } from './recent-events.ts';
 import { type ExecuteEvent, personal } from './subscribe-request.ts';
-import type { Subscriber } from './subscriber.ts';
 
 /**
  * The total size of the replay caches of all groups, in characters. The size per group is small, but groups may be
@@ -35,11 +35,25 @@ const maxReplayedInAll = 4 * maxReplayedLength;
 /** How long a replayed event is cached. Many clients that reconnect at the same time then share one read. */
 const replayedMs = 1_000;
 
+/** A subscriber, as its group sees it. */
+export interface Member {
+  /** Receives a live event. */
+  deliver(encoded: EncodedEvent): void;
+  /** Moves its position forward; all events up to it were sent, or left out by the selection. */
+  reach(position: LogPosition): void;
+  /** Stops live delivery at a position, and reads on from the log. */
+  fallBehind(position: LogPosition): void;
+  /** The database was rewound: the member checks its position against the log. */
+  restart(): void;
+  /** The room was deleted. */
+  endDeleted(): void;
+}
+
 /**
  * Subscribers of one room with equal selections. A group follows the feed and executes the selection once per event, for
  * all its live members.
  */
-export class Group implements FeedReader {
+export class Group<Subscriber extends Member> implements FeedReader {
   readonly feed: Feed;
   /** The position of the latest event that it has executed. */
   position: LogPosition;

@@ -5,14 +5,14 @@ import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, isLoss, type Loss } from './feed.ts';
-import type { Group } from './group.ts';
+import type { Group, Member } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
 import type { Sink, Stream } from './stream.ts';
 import { personal, type SubscribeRequest } from './subscribe-request.ts';
 
 /** What all subscribers of a fan-out share. */
 export interface SubscriberHub {
-  findGroup(subscriber: Subscriber): Group;
+  findGroup(subscriber: Subscriber): Group<Subscriber>;
   forget(subscriber: Subscriber): void;
   onError(error: unknown): void;
 }
@@ -24,7 +24,7 @@ const batchLength = 64;
  * behind reads the log at its own pace, then becomes live again. `position` only increases, and only events after it
  * are sent: each once, in order.
  */
-export class Subscriber implements Stream {
+export class Subscriber implements Stream, Member {
   readonly feed: Feed;
   readonly request: SubscribeRequest;
   /** The position of the latest event that was sent, or that the selection left out. */
@@ -32,7 +32,7 @@ export class Subscriber implements Stream {
   /** Its share in the cost of its group. */
   hold: GroupHold | undefined;
   readonly #hub: SubscriberHub;
-  #group: Group | undefined;
+  #group: Group<Subscriber> | undefined;
   #sink: Sink | undefined;
   #hasStopped = false;
   /** The error that ended the stream before a sink was attached. */
@@ -62,7 +62,7 @@ export class Subscriber implements Stream {
   }
 
   /** Joins a group, or moves to another group, and keeps its position. */
-  enter(group: Group): void {
+  enter(group: Group<Subscriber>): void {
     if (this.#hasStopped) return;
     this.#group?.remove(this);
     this.#group = group;
@@ -78,7 +78,6 @@ export class Subscriber implements Stream {
     this.#sink.write(encoded);
   }
 
-  /** Moves the position of a live subscriber forward; all events up to it were sent, or left out by the selection. */
   reach(position: LogPosition): void {
     if (position.seq > this.position.seq) this.position = position;
   }
@@ -93,7 +92,6 @@ export class Subscriber implements Stream {
     this.#catchUp();
   }
 
-  /** The database was rewound: the stream continues if the new history contains its position, and ends otherwise. */
   restart(): void {
     this.#catchUp();
   }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Retained } from '../engine/limits/retained.ts';
+import type { Authenticate } from '../identity/authentication.ts';
 import type { Watch } from '../identity/credential-watch.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log.ts';
@@ -11,8 +12,7 @@ import type { UnsentAnswers } from './admission/unsent-answers.ts';
 /** The parts that all transports use. */
 export interface TransportParts {
   engine: Engine;
-  /** @throws ClientError UNAUTHENTICATED for bad credentials. */
-  authenticate: (authorization: string | undefined, address: string) => Promise<Viewer | null>;
+  authenticate: Authenticate;
   /** Calls `end` when the viewer's credentials become invalid. */
   watch: (viewer: Viewer | null, end: () => void) => Watch;
   unsent: UnsentAnswers;
