@@ -248,6 +248,15 @@ describe('pings and completes', () => {
     expect(await postroom.ask('{ roomByName(name: "taken back") { id } }')).toEqual({ roomByName: null });
   });
 
+  it('a mutation does not wait for operations that were completed before they began', async () => {
+    const socket = await open({ init: bearer(ada.token) });
+    socket.send(subscribeTo('1'), { type: 'complete', id: '1' });
+    socket.subscribe('2', 'mutation { createRoom(input: { name: "not held up" }) { room { name } } }');
+    const data = { createRoom: { room: { name: 'not held up' } } };
+    expect(await socket.take()).toEqual({ type: 'connection_ack' });
+    expect(await socket.take()).toEqual({ type: 'next', id: '2', payload: { data } });
+  });
+
   it('an id is free again as soon as its operation has ended', async () => {
     const socket = await open();
     for (let time = 0; time < 20; time += 1) {

@@ -66,6 +66,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   /** The client has completed the operation, or has disconnected. */
   async return(): Promise<IteratorResult<never, void>> {
     this.#isOver = true;
+    // graphql-ws calls this without `next` if the client completes the operation before it begins.
+    this.#start.markStarted();
     this.cancel();
     this.#stream?.stop();
     this.#sink?.cut();
