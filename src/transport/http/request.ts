@@ -28,7 +28,7 @@ export async function readPostRequest(exchange: Exchange, { bodies, config }: Po
   if (!reservation.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (headers.expect !== undefined) response.writeContinue();
-  const body = await readBody(exchange, reservation, maxBytes).finally(() => reservation.close());
+  const body = await readBody(exchange, reservation, maxBytes);
   return toGraphQLRequest(parseJson(decodeUtf8(body)));
 }
 
@@ -77,7 +77,7 @@ function assertPlain(contentEncoding: string | undefined): void {
 }
 
 /**
- * Checks the limits while the body arrives. Bytes after the limit are never kept, and are read only as far as the answer
+ * Checks the limits while the body arrives, and closes the reservation. Bytes after the limit are never kept, and are read only as far as the answer
  * requires.
  */
 function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
@@ -90,6 +90,7 @@ function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes:
     const refuse = (error: ClientError) => {
       isRefused = true;
       chunks = [];
+      reservation.close();
       reject(error);
     };
     request.on('data', (chunk: Buffer) => {
@@ -105,6 +106,7 @@ function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes:
       if (length < expected) reservation.wait();
     });
     request.once('end', () => {
+      reservation.close();
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
       // A keep-alive connection keeps a reference to its latest request.
       chunks = [];
