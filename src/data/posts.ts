@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
+import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
@@ -12,9 +13,8 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
-import { executeInParts } from './parts.ts';
+import { contains } from './stored-text.ts';
 import type { PostRow, Tables } from './tables.ts';
-import { contains } from './text.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
@@ -176,8 +176,9 @@ export async function updatePost(db: Db, post: PostRow, changes: PostChanges): P
     .executeTakeFirst();
 }
 
-export async function deletePost(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('posts').where('id', '=', id).execute();
+/** Returns the deleted post, or undefined if another change was committed since `post` was read. */
+export async function deletePost(db: Db, { id, version }: PostRow): Promise<PostRow | undefined> {
+  return db.deleteFrom('posts').where('id', '=', id).where('version', '=', version).returningAll().executeTakeFirst();
 }
 
 /**
@@ -197,7 +198,9 @@ export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' |
 export async function findResembling(db: Db, posts: readonly Omit<PostIdentity, 'roomId'>[]): Promise<PostIdentity[]> {
   return executeInParts(db, posts, {
     build: (part) => {
-      const keys = part.map(({ authorId, publishedAt, body }) => sql`(${authorId}, ${publishedAt}, ${body ?? ''})`);
+      const keys = part.map(
+        ({ authorId, publishedAt, body }) => sql`(${authorId}, cast(${publishedAt} as bigint), ${body ?? ''})`,
+      );
       return db
         .selectFrom('posts')
         .select(['roomId', 'authorId', 'publishedAt', 'body'])

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
+import { type Db, type RowLock, withLock } from './database.ts';
+import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
@@ -12,9 +13,8 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
-import { executeInParts } from './parts.ts';
+import { contains, isStorable } from './stored-text.ts';
 import type { RoomRow } from './tables.ts';
-import { contains, isStorable } from './text.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
@@ -44,6 +44,7 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
     ownerId,
     head: 0,
     headMark: 0,
+    headAt: now,
     previousMark: 0,
     createdAt: now,
     updatedAt: now,
@@ -64,8 +65,8 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
-export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined> {
-  return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
+  return withLock(db.selectFrom('rooms').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
 /** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */

@@ -1,5 +1,5 @@
 import { findApiKey } from '../data/api-keys.ts';
-import type { Db } from '../data/database.ts';
+import type { Db, RowLock } from '../data/database.ts';
 import { findUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
 import { assertKeyLiving, assertLiving, assertSignedIn } from '../identity/access.ts';
@@ -9,18 +9,20 @@ import type { ChangeRecord } from '../live/changes.ts';
 /**
  * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, because after the
  * check of its credentials another request, or an earlier field of the same request, may have deleted it, ended its
- * sessions or revoked its key.
+ * sessions or revoked its key. `lock` is the lock of the account: with `share`, the account is not deleted before the
+ * change is committed; a change that depends on other rows of the account, such as its number of keys, needs `exclusive`.
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(
   { viewer, change }: Context,
   work: (db: Db, record: ChangeRecord, viewer: Viewer) => Promise<T>,
+  lock: RowLock = 'share',
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
     const { credential } = signedIn;
     if (credential.kind === 'apiKey') assertKeyLiving(await findApiKey(db, credential.id));
-    const user = assertLiving(signedIn, await findUser(db, signedIn.user.id));
+    const user = assertLiving(signedIn, await findUser(db, signedIn.user.id, lock));
     return work(db, record, { ...signedIn, user });
   });
 }

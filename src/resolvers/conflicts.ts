@@ -1,4 +1,4 @@
-import type { Context } from '../engine/context.ts';
+import { UniqueViolation } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 
 /** @throws ClientError CONFLICT if the client expects another version. */
@@ -10,16 +10,16 @@ export function assertVersion(current: { version: number }, expected: number | n
 
 /** @throws ClientError CONFLICT if another request changed the row at the same time. */
 export function assertUpdated<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new ClientError('CONFLICT', 'It has changed at the same moment.');
+  if (row === undefined) throw new ClientError('CONFLICT', 'It was changed at the same time.');
   return row;
 }
 
 /** Runs a change. A violated unique constraint becomes CONFLICT. */
-export async function refuseDuplicate<T>({ services }: Context, taken: string, change: () => Promise<T>): Promise<T> {
+export async function refuseDuplicate<T>(message: string, change: () => Promise<T>): Promise<T> {
   try {
     return await change();
   } catch (error) {
-    if (services.database.dialect.isUniqueViolation(error)) throw new ClientError('CONFLICT', taken);
+    if (error instanceof UniqueViolation) throw new ClientError('CONFLICT', message);
     throw error;
   }
 }

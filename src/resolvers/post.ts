@@ -60,7 +60,7 @@ export const postMutations: MutationResolvers = {
       const post = await findPostOrThrow(db, viewer, input.id);
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
-      await deletePost(db, post.id);
+      assertUpdated(await deletePost(db, post));
       if (post.publishedAt !== null) await append(entryOf('PostDeleted', post, viewer.user));
       return post;
     });

@@ -20,7 +20,7 @@ export const sessionMutations: MutationResolvers = {
     check.assertValid();
     context.services.signInLimit.chargeSignUp(context.address);
     const passwordHash = await hashPassword(input.password);
-    const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
+    const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });

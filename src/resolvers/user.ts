@@ -42,7 +42,7 @@ export const userMutations: MutationResolvers = {
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
     const user = await changeAsViewer(context, async (db, record, viewer) => {
-      const user = assertMayDeleteUser(viewer, await findUser(db, id));
+      const user = assertMayDeleteUser(viewer, await findUser(db, id, 'exclusive'));
       // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
@@ -57,7 +57,7 @@ export const userMutations: MutationResolvers = {
 };
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: UserRow }> {
-  const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
+  const user = await refuseDuplicate('This e-mail is taken.', () =>
     changeAsViewer(context, async (db, _, viewer) => {
       const user = assertMayChangeUser(viewer, await findUser(db, input.id));
       assertUserInput(user, input);
