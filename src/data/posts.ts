@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
+import { type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -57,8 +57,8 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-export async function findPost(db: Db, id: string): Promise<PostRow | undefined> {
-  return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
+  return withLock(db.selectFrom('posts').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
 /** The conditions under which a list of posts is read. */
@@ -165,20 +165,19 @@ async function readRoomPosts(
   return fromEnd ? edges.reverse() : edges;
 }
 
-/** Returns the changed post, or undefined if another change was committed since `post` was read. */
-export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow | undefined> {
+/** Changes a post that was read with an exclusive lock. */
+export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow> {
   return db
     .updateTable('posts')
     .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
     .where('id', '=', post.id)
     .where('version', '=', post.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
-/** Returns the deleted post, or undefined if another change was committed since `post` was read. */
-export async function deletePost(db: Db, { id, version }: PostRow): Promise<PostRow | undefined> {
-  return db.deleteFrom('posts').where('id', '=', id).where('version', '=', version).returningAll().executeTakeFirst();
+export async function deletePost(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('posts').where('id', '=', id).execute();
 }
 
 /**

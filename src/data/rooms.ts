@@ -52,12 +52,12 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
   };
 }
 
-/** @throws a unique violation if the name is taken. */
+/** @throws UniqueViolation if the name is taken. */
 export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
   return db.insertInto('rooms').values(createRoomRow(room)).returningAll().executeTakeFirstOrThrow();
 }
 
-/** @throws a unique violation if a name is taken. */
+/** @throws UniqueViolation if a name is taken. */
 export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
   await executeInParts(db, rows, {
     build: (part) => db.insertInto('rooms').values([...part]),
@@ -107,15 +107,8 @@ export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFil
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/**
- * Returns the changed room, or undefined if another change was committed since `room` was read.
- * @throws a unique violation if the name is taken.
- */
-export async function updateRoom(
-  db: Db,
-  room: RoomRow,
-  { name, visibility }: RoomChanges,
-): Promise<RoomRow | undefined> {
+/** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */
+export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: RoomChanges): Promise<RoomRow> {
   return db
     .updateTable('rooms')
     .set({
@@ -127,7 +120,7 @@ export async function updateRoom(
     .where('id', '=', room.id)
     .where('version', '=', room.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /** Removes the owner from the rooms of a deleted account. Returns the changed rooms. */

@@ -69,7 +69,7 @@ export function createUserRow({
   };
 }
 
-/** @throws a unique violation if the e-mail is taken. */
+/** @throws UniqueViolation if the e-mail is taken. */
 export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
   return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
 }
@@ -133,11 +133,8 @@ export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): U
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/**
- * Returns the changed user, or undefined if another change was committed since `user` was read.
- * @throws a unique violation if the e-mail is taken.
- */
-export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow | undefined> {
+/** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */
+export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow> {
   return db
     .updateTable('users')
     .set({
@@ -149,7 +146,7 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
     .where('id', '=', user.id)
     .where('version', '=', user.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /** Erases name, e-mail and credentials. The id stays, so that posts keep their author. */

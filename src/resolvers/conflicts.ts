@@ -8,12 +8,6 @@ export function assertVersion(current: { version: number }, expected: number | n
   }
 }
 
-/** @throws ClientError CONFLICT if another request changed the row at the same time. */
-export function assertUpdated<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new ClientError('CONFLICT', 'It was changed at the same time.');
-  return row;
-}
-
 /** Runs a change. A violated unique constraint becomes CONFLICT. */
 export async function refuseDuplicate<T>(message: string, change: () => Promise<T>): Promise<T> {
   try {

@@ -4,7 +4,7 @@ import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertUpdated, assertVersion } from './conflicts.ts';
+import { assertVersion } from './conflicts.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadReferred, loadRoom } from './rows.ts';
 import { body, InputCheck, title } from './validation.ts';
@@ -49,7 +49,7 @@ export const postMutations: MutationResolvers = {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
       const publishedAt = await findNextTime(db, post.roomId);
-      const published = assertUpdated(await updatePost(db, post, { publishedAt }));
+      const published = await updatePost(db, post, { publishedAt });
       await append({ ...eventOf('PostCreated', published, viewer.user), at: publishedAt });
       return published;
     });
@@ -60,7 +60,7 @@ export const postMutations: MutationResolvers = {
       const post = await findPostOrThrow(db, viewer, input.id);
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
-      assertUpdated(await deletePost(db, post));
+      await deletePost(db, post.id);
       if (post.publishedAt !== null) await append(entryOf('PostDeleted', post, viewer.user));
       return post;
     });
@@ -76,7 +76,7 @@ async function changePost(context: Context, input: UpdatePostInput): Promise<{ p
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };
     if (isEmpty(changes)) return post;
-    const changed = assertUpdated(await updatePost(db, post, changes));
+    const changed = await updatePost(db, post, changes);
     if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed, viewer.user));
     return changed;
   });

@@ -16,7 +16,7 @@ import type { Context } from '../engine/context.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { InputCheck, name } from './validation.ts';
 import { findRoomOrThrow, findVisibleRoom } from './visible-rows.ts';
@@ -132,7 +132,7 @@ async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ r
       assertVersion(room, input.expectedVersion);
       const changes = { name: input.name ?? undefined, visibility: input.visibility ?? undefined };
       if (isEmpty(changes)) return room;
-      const changed = assertUpdated(await updateRoom(db, room, changes));
+      const changed = await updateRoom(db, room, changes);
       const actorId = viewer.user.id;
       await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: changed.version, actorId });
       return changed;

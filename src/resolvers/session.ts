@@ -6,7 +6,7 @@ import { assertLiving, assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/session/passwords.ts';
 import type { Session } from '../identity/session/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { changeAsViewer } from './changes.ts';
+import { changeAccount } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name, password } from './validation.ts';
@@ -59,7 +59,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
-    const user = await changeAsViewer(context, async (db, { announce }, { user }) => {
+    const user = await changeAccount(context, async (db, { announce }, { user }) => {
       const sessionsFrom = await setPassword(db, user, passwordHash, sessionId);
       announce({ type: 'passwordChanged', userId: user.id, sessionsFrom, keptSession: sessionId });
       return { ...user, sessionsFrom };

@@ -30,11 +30,11 @@ export async function findRoomOrThrow(
 }
 
 /**
- * For use within a change; it shares a lock of the room. @throws ClientError NOT_FOUND if there is no such post, or it
+ * For a change of the post. It locks the post, and shares a lock of the room. @throws ClientError NOT_FOUND if there is no such post, or it
  * is not visible to the viewer.
  */
 export async function findPostOrThrow(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
-  const post = await findPost(db, id);
+  const post = await findPost(db, id, 'exclusive');
   const isSeen = post && maySeePost(() => viewer, post) && (await findRoomAccess(db, viewer, post.roomId, 'share'));
   if (!post || !isSeen) throw new ClientError('NOT_FOUND', 'There is no such post.');
   return post;
