@@ -36,7 +36,7 @@ export async function importFile(args: string[]): Promise<number> {
   const database = await openDatabase(databaseUrl);
   const report = new Report(process.stderr);
   try {
-    await takeAll(database, input.bytes, report, isStrict);
+    await importAll(database, input.bytes, report, isStrict);
   } finally {
     // The report is also written after a failure, because committed batches are kept.
     report.clearProgress();
@@ -46,7 +46,7 @@ export async function importFile(args: string[]): Promise<number> {
   return report.refused > 0 ? 2 : 0;
 }
 
-async function takeAll(
+async function importAll(
   { transaction }: Database,
   bytes: AsyncIterable<Buffer>,
   report: Report,

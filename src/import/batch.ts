@@ -15,9 +15,9 @@ export interface Counts {
 export interface Outcome {
   added: Counts;
   /** Lines whose room, user or post existed before. */
-  known: Counts;
+  existing: Counts;
   /** Added titles whose control characters were replaced by spaces. */
-  mendedTitles: number;
+  correctedTitles: number;
   refusals: Refusal[];
 }
 
@@ -29,7 +29,7 @@ export interface Outcome {
 export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
   await lockName(db, 'import');
   const names = await findNames(db, entries);
-  const { rooms, users, posts, known, refusals } = resolveEntries(entries, names, isStrict);
+  const { rooms, users, posts, existing, refusals } = resolveEntries(entries, names, isStrict);
   const added = await findNew(db, posts);
   await insertRooms(db, rooms);
   await insertUsers(db, users);
@@ -39,8 +39,8 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
   );
   return {
     added: { rooms: rooms.length, users: users.length, posts: added.length },
-    known: { ...known, posts: posts.length - added.length },
-    mendedTitles: added.filter(({ isTitleMended }) => isTitleMended).length,
+    existing: { ...existing, posts: posts.length - added.length },
+    correctedTitles: added.filter(({ isTitleCorrected }) => isTitleCorrected).length,
     refusals,
   };
 }
