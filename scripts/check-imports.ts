@@ -49,7 +49,7 @@ const bans: readonly { reason: string; broken: (arrow: Arrow) => boolean }[] = [
 
 function mayChoose(file: string, to: string): boolean {
   if (file.startsWith('data/sqlite/')) return to.startsWith('data/sqlite/');
-  if (file === 'data/database.ts') return to.startsWith('data/sqlite/');
+  if (file === 'data/open-database.ts') return to.startsWith('data/sqlite/');
   return file === 'server.ts' || file.startsWith('commands/');
 }
 

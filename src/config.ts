@@ -160,10 +160,9 @@ function readOrigins(list: string): string[] {
   return origins;
 }
 
+/** Whether there is a database for its scheme is checked when it is opened. */
 function readDatabaseUrl(url: string): string {
-  if (!/^sqlite:./.test(url)) {
-    throw new BadSetting('DATABASE_URL', url, 'it is sqlite: with a path, or sqlite::memory:');
-  }
+  if (!/^[a-z]+:./.test(url)) throw new BadSetting('DATABASE_URL', url, 'it is a URL, as in sqlite:data/postroom.db');
   return url;
 }
 

@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
-import { openDatabase } from './data/database.ts';
+import type { Database } from './data/database.ts';
+import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
 import { createEngine } from './engine/engine.ts';
 import { Retained } from './engine/limits/retained.ts';
@@ -69,7 +70,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   });
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
-    const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
+    const sessions = new Sessions(givenKey ?? findStoredKey(database), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
@@ -153,10 +154,9 @@ function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): Doc
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
-function findKeptKey({ databaseUrl }: Config): SessionKeys {
-  const path = databaseUrl.slice('sqlite:'.length);
-  if (path === ':memory:') return createSessionKeys();
-  return loadSessionKeys(join(dirname(resolve(path)), 'session-key.pem'));
+/** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
+function findStoredKey({ folder }: Database): SessionKeys {
+  return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
 }
 
 function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {

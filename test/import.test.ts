@@ -214,17 +214,17 @@ describe('a second run', () => {
 });
 
 describe('an invalid line is refused with its number and reason, and the others are imported', () => {
-  const time = 'is not a time in ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z';
+  const time = 'is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z';
   const bad: [reason: string, line: object | string][] = [
     ['it is not JSON', '{"type":"room","name":"attic"'],
     ['it is not JSON', '[['.repeat(100_000)],
     ['it is not a JSON object', '[]'],
     ['it is not a JSON object', 'null'],
     ['it is not a JSON object', '"room"'],
-    ['type is none of "room", "user" and "post"', {}],
-    ['type is none of "room", "user" and "post"', { type: 'Room', name: 'attic' }],
-    ['type is none of "room", "user" and "post"', { type: ['room'], name: 'attic' }],
-    ['type is none of "room", "user" and "post"', '{"__proto__":{"type":"room"},"name":"attic"}'],
+    ['type is not one of "room", "user" and "post"', {}],
+    ['type is not one of "room", "user" and "post"', { type: 'Room', name: 'attic' }],
+    ['type is not one of "room", "user" and "post"', { type: ['room'], name: 'attic' }],
+    ['type is not one of "room", "user" and "post"', '{"__proto__":{"type":"room"},"name":"attic"}'],
     ['name is missing', { type: 'room' }],
     ['name is missing', { type: 'room', name: null }],
     ['name is not a string', { type: 'room', name: 7 }],
@@ -250,10 +250,10 @@ describe('an invalid line is refused with its number and reason, and the others 
     [`publishedAt ${time}`, post(1, { publishedAt: '2005-13-01T00:00:00Z' })],
     ['room is not a string', post(1, { room: { name: 'lobby' } })],
     ['room has characters that are not allowed', post(1, { room: 'lob\u0000by' })],
-    ['no record before it introduced the room "attic"', post(1, { room: 'attic' })],
-    ['no record before it introduced the room "Lobby"', post(1, { room: 'Lobby' })],
-    ['no record before it introduced the author "eve"', post(1, { author: 'eve' })],
-    ['no record before it introduced the author "constructor"', post(1, { author: 'constructor' })],
+    ['there is no earlier record of the room "attic"', post(1, { room: 'attic' })],
+    ['there is no earlier record of the room "Lobby"', post(1, { room: 'Lobby' })],
+    ['there is no earlier record of the author "eve"', post(1, { author: 'eve' })],
+    ['there is no earlier record of the author "constructor"', post(1, { author: 'constructor' })],
   ];
 
   it('each for its own reason', async () => {
@@ -292,7 +292,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     const archive = new Archive();
     const imported = await archive.take([room, post(0), ada, post(1)]);
     expect(imported).toMatchObject({ status: 2, posts: [1, 0], refused: 1 });
-    expect(imported.stderr).toBe('line 2: no record before it introduced the author "ada"\n');
+    expect(imported.stderr).toBe('line 2: there is no earlier record of the author "ada"\n');
     expect(await archive.take([post(0), post(1)])).toMatchObject({ status: 0, posts: [1, 1] });
   });
 
@@ -310,7 +310,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     const lines = [...history(3_000), post(0, { author: 'eve' }), post(3_000), 'no JSON', room];
     const imported = await archive.take(lines, '--strict');
     expect(imported).toMatchObject({ status: 2, rooms: [1, 0], posts: [3_000, 0], refused: 1 });
-    expect(imported.stderr).toBe('line 3003: no record before it introduced the author "eve"\n');
+    expect(imported.stderr).toBe('line 3003: there is no earlier record of the author "eve"\n');
     expect(archive.count('posts')).toBe(3_000);
   });
 

@@ -199,6 +199,7 @@ it('a database from the version before marks gets marks, and its cursors expire 
     database.exec(`
       alter table "roomEvents" drop column "mark"; alter table "roomEvents" drop column "previousMark";
       alter table rooms drop column "headMark"; alter table rooms drop column "previousMark";
+      alter table rooms drop column "headAt";
       insert into settings values ('epoch', 'c0ffee00'); update migrations set seen = 1;
     `);
   });

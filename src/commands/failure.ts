@@ -1,6 +1,5 @@
 import { BadSetting } from '../config.ts';
-import { DatabaseUnusable } from '../data/database.ts';
-import { DatabaseUnavailable } from '../data/unavailable.ts';
+import { DatabaseUnavailable, DatabaseUnusable } from '../data/database.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
@@ -14,7 +13,6 @@ const systemFailures: Record<string, string> = {
   ENOSPC: 'the disk is full',
   Z_DATA_ERROR: 'its gzip data is damaged',
   Z_BUF_ERROR: 'its gzip data ends too early',
-  ERR_SQLITE_ERROR: 'the database failed',
 };
 
 /** One line for the operator per error. An unexpected error is printed with its stack. */
@@ -23,7 +21,8 @@ export function explainFailures(error: unknown): string[] {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting || error instanceof DatabaseUnusable) return error.message;
+  if (error instanceof BadSetting) return error.message;
+  if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {

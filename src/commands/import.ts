@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
-import { type Database, openDatabase } from '../data/database.ts';
+import type { Database } from '../data/database.ts';
+import { openDatabase } from '../data/open-database.ts';
 import { writeBatch } from '../import/batch.ts';
 import { openInput } from '../import/input.ts';
 import { readBatches } from '../import/read-batches.ts';
@@ -35,7 +36,7 @@ export async function importFile(args: string[]): Promise<number> {
   const database = await openDatabase(databaseUrl);
   const report = new Report(process.stderr);
   try {
-    await takeAll(database, input.bytes, report, isStrict);
+    await importAll(database, input.bytes, report, isStrict);
   } finally {
     // The report is also written after a failure, because committed batches are kept.
     report.clearProgress();
@@ -45,7 +46,7 @@ export async function importFile(args: string[]): Promise<number> {
   return report.refused > 0 ? 2 : 0;
 }
 
-async function takeAll(
+async function importAll(
   { transaction }: Database,
   bytes: AsyncIterable<Buffer>,
   report: Report,

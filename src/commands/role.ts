@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
 import { revokeAdminKeysOf } from '../data/api-keys.ts';
-import { openDatabase } from '../data/database.ts';
+import { openDatabase } from '../data/open-database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { setRole } from '../data/users.ts';
 import { auditTo } from '../identity/audit.ts';
@@ -32,13 +32,13 @@ async function changeRole(command: string, role: UserRow['role'], [email, ...res
       return { user, revoked: user && role !== 'ADMIN' ? await revokeAdminKeysOf(db, user.id) : [] };
     });
     if (!user) {
-      process.stderr.write(`postroom: there is no account of ${email}\n`);
+      process.stderr.write(`postroom: there is no account with the e-mail ${email}\n`);
       return 1;
     }
     const audit = auditTo(createLog(logLevel));
     audit({ event: 'roleChanged', userId: user.id, role });
     for (const keyId of revoked) audit({ event: 'apiKeyRevoked', keyId, byUserId: null });
-    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'no'} admin.\n`);
+    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'not an'} admin.\n`);
     return 0;
   } finally {
     await database.close();

@@ -10,7 +10,9 @@ import { assertAddressFree } from './address.ts';
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) {
-    process.stderr.write(`postroom: serve takes no ${args[0]}: PORT, HOST and the like are environment variables\n`);
+    process.stderr.write(
+      `postroom: serve takes no ${args[0]}: PORT, HOST and all other settings are environment variables\n`,
+    );
     return 1;
   }
   const config = readConfig();
@@ -22,7 +24,7 @@ export async function serve(args: string[]): Promise<number> {
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
   Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
-  Fill it       npx postroom import FILE, beside this server
+  Fill it       npx postroom import FILE, while this server runs
 
 `);
   await stopped;

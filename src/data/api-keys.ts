@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
-import { executeInParts } from './parts.ts';
+import { executeInParts } from './list-statements.ts';
 import type { ApiKeyRow, Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 

@@ -1,23 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
-import { migrate } from './migrations/migrate.ts';
-import { openSqlite } from './sqlite/database.ts';
-import { reasonOf } from './sqlite/errors.ts';
-import type { HealthListener } from './sqlite/health.ts';
+import { ClientError } from '../errors.ts';
 import type { Tables } from './tables.ts';
 
 /** The database, or a transaction; data functions work with both. */
 export type Db = Kysely<Tables> | Transaction<Tables>;
-
-/** The differences between the databases that Postroom supports. */
-export interface Dialect {
-  /** The type of a column that holds milliseconds or counts beyond 32 bits. */
-  bigint: 'integer' | 'bigint';
-  /** The options after `create table (…)`. */
-  tableOptions: string;
-  /** An expression that gives each row a random whole number from 1 to 2,147,483,647. */
-  randomMark: string;
-  isUniqueViolation(error: unknown): boolean;
-}
 
 export type Work<T> = (db: Transaction<Tables>) => Promise<T>;
 
@@ -29,17 +15,30 @@ export interface TransactionOptions {
   cancellation?: { throwIfCancelled(): void } | undefined;
 }
 
+/**
+ * What every database promises.
+ *
+ * - Rows: integers are numbers, also those of `bigint` columns and of `count`. Text is compared byte by byte, and `lower`
+ *   changes only A to Z.
+ * - Errors: a statement that violates a unique constraint rejects with UniqueViolation. If the database is busy, full,
+ *   broken or not reachable, the promise rejects with DatabaseUnavailable; nothing was stored, and nothing will be.
+ */
 export interface Database {
-  dialect: Dialect;
   /** For single reads. Each read sees all commits before it. */
   db: Kysely<Tables>;
   /**
-   * Runs one durable transaction. If the promise rejects, nothing is stored, neither now nor later. It also rejects if
-   * the transaction is cancelled, or does not get its turn within five seconds.
-   * @throws DatabaseUnavailable
+   * Runs one transaction, and resolves when its commit is durable. If the promise rejects, nothing is stored, neither
+   * now nor later. It also rejects if the transaction is cancelled, or does not get its turn within five seconds.
+   *
+   * Each statement sees all commits before it (the isolation level "read committed", or a stricter one). A row that the
+   * transaction has locked (see `RowLock`) or changed stays as it is for the others until its end. Transactions that
+   * change the same row therefore commit in the order of these changes.
+   *
+   * `work` has no effects outside `db`: a database that ends a deadlock by rolling one transaction back runs it again.
+   * @throws DatabaseUnavailable, UniqueViolation, the reason of the cancellation, or any error of `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs several reads on one state of the database. */
+  /** Runs several reads on one state of the database. It includes all commits before the first read. */
   snapshot<T>(work: Work<T>): Promise<T>;
   /**
    * Gives `work` the present state of the database until it is done, even if it writes meanwhile. No `snapshot` waits
@@ -53,15 +52,41 @@ export interface Database {
   purge(): Promise<void>;
   /** Whether the database can be read and written now. */
   isReady(): Promise<boolean>;
+  /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
+  folder: string | undefined;
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions extends HealthListener {
-  /** Called with the text of each statement, without its values. */
-  onStatement?: (sql: string) => void;
+/**
+ * How a transaction locks a row that it reads and that its changes depend on. Locks last until the end of the
+ * transaction.
+ *
+ * - `share`: others may lock the row in the same way, and change it, but can neither delete it nor lock it exclusively.
+ * - `exclusive`: no other transaction can lock, change or delete the row.
+ */
+export type RowLock = 'share' | 'exclusive';
+
+interface Lockable<Query> {
+  forKeyShare(): Query;
+  forUpdate(): Query;
 }
 
-/** The database cannot be used. The message is one line for the operator. */
+/** A query for rows that are locked when it has run. A query without a lock stays as it is. */
+export function withLock<Query extends Lockable<Query>>(query: Query, lock: RowLock | undefined): Query {
+  if (lock === undefined) return query;
+  return lock === 'share' ? query.forKeyShare() : query.forUpdate();
+}
+
+export interface DatabaseOptions {
+  /** Called with the text of each statement, without its values. */
+  onStatement?: (sql: string) => void;
+  /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
+  onFault?: (reason: string) => void;
+  /** Called when writes succeed again after a reported fault. */
+  onRecovery?: () => void;
+}
+
+/** The database cannot be used at all: it is corrupt, or newer than this program. The message is for the operator. */
 export class DatabaseUnusable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -70,23 +95,23 @@ export class DatabaseUnusable extends Error {
 }
 
 /**
- * Opens the database of a `DATABASE_URL` and brings its tables up to date.
- * @throws DatabaseUnusable if it is corrupt, not writable, or newer than this program.
+ * The database is not available now: nothing was stored, and nothing will be stored later. `reason` is for the
+ * operator.
  */
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const { watch, ...database } = await openSqlite(url.slice('sqlite:'.length), options);
-  try {
-    await migrate(database);
-    await watch();
-  } catch (error) {
-    await database.close();
-    throw explain(url, error);
+export class DatabaseUnavailable extends ClientError {
+  readonly reason: string;
+
+  constructor(reason: string, options?: ErrorOptions) {
+    super('SERVICE_UNAVAILABLE', undefined, {}, options);
+    this.name = 'DatabaseUnavailable';
+    this.reason = reason;
   }
-  return database;
 }
 
-/** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
-function explain(url: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error)) return error;
-  return new DatabaseUnusable(`cannot use the database ${url}: ${reasonOf(error)}`, { cause: error });
+/** Another row has the same value in columns that must be unique. */
+export class UniqueViolation extends Error {
+  constructor(options: ErrorOptions) {
+    super('a value that must be unique exists already', options);
+    this.name = 'UniqueViolation';
+  }
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type SelectQueryBuilder, sql } from 'kysely';
+import type { Expression, ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
 import type { PostRow, RoomEventRow, RoomRow, Tables, UserRow } from './tables.ts';
@@ -51,33 +51,50 @@ interface NewEntry {
  * The time of a room's next event, in milliseconds since 1970: now, but always later than the latest event. If the
  * clock was set back, or two changes fall in one millisecond, new content must not be placed before a position that a
  * client already has. An import writes no events, so an imported post with a time in the far future does not count.
+ *
+ * Locks the room's row for other writers of events, so that the next event is written by this transaction.
  */
 export async function findNextTime(db: Db, roomId: string): Promise<number> {
-  const { latest } = await db.selectFrom('rooms').select(latestTime).where('id', '=', roomId).executeTakeFirstOrThrow();
-  return Math.max(Date.now(), latest + 1);
+  const { headAt } = await db
+    .selectFrom('rooms')
+    .select('headAt')
+    .where('id', '=', roomId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  return Math.max(Date.now(), headAt + 1);
 }
 
-/** The time of a room's latest event, or of its creation. */
-const latestTime = sql<number>`coalesce(
-  (select "at" from "roomEvents" where "roomId" = "rooms"."id" order by "seq" desc limit 1), "rooms"."createdAt"
-)`.as('latest');
-
 /**
- * Writes an event into the log, in the transaction of the change. The number comes from the room's row, which stays
- * locked until the commit, so that the order of numbers is the order of commits.
+ * Writes an event into the log, in the transaction of the change. The number and the time come from the room's row,
+ * which stays locked until the commit, so that the order of numbers is the order of commits.
  */
 export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
   const mark = randomInt(1, maxMark);
-  const { head, previousMark, latest } = await db
+  const { head, previousMark, headAt } = await db
     .updateTable('rooms')
-    .set((eb) => ({ head: eb('head', '+', 1), previousMark: eb.ref('headMark'), headMark: mark }))
+    .set((eb) => ({
+      head: eb('head', '+', 1),
+      previousMark: eb.ref('headMark'),
+      headMark: mark,
+      headAt: event.at ?? nextTime(eb),
+    }))
     .where('id', '=', event.roomId)
-    .returning(['head', 'previousMark', latestTime])
+    .returning(['head', 'previousMark', 'headAt'])
     .executeTakeFirstOrThrow();
-  const at = event.at ?? Math.max(Date.now(), latest + 1);
-  const row = { ...event, seq: Number(head), mark, previousMark, at };
+  const row = { ...event, seq: head, mark, previousMark, at: headAt };
   await db.insertInto('roomEvents').values(row).execute();
   return { ...row, ...(content && { content }) };
+}
+
+/** `findNextTime` within the statement that changes the row. */
+function nextTime(eb: ExpressionBuilder<Tables, 'rooms'>): Expression<number> {
+  const now = Date.now();
+  return eb
+    .case()
+    .when('headAt', '<', now)
+    .then(now)
+    .else(eb('headAt', '+', 1))
+    .end();
 }
 
 /** Up to `limit` events after number `after`, in order. */
@@ -126,7 +143,7 @@ export async function trimEvents(db: Db, { before, count, limit }: TrimOptions):
   const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
   const surplus = db
     .selectFrom('rooms')
-    // SQLite keeps the order of a cross join. With another join it would scan all events.
+    // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
     .crossJoin('roomEvents')
     .select(['roomId', 'seq'])
     .whereRef('roomId', '=', 'rooms.id')

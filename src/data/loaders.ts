@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import { findByIds } from './by-ids.ts';
 import type { Db } from './database.ts';
+import { findByIds } from './list-statements.ts';
 import { findLastPosts, type PostReading } from './posts.ts';
 import { findMemberships } from './rooms.ts';
 import type { PostRow, RoomRow, UserRow } from './tables.ts';

@@ -109,7 +109,7 @@ async function count<Table extends keyof Tables, Row>(query: SelectQueryBuilder<
     .clearOrderBy()
     .select(({ fn }) => fn.countAll<number>().as('rows'))
     .executeTakeFirstOrThrow();
-  return Number(rows);
+  return rows;
 }
 
 /** The position of a row in an order by (time, id). */

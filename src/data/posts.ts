@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
+import { type Db, type RowLock, withLock } from './database.ts';
+import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
@@ -12,9 +13,8 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
-import { executeInParts } from './parts.ts';
+import { contains } from './stored-text.ts';
 import type { PostRow, Tables } from './tables.ts';
-import { contains } from './text.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
@@ -57,8 +57,8 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-export async function findPost(db: Db, id: string): Promise<PostRow | undefined> {
-  return db.selectFrom('posts').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
+  return withLock(db.selectFrom('posts').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
 /** The conditions under which a list of posts is read. */
@@ -165,15 +165,15 @@ async function readRoomPosts(
   return fromEnd ? edges.reverse() : edges;
 }
 
-/** Returns the changed post, or undefined if another change was committed since `post` was read. */
-export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow | undefined> {
+/** Changes a post that was read with an exclusive lock. */
+export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow> {
   return db
     .updateTable('posts')
     .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
     .where('id', '=', post.id)
     .where('version', '=', post.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 export async function deletePost(db: Db, id: string): Promise<void> {
@@ -197,7 +197,9 @@ export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' |
 export async function findResembling(db: Db, posts: readonly Omit<PostIdentity, 'roomId'>[]): Promise<PostIdentity[]> {
   return executeInParts(db, posts, {
     build: (part) => {
-      const keys = part.map(({ authorId, publishedAt, body }) => sql`(${authorId}, ${publishedAt}, ${body ?? ''})`);
+      const keys = part.map(
+        ({ authorId, publishedAt, body }) => sql`(${authorId}, cast(${publishedAt} as bigint), ${body ?? ''})`,
+      );
       return db
         .selectFrom('posts')
         .select(['roomId', 'authorId', 'publishedAt', 'body'])

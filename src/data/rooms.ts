@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
+import { type Db, type RowLock, withLock } from './database.ts';
+import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
@@ -12,9 +13,8 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
-import { executeInParts } from './parts.ts';
+import { contains, isStorable } from './stored-text.ts';
 import type { RoomRow } from './tables.ts';
-import { contains, isStorable } from './text.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
@@ -44,6 +44,7 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
     ownerId,
     head: 0,
     headMark: 0,
+    headAt: now,
     previousMark: 0,
     createdAt: now,
     updatedAt: now,
@@ -51,12 +52,12 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
   };
 }
 
-/** @throws a unique violation if the name is taken. */
+/** @throws UniqueViolation if the name is taken. */
 export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
   return db.insertInto('rooms').values(createRoomRow(room)).returningAll().executeTakeFirstOrThrow();
 }
 
-/** @throws a unique violation if a name is taken. */
+/** @throws UniqueViolation if a name is taken. */
 export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
   await executeInParts(db, rows, {
     build: (part) => db.insertInto('rooms').values([...part]),
@@ -64,8 +65,8 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
-export async function findRoom(db: Db, id: string): Promise<RoomRow | undefined> {
-  return db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
+  return withLock(db.selectFrom('rooms').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
 /** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
@@ -106,15 +107,8 @@ export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFil
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/**
- * Returns the changed room, or undefined if another change was committed since `room` was read.
- * @throws a unique violation if the name is taken.
- */
-export async function updateRoom(
-  db: Db,
-  room: RoomRow,
-  { name, visibility }: RoomChanges,
-): Promise<RoomRow | undefined> {
+/** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */
+export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: RoomChanges): Promise<RoomRow> {
   return db
     .updateTable('rooms')
     .set({
@@ -126,7 +120,7 @@ export async function updateRoom(
     .where('id', '=', room.id)
     .where('version', '=', room.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /** Removes the owner from the rooms of a deleted account. Returns the changed rooms. */

@@ -53,6 +53,8 @@ interface RoomTable extends Versioned {
   head: number;
   /** The mark of the room's latest event; 0 before the first. */
   headMark: number;
+  /** The time of the room's latest event; before the first, that of the room's creation. */
+  headAt: number;
   /** The mark of the event before the latest; it equals the `previousMark` of the latest event. */
   previousMark: number;
 }

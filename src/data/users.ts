@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
-import type { Db } from './database.ts';
+import { type Db, type RowLock, withLock } from './database.ts';
+import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
-import { executeInParts } from './parts.ts';
+import { contains, isStorable } from './stored-text.ts';
 import type { UserRow } from './tables.ts';
-import { contains, isStorable } from './text.ts';
 
 export const deletedUserName = 'deleted user';
 
@@ -69,7 +69,7 @@ export function createUserRow({
   };
 }
 
-/** @throws a unique violation if the e-mail is taken. */
+/** @throws UniqueViolation if the e-mail is taken. */
 export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
   return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
 }
@@ -92,8 +92,8 @@ export async function findAccounts(db: Db, ids: readonly string[]): Promise<Acco
   });
 }
 
-export async function findUser(db: Db, id: string): Promise<UserRow | undefined> {
-  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findUser(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
+  return withLock(db.selectFrom('users').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
 export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
@@ -102,15 +102,15 @@ export async function findUserByEmail(db: Db, email: string): Promise<UserRow | 
 }
 
 /**
- * Finds users without credentials by exact name: the authors of imported posts. If several users have the same name,
- * the oldest is used.
+ * Finds users without credentials by exact name: the authors of imported posts, the oldest last. They are not deleted
+ * before the end of the transaction.
  */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
     build: (part) =>
       db
         .selectFrom('users')
-        .select((eb) => [eb.fn.min('id').as('id'), 'name'])
+        .select(['id', 'name'])
         .where('name', 'in', part)
         .where('passwordHash', 'is', null)
         .where('email', 'is', null)
@@ -119,7 +119,8 @@ export async function findImportedUsers(db: Db, names: readonly string[]): Promi
         .where(({ eb, not, exists, selectFrom }) =>
           not(exists(selectFrom('apiKeys').select('apiKeys.id').where('userId', '=', eb.ref('users.id')))),
         )
-        .groupBy('name'),
+        .orderBy('id', 'desc')
+        .forKeyShare(),
     parametersOf: (name) => [name],
   });
 }
@@ -132,11 +133,8 @@ export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): U
   return createPage(query.orderBy('createdAt').orderBy('id'), page);
 }
 
-/**
- * Returns the changed user, or undefined if another change was committed since `user` was read.
- * @throws a unique violation if the e-mail is taken.
- */
-export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow | undefined> {
+/** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */
+export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow> {
   return db
     .updateTable('users')
     .set({
@@ -148,7 +146,7 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
     .where('id', '=', user.id)
     .where('version', '=', user.version)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /** Erases name, e-mail and credentials. The id stays, so that posts keep their author. */

@@ -1,6 +1,7 @@
 import type { Db } from '../data/database.ts';
 import { createPostRow, findResembling, insertPosts, type PostIdentity } from '../data/posts.ts';
 import { findRoomsByName, insertRooms } from '../data/rooms.ts';
+import { lockName } from '../data/settings.ts';
 import { findImportedUsers, insertUsers } from '../data/users.ts';
 import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
 
@@ -14,19 +15,21 @@ export interface Counts {
 export interface Outcome {
   added: Counts;
   /** Lines whose room, user or post existed before. */
-  known: Counts;
+  existing: Counts;
   /** Added titles whose control characters were replaced by spaces. */
-  mendedTitles: number;
+  correctedTitles: number;
   refusals: Refusal[];
 }
 
 /**
- * Writes the new records of a batch; the caller opens the transaction. A strict import writes nothing after the first
- * refused line.
+ * Writes the new records of a batch; the caller opens the transaction. The batches of two imports run one after the
+ * other, because no constraint prevents that both insert the same user or post. A strict import writes nothing after the
+ * first refused line.
  */
 export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: boolean): Promise<Outcome> {
+  await lockName(db, 'import');
   const names = await findNames(db, entries);
-  const { rooms, users, posts, known, refusals } = resolveEntries(entries, names, isStrict);
+  const { rooms, users, posts, existing, refusals } = resolveEntries(entries, names, isStrict);
   const added = await findNew(db, posts);
   await insertRooms(db, rooms);
   await insertUsers(db, users);
@@ -36,8 +39,8 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
   );
   return {
     added: { rooms: rooms.length, users: users.length, posts: added.length },
-    known: { ...known, posts: posts.length - added.length },
-    mendedTitles: added.filter(({ isTitleMended }) => isTitleMended).length,
+    existing: { ...existing, posts: posts.length - added.length },
+    correctedTitles: added.filter(({ isTitleCorrected }) => isTitleCorrected).length,
     refusals,
   };
 }
@@ -60,17 +63,18 @@ async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
   };
 }
 
+/** If several rows have the same name, the last one is used. */
 function idsByName(rows: readonly { id: string; name: string }[]): Map<string, string> {
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
 /** The posts that do not exist yet, without duplicates. */
 async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
-  const standing = await findResembling(
+  const stored = await findResembling(
     db,
     posts.map(({ post }) => post),
   );
-  const seen = new Set(standing.map(keyOf));
+  const seen = new Set(stored.map(keyOf));
   return posts.filter(({ post }) => {
     const key = keyOf(post);
     if (seen.has(key)) return false;

@@ -17,21 +17,21 @@ export class InputUnreadable extends Error {
 }
 
 /**
- * Opens a file, or standard input for `-`. Input is unpacked if its first bytes or its name are those of gzip. @throws
- * InputUnreadable
+ * Opens a file, or standard input for `-`. Input is decompressed if its first bytes or its name are those of gzip
+ * @throws InputUnreadable
  */
 export async function openInput(file: string): Promise<Input> {
   const source: Readable = file === '-' ? process.stdin : createReadStream(file);
   try {
-    const { head, whole } = await peek(source, gzipMagic.length);
-    const bytes = file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(whole) : whole;
-    return { bytes: nameFailures(file, bytes), [Symbol.asyncDispose]: async () => void source.destroy() };
+    const { head, all } = await peek(source, gzipMagic.length);
+    const bytes = file.endsWith('.gz') || head.equals(gzipMagic) ? gunzip(all) : all;
+    return { bytes: explainFailures(file, bytes), [Symbol.asyncDispose]: async () => void source.destroy() };
   } catch (error) {
     throw new InputUnreadable(file, error);
   }
 }
 
-async function* nameFailures(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* explainFailures(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* bytes;
   } catch (error) {
@@ -39,8 +39,8 @@ async function* nameFailures(file: string, bytes: AsyncIterable<Buffer>): AsyncG
   }
 }
 
-/** Reads the first bytes as `head`; `whole` also contains them. */
-async function peek(source: Readable, length: number): Promise<{ head: Buffer; whole: AsyncIterable<Buffer> }> {
+/** Reads the first bytes as `head`; `all` also contains them. */
+async function peek(source: Readable, length: number): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> {
   const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
   while (head.length < length) {
@@ -48,7 +48,7 @@ async function peek(source: Readable, length: number): Promise<{ head: Buffer; w
     if (done) break;
     head = Buffer.concat([head, value]);
   }
-  return { head: head.subarray(0, length), whole: chain(head, chunks) };
+  return { head: head.subarray(0, length), all: chain(head, chunks) };
 }
 
 async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -57,6 +57,6 @@ async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator
 }
 
 /** Errors are thrown to the consumer of the iterable. */
-function gunzip(packed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  return pipeline(Readable.from(packed), createGunzip(), () => {});
+function gunzip(compressed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  return pipeline(Readable.from(compressed), createGunzip(), () => {});
 }

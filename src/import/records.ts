@@ -25,7 +25,7 @@ export interface PostRecord {
   body: string | null;
   publishedAt: number;
   /** Whether control characters in the title were replaced by spaces. */
-  isTitleMended: boolean;
+  isTitleCorrected: boolean;
 }
 
 /** The reason why a line is refused, in words for the operator. */
@@ -52,7 +52,7 @@ export function parseRecord(text: string): ImportRecord {
     case 'post':
       return readPost(json);
     default:
-      throw new BadRecord('type is none of "room", "user" and "post"');
+      throw new BadRecord('type is not one of "room", "user" and "post"');
   }
 }
 
@@ -79,7 +79,7 @@ function readPost(json: Json): PostRecord {
     title: check('title', title, rules.title),
     body: json['body'] == null ? null : readText(json, 'body', rules.body),
     publishedAt: readTime(json, 'publishedAt'),
-    isTitleMended: title !== given,
+    isTitleCorrected: title !== given,
   };
 }
 
@@ -105,6 +105,6 @@ function readTime(json: Json, field: string): number {
   try {
     return dateTime.coerceInputValue(value);
   } catch {
-    throw new BadRecord(`${field} is not a time in ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z`);
+    throw new BadRecord(`${field} is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z`);
   }
 }

@@ -11,8 +11,8 @@ export class Report {
   readonly #stderr: WriteStream;
   readonly #startedAt = performance.now();
   readonly #added: Counts = { rooms: 0, users: 0, posts: 0 };
-  readonly #known: Counts = { rooms: 0, users: 0, posts: 0 };
-  #mendedTitles = 0;
+  readonly #existing: Counts = { rooms: 0, users: 0, posts: 0 };
+  #correctedTitles = 0;
   #refused = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
 
@@ -24,10 +24,10 @@ export class Report {
     return this.#refused;
   }
 
-  add({ added, known, mendedTitles, refusals }: Outcome): void {
+  add({ added, existing, correctedTitles, refusals }: Outcome): void {
     sum(this.#added, added);
-    sum(this.#known, known);
-    this.#mendedTitles += mendedTitles;
+    sum(this.#existing, existing);
+    this.#correctedTitles += correctedTitles;
     this.#refused += refusals.length;
     if (refusals.length > 0) this.clearProgress();
     for (const { line, reason } of refusals) this.#stderr.write(`line ${line}: ${reason}\n`);
@@ -40,13 +40,13 @@ export class Report {
 
   summary(): string {
     const rows = (['rooms', 'users', 'posts'] as const).map(
-      (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#known[noun])} known already\n`,
+      (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#existing[noun])} known already\n`,
     );
-    const mended = `${format(this.#mendedTitles)} titles had control characters replaced by spaces\n`;
+    const corrected = `${format(this.#correctedTitles)} titles had control characters replaced by spaces\n`;
     return [
       `${this.#describeSpeed()}\n`,
       ...rows,
-      ...(this.#mendedTitles > 0 ? [mended] : []),
+      ...(this.#correctedTitles > 0 ? [corrected] : []),
       `lines refused: ${format(this.#refused)}\n`,
     ].join('');
   }
@@ -59,7 +59,7 @@ export class Report {
 
   #describeSpeed(): string {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const records = total(this.#added) + total(this.#known) + this.#refused;
+    const records = total(this.#added) + total(this.#existing) + this.#refused;
     return `${format(records)} records in ${seconds.toFixed(1)} s`;
   }
 }

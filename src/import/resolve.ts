@@ -21,7 +21,7 @@ export interface Names {
 
 export interface ResolvedPost {
   post: NewPost;
-  isTitleMended: boolean;
+  isTitleCorrected: boolean;
 }
 
 /** The rows to insert for a batch, before existing posts are removed. */
@@ -29,7 +29,7 @@ export interface Resolved {
   rooms: RoomRow[];
   users: UserRow[];
   posts: ResolvedPost[];
-  known: { rooms: number; users: number };
+  existing: { rooms: number; users: number };
   refusals: Refusal[];
 }
 
@@ -38,7 +38,7 @@ export interface Resolved {
  * `names`.
  */
 export function resolveEntries(entries: readonly Entry[], names: Names, isStrict: boolean): Resolved {
-  const resolved: Resolved = { rooms: [], users: [], posts: [], known: { rooms: 0, users: 0 }, refusals: [] };
+  const resolved: Resolved = { rooms: [], users: [], posts: [], existing: { rooms: 0, users: 0 }, refusals: [] };
   for (const entry of entries) {
     const reason = 'reason' in entry ? entry.reason : resolve(entry.record, names, resolved);
     if (reason === undefined) continue;
@@ -51,14 +51,14 @@ export function resolveEntries(entries: readonly Entry[], names: Names, isStrict
 /** Returns the reason why the record is refused, or undefined. */
 function resolve(record: ImportRecord, names: Names, resolved: Resolved): string | undefined {
   if (record.type === 'post') return resolvePost(record, names, resolved);
-  if (record.type === 'room') introduceRoom(record, names, resolved);
-  else introduceUser(record, names, resolved);
+  if (record.type === 'room') addRoom(record, names, resolved);
+  else addUser(record, names, resolved);
   return undefined;
 }
 
-function introduceRoom({ name }: RoomRecord, names: Names, { rooms, known }: Resolved): void {
+function addRoom({ name }: RoomRecord, names: Names, { rooms, existing }: Resolved): void {
   if (names.rooms.has(name)) {
-    known.rooms += 1;
+    existing.rooms += 1;
     return;
   }
   const row = createRoomRow({ name });
@@ -66,9 +66,9 @@ function introduceRoom({ name }: RoomRecord, names: Names, { rooms, known }: Res
   rooms.push(row);
 }
 
-function introduceUser({ name, createdAt }: UserRecord, names: Names, { users, known }: Resolved): void {
+function addUser({ name, createdAt }: UserRecord, names: Names, { users, existing }: Resolved): void {
   if (names.users.has(name)) {
-    known.users += 1;
+    existing.users += 1;
     return;
   }
   const row = createUserRow({ name, createdAt });
@@ -80,10 +80,10 @@ function introduceUser({ name, createdAt }: UserRecord, names: Names, { users, k
  * Imported posts are history: they were created at the time of their publication, and the log has no events for them.
  */
 function resolvePost(record: PostRecord, names: Names, { posts }: Resolved): string | undefined {
-  const { room, author, title, body, publishedAt, isTitleMended } = record;
+  const { room, author, title, body, publishedAt, isTitleCorrected } = record;
   const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];
-  if (roomId === undefined) return `no record before it introduced the room ${JSON.stringify(room)}`;
-  if (authorId === undefined) return `no record before it introduced the author ${JSON.stringify(author)}`;
-  posts.push({ post: { roomId, authorId, title, body, publishedAt, createdAt: publishedAt }, isTitleMended });
+  if (roomId === undefined) return `there is no earlier record of the room ${JSON.stringify(room)}`;
+  if (authorId === undefined) return `there is no earlier record of the author ${JSON.stringify(author)}`;
+  posts.push({ post: { roomId, authorId, title, body, publishedAt, createdAt: publishedAt }, isTitleCorrected });
   return undefined;
 }

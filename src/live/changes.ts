@@ -28,22 +28,22 @@ export async function commitChange<T>(
   work: (db: Db, record: ChangeRecord) => Promise<T>,
   options?: TransactionOptions,
 ): Promise<Change<T>> {
-  const messages: BusMessage[] = [];
-  const events: RoomEvent[] = [];
-  const effects: (() => void)[] = [];
-  const result = await database.transaction(
-    (db) =>
-      work(db, {
-        async append(event) {
-          const appended = await appendEvent(db, event);
-          events.push(appended);
-          messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
-        },
-        announce: (message) => messages.push(message),
-        afterCommit: (effect) => effects.push(effect),
-      }),
-    options,
-  );
+  const { result, messages, events, effects } = await database.transaction(async (db) => {
+    // New lists for each run, because the database may run the work again.
+    const messages: BusMessage[] = [];
+    const events: RoomEvent[] = [];
+    const effects: (() => void)[] = [];
+    const result = await work(db, {
+      async append(event) {
+        const appended = await appendEvent(db, event);
+        events.push(appended);
+        messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
+      },
+      announce: (message) => messages.push(message),
+      afterCommit: (effect) => effects.push(effect),
+    });
+    return { result, messages, events, effects };
+  }, options);
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
   for (const message of messages) bus.publish(message);
   for (const effect of effects) effect();

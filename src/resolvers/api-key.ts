@@ -2,7 +2,7 @@ import { findApiKey, insertApiKey, revokeApiKey } from '../data/api-keys.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey } from '../identity/api-key.ts';
 import { scopesOf } from '../identity/application.ts';
-import { changeAsViewer } from './changes.ts';
+import { changeAccount, changeAsViewer } from './changes.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
 import { loadReferred } from './rows.ts';
 import { InputCheck, name } from './validation.ts';
@@ -15,7 +15,7 @@ export const ApiKey: ApiKeyResolvers = {
 export const apiKeyMutations: MutationResolvers = {
   async createApiKey(_, { input }, context) {
     const { key, ...made } = createApiKey();
-    const apiKey = await changeAsViewer(context, async (db, { afterCommit }, viewer) => {
+    const apiKey = await changeAccount(context, async (db, { afterCommit }, viewer) => {
       assertApiKeyInput(input);
       const scopes = [...new Set(input.scopes)];
       assertMayGrant(viewer, scopes);

@@ -4,7 +4,7 @@ import type { PostEventType } from '../data/room-event-types.ts';
 import type { PostRow, UserRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertUpdated, assertVersion } from './conflicts.ts';
+import { assertVersion } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { loadReferred, loadRoom } from './rows.ts';
@@ -50,7 +50,7 @@ export const postMutations: MutationResolvers = {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return post;
       const publishedAt = await findNextTime(db, post.roomId);
-      const published = assertUpdated(await updatePost(db, post, { publishedAt }));
+      const published = await updatePost(db, post, { publishedAt });
       await append({ ...eventOf('PostCreated', published, viewer.user), at: publishedAt });
       return published;
     });
@@ -80,7 +80,7 @@ async function changePost(context: Context, input: UpdatePostInput): Promise<{ p
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };
     if (isEmpty(changes)) return post;
-    const changed = assertUpdated(await updatePost(db, post, changes));
+    const changed = await updatePost(db, post, changes);
     if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed, viewer.user));
     return changed;
   });

@@ -15,7 +15,7 @@ import { findUser } from '../data/users.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { InputCheck, name } from './validation.ts';
@@ -43,7 +43,7 @@ export const roomQueries: QueryResolvers = {
 
 export const roomMutations: MutationResolvers = {
   async createRoom(_, { input }, context) {
-    const room = await refuseDuplicate(context, nameTaken, () =>
+    const room = await refuseDuplicate(nameTaken, () =>
       changeAsViewer(context, async (db, _, { user }) => {
         assertRoomInput(input);
         const room = await insertRoom(db, {
@@ -61,7 +61,7 @@ export const roomMutations: MutationResolvers = {
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
   async deleteRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { announce }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.id);
+      const { room } = await findRoomOrThrow(db, viewer, input.id, 'exclusive');
       assertMayChangeRoom(viewer, room);
       assertVersion(room, input.expectedVersion);
       await deleteRoom(db, room.id);
@@ -84,7 +84,7 @@ export const roomMutations: MutationResolvers = {
   },
   async leaveRoom(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.room);
+      const { room } = await findRoomOrThrow(db, viewer, input.room, 'exclusive');
       assertMayLeave(viewer.user.id, room);
       if (await deleteMember(db, room.id, viewer.user.id)) {
         await append(membershipOf('MemberLeft', room, viewer.user, viewer));
@@ -97,7 +97,7 @@ export const roomMutations: MutationResolvers = {
     const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
       const { room } = await findRoomOrThrow(db, viewer, input.room);
       assertMayChangeRoom(viewer, room);
-      const user = assertUser(await findUser(db, input.user));
+      const user = assertUser(await findUser(db, input.user, 'share'));
       const at = await findNextTime(db, room.id);
       if (await insertMember(db, room.id, user.id, at)) {
         await append({ ...membershipOf('MemberJoined', room, user, viewer), at });
@@ -110,7 +110,7 @@ export const roomMutations: MutationResolvers = {
   },
   async removeRoomMember(_, { input }, context) {
     const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.room);
+      const { room } = await findRoomOrThrow(db, viewer, input.room, 'exclusive');
       assertMayChangeRoom(viewer, room);
       const user = assertUser(await findUser(db, input.user));
       assertMayLeave(user.id, room);
@@ -124,15 +124,15 @@ export const roomMutations: MutationResolvers = {
 };
 
 async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow }> {
-  const room = await refuseDuplicate(context, nameTaken, () =>
+  const room = await refuseDuplicate(nameTaken, () =>
     changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.id);
+      const { room } = await findRoomOrThrow(db, viewer, input.id, 'exclusive');
       assertMayChangeRoom(viewer, room);
       assertRoomInput(input);
       assertVersion(room, input.expectedVersion);
       const changes = { name: input.name ?? undefined, visibility: input.visibility ?? undefined };
       if (isEmpty(changes)) return room;
-      const changed = assertUpdated(await updateRoom(db, room, changes));
+      const changed = await updateRoom(db, room, changes);
       const actorId = viewer.user.id;
       await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: changed.version, actorId });
       return changed;

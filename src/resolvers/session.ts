@@ -5,7 +5,7 @@ import { assertLiving, assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/session/passwords.ts';
 import type { Session } from '../identity/session/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { changeAsViewer } from './changes.ts';
+import { changeAccount } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
@@ -20,7 +20,7 @@ export const sessionMutations: MutationResolvers = {
     check.assertValid();
     context.services.signInLimit.chargeSignUp(context.address);
     const passwordHash = await hashPassword(input.password);
-    const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
+    const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
@@ -59,7 +59,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
-    const user = await changeAsViewer(context, async (db, { announce }, { user }) => {
+    const user = await changeAccount(context, async (db, { announce }, { user }) => {
       const sessionsFrom = await setPassword(db, user, passwordHash, sessionId);
       announce({ type: 'passwordChanged', userId: user.id, sessionsFrom, keptSession: sessionId });
       return { ...user, sessionsFrom };

@@ -9,8 +9,8 @@ import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts'
 import { invalidInput } from '../errors.ts';
 import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
 import type { ChangeRecord } from '../live/changes.ts';
-import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertUpdated, assertVersion, refuseDuplicate } from './conflicts.ts';
+import { changeAccount, isEmpty } from './changes.ts';
+import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { email, InputCheck, name } from './validation.ts';
@@ -41,8 +41,8 @@ export const userMutations: MutationResolvers = {
   updateUser: (_, { input }, context) => changeUser(context, input),
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
-    const user = await changeAsViewer(context, async (db, record, viewer) => {
-      const user = assertMayDeleteUser(viewer, await findUser(db, id));
+    const user = await changeAccount(context, async (db, record, viewer) => {
+      const user = assertMayDeleteUser(viewer, await findUser(db, id, 'exclusive'));
       // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
@@ -57,13 +57,13 @@ export const userMutations: MutationResolvers = {
 };
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: UserRow }> {
-  const user = await refuseDuplicate(context, 'This e-mail is taken.', () =>
-    changeAsViewer(context, async (db, _, viewer) => {
+  const user = await refuseDuplicate('This e-mail is taken.', () =>
+    changeAccount(context, async (db, _, viewer) => {
       const user = assertMayChangeUser(viewer, await findUser(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
       const changes = { name: input.name ?? undefined, email: input.email };
-      return isEmpty(changes) ? user : assertUpdated(await updateUser(db, user, changes));
+      return isEmpty(changes) ? user : await updateUser(db, user, changes);
     }),
   );
   return { user };

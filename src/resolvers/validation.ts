@@ -1,4 +1,4 @@
-import { isStorable } from '../data/text.ts';
+import { isStorable } from '../data/stored-text.ts';
 import { type InputProblem, invalidInput } from '../errors.ts';
 
 type Issue = InputProblem['issue'];

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Each event gets a random mark and the mark of the event before it; each room gets the marks of its latest two events.

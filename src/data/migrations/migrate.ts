@@ -1,40 +1,37 @@
-import { type Kysely, sql } from 'kysely';
-import { type Database, DatabaseUnusable, type Dialect } from '../database.ts';
+import { sql, type Transaction } from 'kysely';
+import { DatabaseUnusable } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
+import { headTimes } from './0003-head-times.ts';
+import type { Migration, TableDialect } from './migration.ts';
 
-/** Changes the tables by one version, inside a transaction. */
-export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
-
-/** All migrations in order; the database stores the number of migrations that have run. */
-const migrations: readonly Migration[] = [initial, eventMarks];
+/** All migrations in order; the table `migrations` stores how many of them have run. */
+const migrations: readonly Migration[] = [initial, eventMarks, headTimes];
 
 /**
- * Runs all missing migrations in one transaction. @throws DatabaseUnusable if the database has more than this program
- * knows.
+ * Runs all missing migrations. No other program may change the tables during the transaction. @throws DatabaseUnusable
+ * if the database has more migrations than this program knows.
  */
-export async function migrate({ transaction, dialect }: Database): Promise<void> {
-  await transaction(async (db) => {
-    const seen = await readSeen(db);
-    if (seen > migrations.length) {
-      throw new DatabaseUnusable(
-        `the database was written by a newer Postroom (its tables are at ${seen}, this program knows ${migrations.length})`,
-      );
-    }
-    if (seen === migrations.length) return;
-    for (const migration of migrations.slice(seen)) await migration(db, dialect);
-    await writeSeen(db, migrations.length);
-  });
+export async function migrate(db: Transaction<Tables>, dialect: TableDialect): Promise<void> {
+  const version = await readVersion(db);
+  if (version > migrations.length) {
+    throw new DatabaseUnusable(
+      `it was written by a newer Postroom (its tables are at version ${version}, this program knows ${migrations.length})`,
+    );
+  }
+  if (version === migrations.length) return;
+  for (const migration of migrations.slice(version)) await migration(db, dialect);
+  await writeVersion(db, migrations.length);
 }
 
-async function readSeen(db: Kysely<Tables>): Promise<number> {
+async function readVersion(db: Transaction<Tables>): Promise<number> {
   await sql`create table if not exists migrations (seen integer not null)`.execute(db);
   const { rows } = await sql<{ seen: number }>`select seen from migrations`.execute(db);
   return rows[0]?.seen ?? 0;
 }
 
-async function writeSeen(db: Kysely<Tables>, seen: number): Promise<void> {
+async function writeVersion(db: Transaction<Tables>, version: number): Promise<void> {
   await sql`delete from migrations`.execute(db);
-  await sql`insert into migrations (seen) values (${seen})`.execute(db);
+  await sql`insert into migrations (seen) values (${version})`.execute(db);
 }

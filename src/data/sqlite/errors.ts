@@ -1,7 +1,13 @@
-import { DatabaseUnavailable } from '../unavailable.ts';
+import { DatabaseUnavailable, DatabaseUnusable, UniqueViolation } from '../database.ts';
 
+/** Another connection is writing, or the turn to write did not come in time. */
+export class SqliteBusy extends DatabaseUnavailable {}
+
+/* Result codes: https://www.sqlite.org/rescode.html. The lowest byte of an extended code is its primary code. */
 const busy = 5;
-/** Primary result codes that are not caused by the statement: https://www.sqlite.org/rescode.html */
+const corrupt = [11, 26];
+const uniqueViolations = [1555, 2067];
+/** Primary codes that are not caused by the statement. */
 const unavailable: Record<number, string> = {
   [busy]: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -9,27 +15,17 @@ const unavailable: Record<number, string> = {
   13: 'SQLITE_FULL',
   14: 'SQLITE_CANTOPEN',
 };
-const uniqueViolations = [1555, 2067];
 
-export function isUniqueViolation(error: unknown): boolean {
-  return isSqliteError(error) && uniqueViolations.includes(error.errcode);
-}
-
-/** An error of SQLite as the rest of the program handles it: DatabaseUnavailable, or the error itself. */
+/** An error of SQLite in the terms of `Database`. Any other error stays as it is. */
 export function translateError(error: unknown): unknown {
   if (!isSqliteError(error)) return error;
-  // The lowest byte of an extended code is its primary code.
   const code = error.errcode & 0xff;
+  if (uniqueViolations.includes(error.errcode)) return new UniqueViolation({ cause: error });
+  if (corrupt.includes(code)) return new DatabaseUnusable(`the database failed: ${error.message}`, { cause: error });
   const name = unavailable[code];
   if (name === undefined) return error;
-  const reason = `${error.message} (${name}, code ${error.errcode})`;
-  return new DatabaseUnavailable(reason, { isBusy: code === busy, cause: error });
-}
-
-/** The reason of an error, for the operator. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof DatabaseUnavailable) return error.reason;
-  return error instanceof Error ? error.message : String(error);
+  const Unavailable = code === busy ? SqliteBusy : DatabaseUnavailable;
+  return new Unavailable(`${error.message} (${name}, code ${error.errcode})`, { cause: error });
 }
 
 function isSqliteError(error: unknown): error is Error & { errcode: number } {

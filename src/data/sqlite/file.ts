@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { DatabaseUnusable } from '../database.ts';
 
 const magic = 'SQLite format 3\0';
 /** The offset of `user_version` in the header of the file: https://www.sqlite.org/fileformat.html */
@@ -42,13 +43,13 @@ export class SqliteFile {
     this.#onClose = onClose;
   }
 
-  /** @throws Error if the file cannot be created, read or written, or is not a database. */
+  /** @throws DatabaseUnusable, or an error of the system if the file cannot be created, read or written. */
   static open(path: string): SqliteFile {
     const file = path === ':memory:' ? SqliteFile.#createTemporary() : new SqliteFile(resolve(path));
     const start = file.#read(0, magic.length);
     if (start.length === 0 || start.toString('latin1') === magic) return file;
     file.close();
-    throw new Error('it is not an SQLite database');
+    throw new DatabaseUnusable('it is not an SQLite database');
   }
 
   /** SQLite's in-memory database allows only one connection. This file, in a private folder, is removed at the end. */
@@ -131,7 +132,7 @@ function assertNotLost(path: string): void {
   const left = suffixes.find((suffix) => stat(path + suffix));
   if (left === undefined) return;
   const files = suffixes.map((suffix) => path + suffix);
-  throw new Error(
+  throw new DatabaseUnusable(
     `it is missing, but ${path}${left} is there: put the database back, or remove ${files.join(' and ')} to begin with an empty one`,
   );
 }

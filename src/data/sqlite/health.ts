@@ -1,15 +1,11 @@
-import { DatabaseUnavailable } from '../unavailable.ts';
+import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts';
+import { SqliteBusy } from './errors.ts';
 import type { SqliteFile } from './file.ts';
 
 /** A disk that is full only for large writes fails and recovers repeatedly. */
 const minLogIntervalMs = 10_000;
 
-export interface HealthListener {
-  /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
-  onFault?: ((reason: string) => void) | undefined;
-  /** Called when writes succeed again after a reported fault. */
-  onRecovery?: (() => void) | undefined;
-}
+type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
 
 /**
  * Tracks whether the database can be written: its files are still in place, and the latest write did not fail on the
@@ -72,9 +68,7 @@ export class SqliteHealth {
    * fault.
    */
   noteFailure(error: unknown): void {
-    if (error instanceof DatabaseUnavailable && !error.isBusy && this.#fileFault === undefined) {
-      this.#writeFault = error.reason;
-    }
+    if (isFault(error) && this.#fileFault === undefined) this.#writeFault = error.reason;
   }
 
   /**
@@ -82,8 +76,7 @@ export class SqliteHealth {
    * itself.
    */
   report(error: unknown): void {
-    if (this.#id === undefined) return;
-    if (error instanceof DatabaseUnavailable && !error.isBusy) this.#reportFault(error.reason);
+    if (this.#id !== undefined && isFault(error)) this.#reportFault(error.reason);
   }
 
   #setFileFault(fault: string | undefined): void {
@@ -106,4 +99,8 @@ export class SqliteHealth {
     this.#isRecoveryDue = false;
     this.#listener.onRecovery?.();
   }
+}
+
+function isFault(error: unknown): error is DatabaseUnavailable {
+  return error instanceof DatabaseUnavailable && !(error instanceof SqliteBusy);
 }

@@ -1,18 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  type Kysely,
-  SqliteDialect,
-  type SqliteDialectConfig,
-  SqliteDriver,
-  sql,
-} from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { TransactionOptions, Work } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { DatabaseUnavailable } from '../unavailable.ts';
+import { SqliteBusy } from './errors.ts';
 import type { SqliteHealth } from './health.ts';
 
 /** The maximum time that a transaction waits for its turn and for other processes that write. */
@@ -23,47 +13,6 @@ const tookTooLong = `no turn to write within ${timeoutMs} ms`;
 interface Turn extends TransactionOptions {
   /** By `performance.now()`. */
   deadline: number;
-}
-
-/**
- * SQLite for the connection that writes. Its own `busy_timeout` is 0: the wait for other processes must not block this
- * one.
- */
-export class SqliteWriterDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig;
-  readonly #database: DatabaseSync;
-
-  constructor(config: SqliteDialectConfig, database: DatabaseSync) {
-    super(config);
-    this.#config = config;
-    this.#database = database;
-  }
-
-  override createDriver(): Driver {
-    return new SqliteWriterDriver(this.#config, this.#database);
-  }
-}
-
-class SqliteWriterDriver extends SqliteDriver {
-  readonly #database: DatabaseSync;
-
-  constructor(config: SqliteDialectConfig, database: DatabaseSync) {
-    super(config);
-    this.#database = database;
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // A transaction that begins with a read cannot wait for other writers later.
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  /**
-   * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
-   * back.
-   */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.isTransaction) await super.rollbackTransaction(connection).catch(() => {});
-  }
 }
 
 /**
@@ -105,7 +54,7 @@ export class SqliteWriter {
     for (;;) {
       turn.cancellation?.throwIfCancelled();
       this.#health.assertWritable();
-      if (performance.now() > turn.deadline) throw new DatabaseUnavailable(tookTooLong, { isBusy: true });
+      if (performance.now() > turn.deadline) throw new SqliteBusy(tookTooLong);
       const outcome = await this.#attempt(work, turn);
       if (outcome) return outcome.result;
       await sleep(retryMs);
@@ -127,7 +76,7 @@ export class SqliteWriter {
       this.#health.noteWrite();
       return { result };
     } catch (error) {
-      if (!hasBegun && error instanceof DatabaseUnavailable && error.isBusy) return undefined;
+      if (!hasBegun && error instanceof SqliteBusy) return undefined;
       this.#health.noteFailure(error);
       throw error;
     }

@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 import type { Db } from './database.ts';
+import type { PostRow, RoomRow, UserRow } from './tables.ts';
 
 const lengths = [100, 10, 1];
 
@@ -36,4 +37,35 @@ function inParts<T>(values: readonly T[]): T[][] {
     for (; from + length <= values.length; from += length) parts.push(values.slice(from, from + length));
   }
   return parts;
+}
+
+interface Rows {
+  users: UserRow;
+  posts: PostRow;
+  rooms: RoomRow;
+}
+
+/** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
+const maxCachedIds = 100;
+/** Compiled statements per database, because databases differ in their SQL. */
+const compiledByIds = new WeakMap<object, Map<string, CompiledQuery>>();
+
+/** The rows with these ids, in any order. The statement is compiled once for each number of ids. */
+export async function findByIds<Table extends keyof Rows>(
+  db: Db,
+  table: Table,
+  ids: readonly string[],
+): Promise<Rows[Table][]> {
+  const { adapter } = db.getExecutor();
+  const cache = compiledByIds.get(adapter) ?? new Map<string, CompiledQuery>();
+  compiledByIds.set(adapter, cache);
+  const key = `${table} ${ids.length}`;
+  const compiled = cache.get(key) ?? compileByIds(db, table, ids);
+  if (ids.length <= maxCachedIds) cache.set(key, compiled);
+  const { rows } = await db.executeQuery<Rows[Table]>({ ...compiled, parameters: ids } as CompiledQuery<Rows[Table]>);
+  return rows;
+}
+
+function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
+  return db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
 }

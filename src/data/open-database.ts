@@ -1,0 +1,30 @@
+import { BadSetting } from '../config.ts';
+import type { Database, DatabaseOptions } from './database.ts';
+import { openSqlite } from './sqlite/database.ts';
+
+interface Implementation {
+  /** The part of the error message that says which URLs are allowed. */
+  allowed: string;
+  /** `address` is the URL without its scheme. */
+  open: (address: string, options: DatabaseOptions) => Promise<Database>;
+}
+
+/** The implementations by the scheme of `DATABASE_URL`. */
+const implementations = new Map<string, Implementation>([
+  ['sqlite', { allowed: 'sqlite: with a path, or sqlite::memory:', open: openSqlite }],
+]);
+
+/**
+ * Opens the database of a `DATABASE_URL` and brings its tables up to date.
+ * @throws BadSetting if the scheme is unknown; DatabaseUnusable if the database is corrupt, not writable, or newer than
+ * this program.
+ */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const [scheme = ''] = url.split(':', 1);
+  const implementation = implementations.get(scheme);
+  if (!implementation) {
+    const allowed = [...implementations.values()].map(({ allowed }) => allowed);
+    throw new BadSetting('DATABASE_URL', url, `it is ${allowed.join(', or ')}`);
+  }
+  return implementation.open(url.slice(scheme.length + 1), options);
+}

@@ -1,0 +1,114 @@
+import {
+  CompiledQuery,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type SelectModifierNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { SqliteConnection } from './connection.ts';
+
+/** Kysely's SQLite with connections of node:sqlite. */
+export class SqliteDialect implements Dialect {
+  readonly #driver: Driver;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  createDriver(): Driver {
+    return this.#driver;
+  }
+
+  createAdapter(): DialectAdapter {
+    return new ConcurrentAdapter();
+  }
+
+  createQueryCompiler(): SqliteQueryCompiler {
+    return new QueryCompilerWithoutRowLocks();
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db);
+  }
+}
+
+/** The drivers below share out the connections. Kysely would let only one caller at a time have any. */
+class ConcurrentAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** SQLite has no row locks: a transaction that writes has the whole database for itself. */
+class QueryCompilerWithoutRowLocks extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (!node.modifier?.startsWith('For')) super.visitSelectModifier(node);
+  }
+}
+
+/** Lends each connection to one caller at a time; further callers wait. */
+export class PoolDriver implements Driver {
+  readonly #begin: CompiledQuery;
+  readonly #idle: SqliteConnection[];
+  readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
+
+  constructor(connections: readonly SqliteConnection[], begin: 'begin' | 'begin immediate' = 'begin') {
+    this.#begin = CompiledQuery.raw(begin);
+    this.#idle = [...connections];
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    return this.#idle.pop() ?? new Promise((lend) => this.#waiting.push(lend));
+  }
+
+  async releaseConnection(connection: SqliteConnection): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next) next(connection);
+    else this.#idle.push(connection);
+  }
+
+  async beginTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.executeQuery(this.#begin);
+  }
+
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  /**
+   * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
+   * back.
+   */
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    if (connection.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+  }
+
+  /** The connections are closed by `openSqlite`, because Kysely does not close those that it has not used. */
+  async destroy(): Promise<void> {}
+}
+
+/**
+ * One connection serves any number of callers, because each statement is synchronous. With a pool, all waiting callers
+ * would be woken after each statement; with thousands of callers that takes longer than the statements.
+ */
+export class SharedDriver extends PoolDriver {
+  readonly #connection: SqliteConnection;
+
+  constructor(connection: SqliteConnection) {
+    super([]);
+    this.#connection = connection;
+  }
+
+  override async acquireConnection(): Promise<SqliteConnection> {
+    return this.#connection;
+  }
+
+  override async releaseConnection(): Promise<void> {}
+}
