@@ -70,6 +70,11 @@ export class TracelessError extends Error {
   }
 }
 
+/** The last case of a `switch` that lists every kind: the compiler refuses it if a kind is missing. */
+export function assertNever(value: never): never {
+  throw new Error(`Unexpected kind: ${JSON.stringify(value)}`);
+}
+
 /** Runs `work` without stack traces for the errors it creates; a trace takes 20 to 50 µs. */
 export function withoutTraces<Result>(work: () => Result): Result {
   const { stackTraceLimit } = Error;

@@ -13,8 +13,8 @@ import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } f
 import { loadSchema } from './engine/schema.ts';
 import { ClientError } from './errors.ts';
 import { type Audit, auditTo } from './identity/audit.ts';
+import { type AuthenticationParts, findViewer } from './identity/authentication.ts';
 import { CredentialWatch } from './identity/credential-watch.ts';
-import { type CredentialParts, findViewer } from './identity/credentials.ts';
 import { OAuth } from './identity/oauth/oauth.ts';
 import { Sessions } from './identity/session/session.ts';
 import {
@@ -61,7 +61,7 @@ export interface OwnParts {
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
-  const givenKey = findGivenKey(config);
+  const givenKeys = readGivenKeys(config);
   const database = await openDatabase(config.databaseUrl, {
     onStatement: (sql) => log.debug({ sql }, 'statement'),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
@@ -69,7 +69,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   });
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
-    const sessions = new Sessions(givenKey ?? findKeptKey(config), config.sessionHours);
+    const sessions = new Sessions(givenKeys ?? loadOrCreateKeys(config), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
@@ -95,13 +95,13 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth, log);
-    const verified = new ViewerCache();
-    const authenticate = createAuthentication({ database, sessions, oauth }, { verified, engine, audit });
+    const viewers = new ViewerCache();
+    const authenticate = createAuthentication({ database, sessions, oauth }, { viewers, engine, audit });
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
-        verified.forget();
+        viewers.clear();
         end();
       });
     const unsent = new UnsentAnswers(config.limits.answerBytes);
@@ -116,8 +116,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.forgetReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
-      verified.forget();
-      credentials.endBy(message);
+      viewers.clear();
+      credentials.revoke(message);
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -150,13 +150,13 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
 
 /** Charges refused credentials to the client's address and audits them, within the rate of the address. */
 function createAuthentication(
-  parts: CredentialParts,
-  { verified, engine, audit }: { verified: ViewerCache; engine: Engine; audit: Audit },
+  parts: AuthenticationParts,
+  { viewers, engine, audit }: { viewers: ViewerCache; engine: Engine; audit: Audit },
 ): TransportParts['authenticate'] {
   return async (authorization, address) => {
     try {
       if (authorization === undefined) return null;
-      return await verified.find(authorization, () => findViewer(parts, authorization));
+      return await viewers.find(authorization, () => findViewer(parts, authorization));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
         engine.chargeRefused(address);
@@ -171,13 +171,14 @@ function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): Doc
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
-function findKeptKey({ databaseUrl }: Config): SessionKeys {
+/** The keys in the file beside the database; a database in memory has keys in memory. */
+function loadOrCreateKeys({ databaseUrl }: Config): SessionKeys {
   const path = databaseUrl.slice('sqlite:'.length);
   if (path === ':memory:') return createSessionKeys();
   return loadSessionKeys(join(dirname(resolve(path)), 'session-key.pem'));
 }
 
-function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
+function readGivenKeys({ sessionKey }: Config): SessionKeys | undefined {
   if (sessionKey === undefined) return undefined;
   try {
     return parseSessionKeys(sessionKey);

@@ -1,6 +1,7 @@
 import { BadSetting } from '../config.ts';
 import { DatabaseUnusable } from '../data/database.ts';
 import { DatabaseUnavailable } from '../data/unavailable.ts';
+import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
@@ -23,7 +24,9 @@ export function explainFailures(error: unknown): string[] {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting || error instanceof DatabaseUnusable) return error.message;
+  if (error instanceof BadSetting || error instanceof DatabaseUnusable || error instanceof ClientError) {
+    return error.message;
+  }
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {

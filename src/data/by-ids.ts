@@ -1,9 +1,9 @@
 import type { CompiledQuery } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomRow, UserRow } from './tables.ts';
+import { type PostRow, type PublicUser, publicUserColumns, type RoomRow } from './tables.ts';
 
 interface Rows {
-  users: UserRow;
+  users: PublicUser;
   posts: PostRow;
   rooms: RoomRow;
 }
@@ -24,7 +24,8 @@ export async function findByIds<Table extends keyof Rows>(
 }
 
 function compile(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
-  const compiled = db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
+  const rows = db.selectFrom(table).where('id', 'in', ids);
+  const compiled = (table === 'users' ? rows.select(publicUserColumns) : rows.selectAll()).compile();
   if (ids.length <= maxKeptIds) kept.set(`${table} ${ids.length}`, compiled);
   return compiled;
 }

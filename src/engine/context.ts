@@ -1,7 +1,7 @@
 import type { Database, Db } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
-import type { RoomRow, UserRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import type { Audit } from '../identity/audit.ts';
@@ -39,7 +39,7 @@ export interface Context {
    * The viewer for whom the fields of `user` are resolved: the viewer that signed in as this user in this operation,
    * else the viewer of the operation.
    */
-  observerOf(user: UserRow): Viewer | null;
+  observerOf(user: PublicUser): Viewer | null;
   /**
    * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
    * own account; the viewer of the operation stays the same.
@@ -111,7 +111,7 @@ export class OperationContext implements Context {
     return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
 
-  observerOf({ id }: UserRow): Viewer | null {
+  observerOf({ id }: PublicUser): Viewer | null {
     return this.#admitted?.get(id) ?? this.viewer;
   }
 

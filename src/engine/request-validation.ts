@@ -10,7 +10,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { ClientError, TracelessError } from '../errors.ts';
-import { assertMayCome, assertScope } from '../identity/access.ts';
+import { assertScope, assertSignedIn } from '../identity/access.ts';
 import { requestError } from './answer.ts';
 import type { Documents, OpenedDocument } from './documents.ts';
 import type { CostCheck } from './limits/cost.ts';
@@ -42,7 +42,7 @@ export function validateRequest(
   const known = opened.operations.get(request.operationName);
   const operation = known?.operation ?? getOperationAST(opened.document, request.operationName);
   if (!operation) throw requestError('OPERATION_NOT_FOUND');
-  if (parts.authRequired) assertMayCome(viewer, isSigningIn(operation));
+  if (parts.authRequired && !isSigningIn(operation)) assertSignedIn(viewer);
   assertScope(viewer, operation.operation === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
   if (operation.operation === OperationTypeNode.SUBSCRIPTION) assertFewVariables(request.variables);
   const args = known ? withVariables(known, request, parts) : coerceFirst(opened, request, parts);

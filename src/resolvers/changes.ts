@@ -1,15 +1,15 @@
 import { findApiKey } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
-import { findUser } from '../data/users.ts';
+import type { UserRow } from '../data/tables.ts';
+import { findAccount, toPublicUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
-import { assertKeyLiving, assertLiving, assertSignedIn } from '../identity/access.ts';
+import { assertNotRevoked, assertSignedIn } from '../identity/access.ts';
+import { keyIdOf } from '../identity/credential.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 
 /**
- * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, because after the
- * check of its credentials another request, or an earlier field of the same request, may have deleted it, ended its
- * sessions or revoked its key.
+ * Runs one durable transaction of the signed-in viewer, whose account is read again in the transaction.
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(
@@ -18,11 +18,19 @@ export function changeAsViewer<T>(
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
-    const { credential } = signedIn;
-    if (credential.kind === 'apiKey') assertKeyLiving(await findApiKey(db, credential.id));
-    const user = assertLiving(signedIn, await findUser(db, signedIn.user.id));
-    return work(db, record, { ...signedIn, user });
+    const account = await findOwnAccount(db, signedIn);
+    return work(db, record, { ...signedIn, user: toPublicUser(account) });
   });
+}
+
+/**
+ * Reads the viewer's account again: after the check of the credentials another request, or an earlier field of the same
+ * request, may have revoked them. @throws ClientError UNAUTHENTICATED.
+ */
+export async function findOwnAccount(db: Db, { user, credential }: Viewer): Promise<UserRow> {
+  const keyId = keyIdOf(credential);
+  const key = keyId === undefined ? undefined : await findApiKey(db, keyId);
+  return assertNotRevoked(credential, await findAccount(db, user.id), key);
 }
 
 /** Whether an update has no changes. It then leaves the row as it is, including its version. */

@@ -1,6 +1,6 @@
 import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
-import type { PostRow, RoomEventType, UserRow } from '../data/tables.ts';
+import type { PostRow, PublicUser, RoomEventType } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
@@ -90,11 +90,11 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
   check.assertValid();
 }
 
-function entryOf(type: RoomEventType, { id, roomId, version }: PostRow, actor: UserRow): NewRoomEvent {
+function entryOf(type: RoomEventType, { id, roomId, version }: PostRow, actor: PublicUser): NewRoomEvent {
   return { roomId, type, subjectId: id, version, actorId: actor.id };
 }
 
 /** Only its author may change a post, so the actor is the author. */
-function eventOf(type: RoomEventType, post: PostRow, author: UserRow): NewRoomEvent {
+function eventOf(type: RoomEventType, post: PostRow, author: PublicUser): NewRoomEvent {
   return { ...entryOf(type, post, author), content: { post, author } };
 }

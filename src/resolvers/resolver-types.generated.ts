@@ -1,6 +1,6 @@
 // Made from schema.graphql by `npm run generate`: change that, not this.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { UserRow, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
+import type { PublicUser, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
 import type {
   Pagination as PaginationModel,
   UserPage as UserPageModel,
@@ -1219,7 +1219,7 @@ export type DirectiveResolverFn<
 
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
-  Node: UserRow | PostRow | RoomRow;
+  Node: PublicUser | PostRow | RoomRow;
   RoomEvent: RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel;
 };
 
@@ -1233,7 +1233,7 @@ export type ResolversTypes = {
   Scope: Scope;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  User: ResolverTypeWrapper<UserRow>;
+  User: ResolverTypeWrapper<PublicUser>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   Post: ResolverTypeWrapper<PostRow>;
   Room: ResolverTypeWrapper<RoomRow>;
@@ -1314,7 +1314,7 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   ID: Scalars['ID']['output'];
-  User: UserRow;
+  User: PublicUser;
   ApiKey: ApiKeyRow;
   Post: PostRow;
   Room: RoomRow;

@@ -1,5 +1,5 @@
 import { type RoomEvent as Event, headOf } from '../data/events.ts';
-import type { PostRow, RoomRow, UserRow } from '../data/tables.ts';
+import type { PostRow, PublicUser, RoomRow } from '../data/tables.ts';
 import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -80,7 +80,7 @@ function findEventPost(event: Event, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
 }
 
-async function findLivingUser(id: string, { loaders }: Context): Promise<UserRow | null> {
+async function findLivingUser(id: string, { loaders }: Context): Promise<PublicUser | null> {
   const user = await loaders.user.load(id);
   return user && user.deletedAt === null ? user : null;
 }

@@ -1,6 +1,8 @@
 import type DataLoader from 'dataloader';
 import type { Loaders } from '../data/loaders.ts';
-import type { RoomRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow, UserRow } from '../data/tables.ts';
+import { toPublicUser } from '../data/users.ts';
+import type { Context } from '../engine/context.ts';
 import { ClientError } from '../errors.ts';
 
 /**
@@ -9,6 +11,12 @@ import { ClientError } from '../errors.ts';
  */
 export function loadReferred<Row>(loader: DataLoader<string, Row | undefined>, id: string): Promise<Row> {
   return loader.load(id) as Promise<Row>;
+}
+
+/** The account as a mutation found or left it. Its e-mail is not read again: the account may be deleted by now. */
+export function toUser(account: UserRow, { loaders }: Pick<Context, 'loaders'>): PublicUser {
+  loaders.email.clear(account.id).prime(account.id, account.email);
+  return toPublicUser(account);
 }
 
 /**

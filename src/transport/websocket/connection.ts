@@ -6,7 +6,7 @@ import type { Cancellation } from '../../engine/cancellation.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/retained.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { findLostScope, lackOf } from '../../identity/access.ts';
+import { findLostScope, missingScope } from '../../identity/access.ts';
 import type { Watch } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Subscriber } from '../../live/subscriber.ts';
@@ -247,7 +247,7 @@ export class Connection {
   /** Ends a subscription that the current credentials do not allow. */
   #review({ subscriber, begunBy }: Stream): void {
     const lost = findLostScope(this.viewer, begunBy);
-    if (lost) subscriber.end(lackOf(lost));
+    if (lost) subscriber.end(missingScope(lost));
   }
 
   /** Tells the client when its credentials expire, so that it can renew them in time. */
