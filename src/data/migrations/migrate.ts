@@ -3,12 +3,13 @@ import { type Database, DatabaseUnusable, type Dialect } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
+import { activeApiKeys } from './0003-active-api-keys.ts';
 
 /** Changes the tables by one version, inside a transaction. */
 export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
 
 /** All migrations in order; the database stores the number of migrations that have run. */
-const migrations: readonly Migration[] = [initial, eventMarks];
+const migrations: readonly Migration[] = [initial, eventMarks, activeApiKeys];
 
 /**
  * Runs all missing migrations in one transaction. @throws DatabaseUnusable if the database has more than this program
