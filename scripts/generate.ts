@@ -12,7 +12,7 @@ const header = '// Made from schema.graphql by `npm run generate`: change that, 
 
 /** What the parents of the resolvers are; paths are seen from the generated file. */
 const mappers = {
-  User: '../data/tables.ts#UserRow',
+  User: '../data/tables.ts#PublicUser',
   ApiKey: '../data/tables.ts#ApiKeyRow',
   Post: '../data/tables.ts#PostRow',
   Room: '../data/tables.ts#RoomRow',

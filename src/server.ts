@@ -61,7 +61,7 @@ export interface OwnParts {
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
   const schema = loadSchema();
   const documents = findDocuments(config, schema);
-  const givenKey = findGivenKey(config);
+  const givenKeys = readGivenKeys(config);
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
   const database = await openDatabase(config.databaseUrl, {
     ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
@@ -70,7 +70,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   });
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
-    const sessions = new Sessions(givenKey ?? findStoredKey(database), config.sessionHours);
+    const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
@@ -96,14 +96,14 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth, log);
-    const verified = new ViewerCache();
+    const viewers = new ViewerCache();
     const { chargeRefused } = engine;
-    const authenticate = createAuthentication({ database, sessions, oauth, cache: verified, audit, chargeRefused });
+    const authenticate = createAuthentication({ database, sessions, oauth, viewers, audit, chargeRefused });
     const credentials = new CredentialWatch(database.db, onError);
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
-        verified.forget();
+        viewers.clear();
         end();
       });
     const unsent = new UnsentAnswers(config.limits.answerBytes);
@@ -118,8 +118,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.clearReplayed();
       if (message.type === 'contentErased' || 'roomId' in message) return;
-      verified.forget();
-      credentials.endBy(message);
+      viewers.clear();
+      credentials.revoke(message);
     });
     const trimming = startTrimming(database, retention, onError);
     const url = await listen(http, config);
@@ -155,11 +155,11 @@ function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): Doc
 }
 
 /** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
-function findStoredKey({ folder }: Database): SessionKeys {
+function findStoredKeys({ folder }: Database): SessionKeys {
   return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
 }
 
-function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
+function readGivenKeys({ sessionKey }: Config): SessionKeys | undefined {
   if (sessionKey === undefined) return undefined;
   try {
     return parseSessionKeys(sessionKey);

@@ -44,7 +44,11 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
       { event: 'signedIn', userId: ada.id },
       { event: 'signInRefused', userId: ada.id, address: '127.0.0.1' },
       { event: 'signInRefused', userId: null, address: '127.0.0.1' },
-      { event: 'credentialsRefused', reason: 'The access token is not valid, or has ended.', address: '127.0.0.1' },
+      {
+        event: 'credentialsRefused',
+        reason: 'The access token is not valid: it is malformed, expired or revoked.',
+        address: '127.0.0.1',
+      },
       { event: 'apiKeyCreated', keyId, scopes: ['READ'], ...byAda },
       { event: 'apiKeyRevoked', keyId, ...byAda },
       { event: 'passwordChanged', userId: ada.id },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { withDatabase } from './support/shared-server.ts';
 
 const create = `mutation ($input: CreateApiKeyInput!) {
   createApiKey(input: $input) { key apiKey { id name prefix scopes createdAt expiresAt lastUsedAt user { id name } } }
@@ -96,6 +97,66 @@ describe('an API key', () => {
       { field: 'expiresAt', issue: 'out_of_range' },
     ]);
     expect((await postroom.ask('{ viewer { apiKeys { id } } }', {}, ada.token)).viewer.apiKeys).toEqual([]);
+  });
+});
+
+describe('a user', () => {
+  const createMany = async (postroom: Postroom, { token }: Person, count: number) => {
+    const one = 'createApiKey(input: { name: "app", scopes: [READ] }) { apiKey { id } }';
+    for (let left = count; left > 0; left -= 25) {
+      const aliased = Array.from({ length: Math.min(left, 25) }, (_, index) => `k${index}: ${one}`);
+      await postroom.ask(`mutation { ${aliased.join(' ')} }`, {}, token);
+    }
+  };
+  const listIds = async (postroom: Postroom, { token }: Person): Promise<string[]> => {
+    const { viewer } = await postroom.ask('{ viewer { apiKeys { id } } }', {}, token);
+    return viewer.apiKeys.map(({ id }: { id: string }) => id);
+  };
+  const refused = {
+    status: 409,
+    code: 'CONFLICT',
+    errors: [{ message: 'At most 100 API keys per user, expired keys included; revoke one first.' }],
+  };
+
+  it('has at most 100 API keys, even if they are created at the same time, and can create another after revoking one', async () => {
+    const postroom = await launchForTest();
+    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+    await createMany(postroom, ada, 99);
+    const [created, ...others] = (await Promise.all([createKey(postroom, ada), createKey(postroom, ada)])).sort(
+      (one, other) => one.status - other.status,
+    );
+    expect(created).toMatchObject({ status: 200 });
+    expect(others).toMatchObject([refused]);
+    const ids = await listIds(postroom, ada);
+    expect(ids).toHaveLength(100);
+    const accounts = async () =>
+      (await postroom.ask('{ users(filter: { name: "app" }) { pagination { total } } }')).users.pagination.total;
+    const before = await accounts();
+    expect(await createKey(postroom, ada)).toMatchObject(refused);
+    // A refused key leaves no user behind.
+    expect(await accounts()).toBe(before);
+    expect(await createKey(postroom, bob)).toMatchObject({ status: 200 });
+    await postroom.ask(`mutation { revokeApiKey(input: { id: "${ids[50]}" }) { apiKey { id } } }`, {}, ada.token);
+    expect(await createKey(postroom, ada)).toMatchObject({ status: 200 });
+    expect(await createKey(postroom, ada)).toMatchObject(refused);
+  });
+
+  it('finds expired keys in the list, where they count until they are revoked, also for postroom key create', async () => {
+    const file = join(scratchFolder(), 'postroom.db');
+    const settings = { DATABASE_URL: `sqlite:${file}` };
+    const postroom = await launchForTest(settings);
+    const ada = await postroom.signUp('Ada');
+    await createMany(postroom, ada, 100);
+    withDatabase(file, (database) => database.exec('update "apiKeys" set "expiresAt" = 1'));
+    expect(await createKey(postroom, ada)).toMatchObject(refused);
+    const command = ['key', 'create', '--name', 'x', '--scopes', 'read'];
+    const { status, stdout, stderr } = await run([...command, '--owner', ada.email], settings);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe('postroom: At most 100 API keys per user, expired keys included; revoke one first.\n');
+    expect((await run(command, settings)).status).toBe(0);
+    const [expired] = await listIds(postroom, ada);
+    await postroom.ask(`mutation { revokeApiKey(input: { id: "${expired}" }) { apiKey { id } } }`, {}, ada.token);
+    expect((await run([...command, '--owner', ada.email], settings)).status).toBe(0);
   });
 });
 

@@ -306,7 +306,7 @@ describe('opaque tokens', () => {
     for (const sent of [key, `${key}x`]) {
       const { status, errors } = await sendAs(postroom, `Bearer ${sent}`);
       expect(status).toBe(401);
-      expect(errors?.[0]?.message).toBe('This is an API key: it goes behind "ApiKey", not behind "Bearer".');
+      expect(errors?.[0]?.message).toBe('This is an API key: send it as "ApiKey <key>", not as "Bearer <key>".');
     }
     expect(issuer.countRequests('/token/introspection')).toBe(0);
     expect(await sendAs(postroom, `ApiKey ${key}`)).toMatchObject({ status: 200, data: { viewer: { name: 'app' } } });
@@ -382,7 +382,7 @@ describe('the log', () => {
       ['wrong signature', await signToken({ issuer: issuer.issuer, changes: {}, header: {}, key: stranger })],
       ['unknown key', await issuer.sign({}, { kid: 'other' })],
       ['malformed', 'not.a.token'],
-      ['no JWT, and no OAUTH_INTROSPECTION_URL to ask', 'garbage'],
+      ['not a JWT, and OAUTH_INTROSPECTION_URL is not set', 'garbage'],
     ];
     for (const [, token] of tokens) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
     await expect.poll(() => refusals(postroom).map(({ reason }) => reason)).toEqual(tokens.map(([reason]) => reason));
@@ -406,7 +406,7 @@ describe('the log', () => {
     for (const token of tokens) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(502);
     await postroom.stop();
     expect(postroom.log).toMatchObject([
-      { level: 40, err: { message: expect.stringContaining('another issuer than OAUTH_ISSUER') } },
+      { level: 40, err: { message: expect.stringContaining('its issuer is not OAUTH_ISSUER') } },
     ]);
   });
 });

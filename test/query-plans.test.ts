@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
 const server = shareServer({ LOG_LEVEL: 'debug' });
@@ -54,8 +55,9 @@ const queries: Record<string, [query: string, index: string]> = {
   ],
 };
 
+let ada: Person;
 beforeAll(async () => {
-  const ada = await server.postroom.signUp('Ada');
+  ada = await server.postroom.signUp('Ada');
   await server.postroom.createPost(ada, await server.postroom.createRoom(ada, 'lobby'), 'hello');
 });
 
@@ -65,10 +67,10 @@ interface Plan {
 }
 
 /** How the database goes about what an operation asks of it. */
-async function plansOf(query: string): Promise<Plan[]> {
+async function plansOf(query: string, token?: string): Promise<Plan[]> {
   const { log } = server.postroom;
   const before = log.length;
-  const { errors } = await server.postroom.send(query);
+  const { errors } = await server.postroom.send(query, {}, token);
   expect(errors).toBeUndefined();
   // The log is written behind the answer: the statement of a second operation ends it.
   await server.postroom.send('{ rooms(filter: { name: "the end" }) { data { id } } }');
@@ -95,6 +97,12 @@ describe('the database uses indexes, and scans no table', () => {
     expect(plans.flatMap(({ steps }) => steps)).toContain(
       'SEARCH posts USING COVERING INDEX postsByAge (publishedAt>?)',
     );
+  });
+
+  it('and reads no revoked key to list the keys of an owner, nor sorts them', async () => {
+    const plans = await plansOf('{ viewer { apiKeys { id } } }', ada.token);
+    const steps = plans.filter(({ sql }) => sql.includes('from "apiKeys"')).flatMap((plan) => plan.steps);
+    expect(steps).toEqual(['SEARCH apiKeys USING INDEX apiKeysByOwner (ownerId=?)']);
   });
 
   it('and does not sort the posts of a page: they are in the order of an index', async () => {

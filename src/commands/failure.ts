@@ -1,5 +1,6 @@
 import { BadSetting } from '../config.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from '../data/database.ts';
+import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
@@ -21,7 +22,7 @@ export function explainFailures(error: unknown): string[] {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting) return error.message;
+  if (error instanceof BadSetting || error instanceof ClientError) return error.message;
   if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;

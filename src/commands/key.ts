@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { insertApiKey } from '../data/api-keys.ts';
 import { openDatabase } from '../data/open-database.ts';
-import { findUserByEmail } from '../data/users.ts';
-import { createApiKey } from '../identity/api-key.ts';
+import { findAccountByEmail } from '../data/users.ts';
+import { createApiKey } from '../identity/api-key/api-key.ts';
 import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
 import { createLog } from '../log.ts';
@@ -28,16 +27,15 @@ export async function key([action, ...args]: string[]): Promise<number> {
   const { databaseUrl, logLevel } = readConfig();
   const database = await openDatabase(databaseUrl);
   try {
-    const owner = options.owner === undefined ? undefined : await findUserByEmail(database.db, options.owner);
+    const owner = options.owner === undefined ? undefined : await findAccountByEmail(database.db, options.owner);
     if (options.owner !== undefined && !owner) {
       process.stderr.write(`postroom: there is no account with the e-mail ${options.owner}\n`);
       return 1;
     }
-    const { key, prefix, hash } = createApiKey();
     const { name, scopes, expiresAt } = options;
-    const newKey = { name, scopes, expiresAt, prefix, hash, ownerId: owner?.id ?? null };
-    const { id: keyId } = await database.transaction((db) => insertApiKey(db, newKey));
-    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId, byUserId: null, scopes });
+    const given = { name, scopes, expiresAt, ownerId: owner?.id ?? null };
+    const { key, apiKey } = await database.transaction((db) => createApiKey(db, given));
+    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes });
     process.stdout.write(`${key}\n`);
     return 0;
   } finally {

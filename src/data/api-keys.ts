@@ -14,7 +14,7 @@ export interface NewApiKey {
   expiresAt: number | null;
 }
 
-/** Creates a key, and the user that the application acts as. This user is an admin if the key has the scope ADMIN. */
+/** Inserts a key, and the user that the application acts as. This user is an admin if the key has the scope ADMIN. */
 export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promise<ApiKeyRow> {
   const role = scopes.includes('ADMIN') ? 'ADMIN' : 'MEMBER';
   const { id: userId } = await insertUser(db, { name: key.name, role });
@@ -87,6 +87,6 @@ async function revokeWhere(
   return rows.map(({ id }) => id);
 }
 
-export async function touchApiKey(db: Db, id: string, lastUsedAt: number): Promise<void> {
+export async function setLastUsed(db: Db, id: string, lastUsedAt: number): Promise<void> {
   await db.updateTable('apiKeys').set({ lastUsedAt }).where('id', '=', id).execute();
 }

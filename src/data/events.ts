@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Expression, ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
-import type { PostRow, RoomEventRow, RoomRow, Tables, UserRow } from './tables.ts';
+import type { PostRow, PublicUser, RoomEventRow, RoomRow, Tables } from './tables.ts';
 
 const maxMark = 2 ** 31;
 
@@ -23,7 +23,7 @@ export function headOf({ head, headMark }: Pick<RoomRow, 'head' | 'headMark'>): 
 /** The rows of an event's subject, as they were when the event was written, so that a live event needs no read. */
 export interface EventContent {
   post: PostRow;
-  author: UserRow;
+  author: PublicUser;
 }
 
 export interface RoomEvent extends RoomEventRow {

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 import type { Db } from './database.ts';
-import type { PostRow, RoomRow, UserRow } from './tables.ts';
+import { type PostRow, type PublicUser, publicUserColumns, type RoomRow } from './tables.ts';
 
 const lengths = [100, 10, 1];
 
@@ -40,7 +40,7 @@ function inParts<T>(values: readonly T[]): T[][] {
 }
 
 interface Rows {
-  users: UserRow;
+  users: PublicUser;
   posts: PostRow;
   rooms: RoomRow;
 }
@@ -67,5 +67,6 @@ export async function findByIds<Table extends keyof Rows>(
 }
 
 function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
-  return db.selectFrom(table).selectAll().where('id', 'in', ids).compile();
+  const rows = db.selectFrom(table).where('id', 'in', ids);
+  return (table === 'users' ? rows.select(publicUserColumns) : rows.selectAll()).compile();
 }

@@ -3,14 +3,17 @@ import type { Db } from './database.ts';
 import { findByIds } from './list-statements.ts';
 import { findLastPosts, type PostReading } from './posts.ts';
 import { findMemberships } from './rooms.ts';
-import type { PostRow, RoomRow, UserRow } from './tables.ts';
+import type { PostRow, PublicUser, RoomRow } from './tables.ts';
+import { findEmails } from './users.ts';
 
 /** The maximum number of bodies that one statement reads; a page has no more posts. */
 const maxBodies = 100;
 
 /** Reads by id, batched and cached for one operation. */
 export interface Loaders {
-  user: DataLoader<string, UserRow | undefined>;
+  user: DataLoader<string, PublicUser | undefined>;
+  /** The e-mail of a user, for viewers that may see it. */
+  email: DataLoader<string, string | null>;
   post: DataLoader<string, PostRow | undefined>;
   room: DataLoader<string, RoomRow | undefined>;
   /** Whether a user is a member of a room. */
@@ -25,6 +28,10 @@ export function createLoaders(db: Db, reading: () => PostReading): Loaders {
   const memberships = new Map<string, DataLoader<string, boolean>>();
   return {
     user: createLoader((ids) => findByIds(db, 'users', ids)),
+    email: new DataLoader(async (ids) => {
+      const emails = await findEmails(db, ids);
+      return ids.map((id) => emails.get(id) ?? null);
+    }),
     post: createLoader((ids) => findByIds(db, 'posts', ids)),
     room: createLoader((ids) => findByIds(db, 'rooms', ids)),
     isMember(userId, roomId) {

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../errors.ts';
-import type { PostRow, RoomRow, Tables, UserRow } from './tables.ts';
+import type { PostRow, PublicUser, RoomRow, Tables } from './tables.ts';
 
 /** A page whose rows are read and counted only if they are selected. */
 export interface Page<Row> {
@@ -15,7 +15,7 @@ export interface Pagination {
   pages: () => Promise<number>;
 }
 
-export type UserPage = Page<UserRow>;
+export type UserPage = Page<PublicUser>;
 export type PostPage = Page<PostRow>;
 export type RoomPage = Page<RoomRow>;
 
@@ -25,7 +25,7 @@ export interface Edge<Node> {
 }
 
 export type PostEdge = Edge<PostRow>;
-export type RoomMemberEdge = Edge<UserRow> & { joinedAt: number };
+export type RoomMemberEdge = Edge<PublicUser> & { joinedAt: number };
 
 /** A page of a keyset (a Relay connection), read only if it is selected. */
 export interface Connection<AnyEdge extends Edge<unknown>> {

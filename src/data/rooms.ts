@@ -14,7 +14,7 @@ import {
   type RoomPage,
 } from './pages.ts';
 import { contains, isStorable } from './stored-text.ts';
-import type { RoomRow } from './tables.ts';
+import { publicUserColumns, type RoomRow } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
@@ -218,8 +218,7 @@ async function readMembers(
   let query = db
     .selectFrom('roomMembers')
     .innerJoin('users', 'users.id', 'roomMembers.userId')
-    .selectAll('users')
-    .select('joinedAt')
+    .select([...publicUserColumns, 'joinedAt'])
     .where('roomId', '=', roomId);
   if (after) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '>', eb.tuple(after[0], after[1])));
   if (before) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '<', eb.tuple(before[0], before[1])));

@@ -23,17 +23,20 @@ interface Versioned {
   version: number;
 }
 
-interface UserTable extends Versioned {
+/** The columns of a user that every client may read, and the resolvers need. */
+interface PublicUserTable extends Versioned {
   name: string;
+  role: 'MEMBER' | 'ADMIN';
+  deletedAt: number | null;
+}
+
+/** Never sent to clients, except that owners and admins see the e-mail. */
+interface PrivateUserTable {
   email: string | null;
   /** The e-mail without regard to case, for uniqueness. */
   emailKey: string | null;
   passwordHash: string | null;
-  role: 'MEMBER' | 'ADMIN';
-  /**
-   * Sessions that began with a lower value, and an issuer's earlier tokens, have ended, except for the session
-   * `keptSession`.
-   */
+  /** Sessions that began with a lower value, and an issuer's earlier tokens, are revoked, except `keptSession`. */
   sessionsFrom: number;
   keptSession: string | null;
   /**
@@ -42,8 +45,9 @@ interface UserTable extends Versioned {
    */
   oauthIssuer: string | null;
   oauthSubject: string | null;
-  deletedAt: number | null;
 }
+
+interface UserTable extends PublicUserTable, PrivateUserTable {}
 
 interface RoomTable extends Versioned {
   name: string;
@@ -117,17 +121,29 @@ interface SettingTable {
 }
 
 export type UserRow = Selectable<UserTable>;
+/** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
+export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
 export type RoomRow = Selectable<RoomTable>;
 export type RoomMemberRow = Selectable<RoomMemberTable>;
 export type PostRow = Selectable<PostTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;
 
+export const publicUserColumns = [
+  'id',
+  'name',
+  'role',
+  'createdAt',
+  'updatedAt',
+  'version',
+  'deletedAt',
+] as const satisfies readonly (keyof PublicUserTable)[];
+
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
 
 /** The columns that are fields of the schema without a resolver. */
 export const columns = {
-  User: ['id', 'name', 'role', 'createdAt', 'updatedAt', 'version'] satisfies (keyof UserRow)[],
+  User: ['id', 'name', 'role', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PublicUser)[],
   Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
   Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
   ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],

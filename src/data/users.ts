@@ -4,7 +4,7 @@ import { type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
 import { contains, isStorable } from './stored-text.ts';
-import type { UserRow } from './tables.ts';
+import { type PublicUser, publicUserColumns, type UserRow } from './tables.ts';
 
 export const deletedUserName = 'deleted user';
 
@@ -81,22 +81,38 @@ export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<voi
   });
 }
 
-/** The columns that decide whether a user's credentials are still valid. */
-export type Account = Pick<UserRow, 'id' | 'role' | 'deletedAt' | 'sessionsFrom' | 'keptSession'>;
+export function toPublicUser(account: Pick<UserRow, keyof PublicUser & keyof UserRow>): PublicUser {
+  const { id, name, role, createdAt, updatedAt, version, deletedAt } = account;
+  return { id, name, role, createdAt, updatedAt, version, deletedAt };
+}
 
-export async function findAccounts(db: Db, ids: readonly string[]): Promise<Account[]> {
+/** The columns that decide whether credentials of an account are still valid. */
+const credentialColumns = ['id', 'role', 'deletedAt', 'sessionsFrom', 'keptSession'] as const;
+export type CredentialState = Pick<UserRow, (typeof credentialColumns)[number]>;
+
+export async function findCredentialStates(db: Db, ids: readonly string[]): Promise<CredentialState[]> {
   return executeInParts(db, ids, {
-    build: (part) =>
-      db.selectFrom('users').select(['id', 'role', 'deletedAt', 'sessionsFrom', 'keptSession']).where('id', 'in', part),
+    build: (part) => db.selectFrom('users').select(credentialColumns).where('id', 'in', part),
     parametersOf: (id) => [id],
   });
 }
 
-export async function findUser(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
+export async function findUser(db: Db, id: string, lock?: RowLock): Promise<PublicUser | undefined> {
+  return withLock(db.selectFrom('users').select(publicUserColumns).where('id', '=', id), lock).executeTakeFirst();
+}
+
+/** The e-mails of users by their ids. */
+export async function findEmails(db: Db, ids: readonly string[]): Promise<Map<string, string | null>> {
+  const rows = await db.selectFrom('users').select(['id', 'email']).where('id', 'in', ids).execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
+/** A user with the private columns. */
+export async function findAccount(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
   return withLock(db.selectFrom('users').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
-export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+export async function findAccountByEmail(db: Db, email: string): Promise<UserRow | undefined> {
   if (!isStorable(email)) return undefined;
   return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
 }
@@ -126,7 +142,7 @@ export async function findImportedUsers(db: Db, names: readonly string[]): Promi
 }
 
 export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
-  let query = db.selectFrom('users').selectAll().where('deletedAt', 'is', null);
+  let query = db.selectFrom('users').select(publicUserColumns).where('deletedAt', 'is', null);
   if (filter.name != null) query = query.where(contains('name', filter.name));
   if (filter.createdAfter != null) query = query.where('createdAt', '>', filter.createdAfter);
   if (filter.createdBefore != null) query = query.where('createdAt', '<', filter.createdBefore);
@@ -226,19 +242,22 @@ function hashSubject(issuer: string, subject: string): string {
   return hash('sha256', `${issuer} ${subject}`);
 }
 
-/**
- * Sets a password and ends all sessions except one. Returns the new `sessionsFrom`, which always increases, whatever
- * the clock.
- */
+/** Sets a password and revokes all sessions except one: `sessionsFrom` always increases, whatever the clock. */
 export async function setPassword(
   db: Db,
-  user: UserRow,
-  passwordHash: string,
-  keptSession: string | null,
-): Promise<number> {
-  const sessionsFrom = Math.max(Date.now(), user.sessionsFrom) + 1;
-  await db.updateTable('users').set({ passwordHash, sessionsFrom, keptSession }).where('id', '=', user.id).execute();
-  return sessionsFrom;
+  id: string,
+  changes: Pick<UserRow, 'passwordHash' | 'keptSession'>,
+): Promise<UserRow> {
+  const now = Date.now();
+  return db
+    .updateTable('users')
+    .set(({ eb, case: choose, ref }) => {
+      const latest = choose().when('sessionsFrom', '>', now).then(ref('sessionsFrom')).else(now).end();
+      return { ...changes, sessionsFrom: eb(latest, '+', 1) };
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 /** Returns the changed user with this e-mail, or undefined if there is none. */

@@ -1,7 +1,7 @@
 import type { Db } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
-import type { RoomRow, UserRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -70,7 +70,7 @@ export class OperationContext implements Context {
     return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
 
-  observerOf({ id }: UserRow): Viewer | null {
+  observerOf({ id }: PublicUser): Viewer | null {
     return this.#admitted?.get(id) ?? this.viewer;
   }
 

@@ -2,7 +2,7 @@ import { type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { ClientError } from '../errors.ts';
-import { assertMayCome, assertScope } from '../identity/access.ts';
+import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './compiled-operation.ts';
@@ -101,7 +101,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
 }
 
 function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer | null, isRequired: boolean): void {
-  if (isRequired) assertMayCome(viewer, isSigningIn);
+  if (isRequired && !isSigningIn) assertSignedIn(viewer);
   if (viewer) assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
 }
 

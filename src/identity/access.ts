@@ -1,51 +1,40 @@
-import type { ApiKeyRow, PostRow, RoomRow, UserRow } from '../data/tables.ts';
+import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
-import { isKeyAlive } from './application.ts';
-import { isSessionAlive } from './session/session.ts';
+import { type Credential, type CredentialKind, findRevocation } from './credential.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
 /* The rules of access, one function per rule. */
 
-/** Every change needs a viewer who is signed in. */
+/** Every change, and with AUTH_REQUIRED every operation except signing up and signing in, needs credentials. */
 export function assertSignedIn(viewer: Viewer | null): Viewer {
-  if (!viewer) throw new ClientError('UNAUTHENTICATED', 'Sign in first.');
-  return viewer;
-}
-
-/** With AUTH_REQUIRED, a client without credentials can only sign up and sign in. */
-export function assertMayCome(viewer: Viewer | null, isSigningIn: boolean): void {
-  if (!viewer && !isSigningIn) throw new ClientError('UNAUTHENTICATED', 'Sign in first.');
+  if (viewer) return viewer;
+  throw new ClientError('UNAUTHENTICATED', 'This operation requires credentials: sign in, or send an API key.');
 }
 
 /** Credentials need a scope for each operation: READ for queries and subscriptions, WRITE for mutations. */
 export function assertScope(viewer: Viewer | null, scope: Scope): void {
-  if (viewer && !viewer.scopes.has(scope)) throw lackOf(scope);
+  if (viewer && !viewer.scopes.has(scope)) throw missingScope(scope);
 }
 
-export function lackOf(scope: Scope): ClientError {
-  return new ClientError('FORBIDDEN', `The credentials lack the scope ${scope}.`, { scope });
+export function missingScope(scope: Scope): ClientError {
+  return new ClientError('FORBIDDEN', `This operation requires credentials with the scope ${scope}.`, { scope });
 }
 
 /** A stream continues with new credentials only if they have READ and, if the stream was started by an admin, ADMIN. */
-export function findLostScope(viewer: Viewer | null, begunBy: Viewer | null): Scope | undefined {
+export function findLostScope(viewer: Viewer | null, startedBy: Viewer | null): Scope | undefined {
   if (viewer && !viewer.scopes.has('READ')) return 'READ';
-  return isAdmin(begunBy) && !isAdmin(viewer) ? 'ADMIN' : undefined;
+  return isAdmin(startedBy) && !isAdmin(viewer) ? 'ADMIN' : undefined;
 }
 
-/** A viewer is no longer signed in if the account was deleted, or if a new password ended the session. */
-export function assertLiving(viewer: Viewer, user: UserRow | undefined): UserRow {
-  if (!user || user.deletedAt !== null) throw new ClientError('UNAUTHENTICATED', 'The account is gone.');
-  if (!isSessionAlive(viewer, user)) throw new ClientError('UNAUTHENTICATED', 'The session has ended.');
-  return user;
+/** A viewer is no longer signed in if the account was deleted or the credential was revoked. */
+export function assertNotRevoked(credential: Credential, account: UserRow | undefined, key?: ApiKeyRow): UserRow {
+  const reason = findRevocation(credential, account, key);
+  if (!account || reason !== undefined) throw new ClientError('UNAUTHENTICATED', reason);
+  return account;
 }
 
-/** An application is no longer signed in if its key was revoked or has expired. */
-export function assertKeyLiving(key: ApiKeyRow | undefined): void {
-  if (!key || !isKeyAlive(key)) throw new ClientError('UNAUTHENTICATED', 'The API key has ended.');
-}
-
-/** A viewer is an admin if both the role of the user and the scopes of the credentials say ADMIN. */
+/** An admin has the role ADMIN, and credentials with the scope ADMIN. */
 export function isAdmin(viewer: Viewer | null): boolean {
   return viewer?.user.role === 'ADMIN' && viewer.scopes.has('ADMIN');
 }
@@ -67,12 +56,12 @@ export async function maySeeRoom(
 }
 
 /** An e-mail address is visible to its owner and to admins. */
-export function maySeeEmail(viewer: Viewer | null, user: UserRow): boolean {
+export function maySeeEmail(viewer: Viewer | null, user: PublicUser): boolean {
   return viewer?.user.id === user.id || isAdmin(viewer);
 }
 
 /** Drafts and API keys are listed only for their owner. */
-export function maySeeOwn(viewer: Viewer | null, user: UserRow): boolean {
+export function maySeeOwn(viewer: Viewer | null, user: PublicUser): boolean {
   return viewer?.user.id === user.id;
 }
 
@@ -83,22 +72,22 @@ export function maySeePost(viewer: () => Viewer | null, post: PostRow): boolean 
 
 /** Only the user can change their account. */
 export function assertMayChangeUser(viewer: Viewer, user: UserRow | undefined): UserRow {
-  const seen = assertUser(user);
-  if (seen.id !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only users themselves change their account.');
-  return seen;
+  const found = assertUser(user);
+  if (found.id !== viewer.user.id) throw new ClientError('FORBIDDEN', 'You can change only your own account.');
+  return found;
 }
 
 /** Only the user and admins can delete an account. */
 export function assertMayDeleteUser(viewer: Viewer, user: UserRow | undefined): UserRow {
-  const seen = assertUser(user);
-  if (seen.id !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'Only users themselves delete their account.');
+  const found = assertUser(user);
+  if (found.id !== viewer.user.id && !isAdmin(viewer)) {
+    throw new ClientError('FORBIDDEN', 'You can delete only your own account.');
   }
-  return seen;
+  return found;
 }
 
 /** The user must exist and must not be deleted. */
-export function assertUser(user: UserRow | undefined): UserRow {
+export function assertUser<User extends Pick<UserRow, 'deletedAt'>>(user: User | undefined): User {
   if (!user || user.deletedAt !== null) throw new ClientError('NOT_FOUND', 'There is no such user.');
   return user;
 }
@@ -106,53 +95,54 @@ export function assertUser(user: UserRow | undefined): UserRow {
 /** Only the owner and admins can change a room and its members. */
 export function assertMayChangeRoom(viewer: Viewer, room: RoomRow): void {
   if (room.ownerId !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'Only its owner changes a room.');
+    throw new ClientError('FORBIDDEN', 'Only the owner and admins can change a room.');
   }
 }
 
 /** Every user who is signed in can post in a public room; only members can post in a private room. */
 export function assertMayPost(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
-    throw new ClientError('FORBIDDEN', 'Only members post in a private room.');
+    throw new ClientError('FORBIDDEN', 'Only members can post in a private room.');
 }
 
 /** Users can join a public room themselves; the owner adds members to a private room. */
 export function assertMayJoin(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
-    throw new ClientError('FORBIDDEN', 'Its owner adds members to a private room.');
+    throw new ClientError('FORBIDDEN', 'Only the owner and admins can add members to a private room.');
 }
 
 /** The owner cannot leave the room. */
 export function assertMayLeave(userId: string, room: RoomRow): void {
-  if (room.ownerId === userId) throw new ClientError('CONFLICT', 'Its owner does not leave a room: delete it instead.');
+  if (room.ownerId === userId)
+    throw new ClientError('CONFLICT', 'The owner cannot leave a room; delete the room instead.');
 }
 
 /** Only the author can change a post. */
 export function assertMayChangePost(viewer: Viewer, post: PostRow): void {
-  if (post.authorId !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only its author changes a post.');
+  if (post.authorId !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only the author can change a post.');
 }
 
 /** Only the author and admins can delete a post. */
 export function assertMayDeletePost(viewer: Viewer, post: PostRow): void {
   if (post.authorId !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'Only its author deletes a post.');
+    throw new ClientError('FORBIDDEN', 'Only the author and admins can delete a post.');
   }
 }
 
-/**
- * A key cannot create keys, because they would outlive it. A new key has at most the rights of its creator; only an
- * admin can create a key with ADMIN.
- */
+/** An API key cannot create keys, because they would outlive it. */
+const createsKeys: Record<CredentialKind, boolean> = { session: true, oauth: true, apiKey: false };
+
+/** A new key has at most the rights of its creator; only an admin can create a key with ADMIN. */
 export function assertMayGrant(viewer: Viewer, granted: readonly Scope[]): void {
-  if (viewer.credential.kind === 'apiKey') throw new ClientError('FORBIDDEN', 'A key makes no keys.');
+  if (!createsKeys[viewer.credential.kind]) throw new ClientError('FORBIDDEN', 'An API key cannot create API keys.');
   if (granted.includes('ADMIN') && !isAdmin(viewer))
-    throw new ClientError('FORBIDDEN', 'Only an admin makes a key with ADMIN.');
+    throw new ClientError('FORBIDDEN', 'Only an admin can create a key with the scope ADMIN.');
   for (const scope of granted) assertScope(viewer, scope);
 }
 
 /** Only the creator of a key and admins can revoke it; for anyone else it does not exist. */
 export function assertMayRevoke(viewer: Viewer, key: ApiKeyRow | undefined): ApiKeyRow {
   if (!key || (key.ownerId !== viewer.user.id && !isAdmin(viewer)))
-    throw new ClientError('NOT_FOUND', 'There is no such key.');
+    throw new ClientError('NOT_FOUND', 'There is no such API key.');
   return key;
 }

@@ -1,19 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { findApiKeys } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
-import { findAccounts } from '../data/users.ts';
-import { isKeyAlive } from './application.ts';
-import { isSessionAlive } from './session/session.ts';
+import { findCredentialStates } from '../data/users.ts';
+import { findRevocation, isRevokedByPassword, keyIdOf } from './credential.ts';
 import type { Viewer } from './viewer.ts';
 
-const everyMs = 1_000;
+const checkIntervalMs = 1_000;
 /** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
-const atOnce = 500;
+const batchLength = 500;
 /** The longest timer of Node; a later expiry is found by the periodic check. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
-/** A change that ends credentials, as published after its commit. */
-export type Ending =
+/** A change that revokes credentials, as published after its commit. */
+export type Revocation =
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null };
@@ -26,17 +25,17 @@ export interface Watch {
 
 interface Watched {
   viewer: Viewer;
-  end: () => void;
+  onInvalid: () => void;
 }
 
 /** The watch of a client without credentials. */
 const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
 
 /**
- * Watches the credentials of connected clients. Credentials end when they expire, when the account is deleted, when
- * they are revoked, after a new password, and after a change of role. A change published in this process takes effect
- * at once, before any later message. A check of all credentials once a second finds all other changes, such as those of
- * other processes.
+ * Watches the credentials of connected clients. Credentials become invalid when they expire, when the account is
+ * deleted, when they are revoked, after a new password, and after a change of role. A change published in this process
+ * takes effect at once, before any later message. A check of all credentials once a second finds all other changes,
+ * such as those of other processes.
  */
 export class CredentialWatch {
   readonly #db: Db;
@@ -47,85 +46,87 @@ export class CredentialWatch {
   constructor(db: Db, onError: (error: unknown) => void) {
     this.#db = db;
     this.#onError = onError;
-    this.#timer = setInterval(() => this.#lookAtAll(), everyMs).unref();
+    this.#timer = setInterval(() => this.#checkAll(), checkIntervalMs).unref();
   }
 
-  /** Calls `end` once, when the credentials are no longer valid. */
-  watch(viewer: Viewer | null, end: () => void): Watch {
+  /** Calls `onInvalid` once, when the credentials are no longer valid. */
+  watch(viewer: Viewer | null, onInvalid: () => void): Watch {
     if (!viewer) return nothingToWatch;
-    const watched: Watched = { viewer, end };
+    const watched: Watched = { viewer, onInvalid };
     this.#watched.add(watched);
     const left = viewer.expiresAt - Date.now();
-    const expiry = left < maxTimeoutMs ? setTimeout(() => this.#end(watched), Math.max(0, left)).unref() : undefined;
+    const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
     const stop = () => {
       clearTimeout(expiry);
       this.#watched.delete(watched);
     };
     // The credentials were read before this call. A change between the two was published before this watch existed.
-    return { checked: this.#look([watched]), stop };
+    return { checked: this.#check([watched]), stop };
   }
 
-  /** Ends all credentials that the change concerns, synchronously. */
-  endBy(ending: Ending): void {
-    for (const one of this.#watched) if (isEndedBy(ending, one.viewer)) this.#end(one);
+  /** Drops all credentials that the change revokes, synchronously. */
+  revoke(revocation: Revocation): void {
+    for (const watched of this.#watched) if (isRevokedBy(revocation, watched.viewer)) this.#drop(watched);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #checkAll(): Promise<void> {
     const all = [...this.#watched];
-    for (let from = 0; from < all.length; from += atOnce) {
-      await this.#look(all.slice(from, from + atOnce));
+    for (let from = 0; from < all.length; from += batchLength) {
+      await this.#check(all.slice(from, from + batchLength));
       await setImmediate();
     }
   }
 
   /** After a failure, the next periodic check tries again. */
-  async #look(watched: readonly Watched[]): Promise<void> {
+  async #check(batch: readonly Watched[]): Promise<void> {
     try {
-      const [accounts, keys] = await Promise.all([this.#readAccounts(watched), this.#readKeys(watched)]);
-      for (const one of watched) {
-        const { user, credential, expiresAt } = one.viewer;
-        const now = accounts.get(user.id);
-        const key = credential.kind === 'apiKey' ? keys.get(credential.id) : undefined;
-        const isGood =
-          now !== undefined &&
-          expiresAt > Date.now() &&
-          now.role === user.role &&
-          isSessionAlive(one.viewer, now) &&
-          (credential.kind !== 'apiKey' || (key !== undefined && isKeyAlive(key)));
-        if (!isGood) this.#end(one);
+      const viewers = batch.map(({ viewer }) => viewer);
+      const [accounts, keys] = await Promise.all([
+        findById(
+          viewers.map(({ user }) => user.id),
+          (ids) => findCredentialStates(this.#db, ids),
+        ),
+        findById(
+          viewers.map(({ credential }) => keyIdOf(credential)),
+          (ids) => findApiKeys(this.#db, ids),
+        ),
+      ]);
+      for (const watched of batch) {
+        const { user, credential, expiresAt } = watched.viewer;
+        const account = accounts.get(user.id);
+        const isRevoked = findRevocation(credential, account, keys.get(keyIdOf(credential) ?? '')) !== undefined;
+        if (isRevoked || account?.role !== user.role || expiresAt <= Date.now()) this.#drop(watched);
       }
     } catch (error) {
       this.#onError(error);
     }
   }
 
-  #end(one: Watched): void {
-    if (this.#watched.delete(one)) one.end();
-  }
-
-  async #readAccounts(watched: readonly Watched[]) {
-    const ids = [...new Set(watched.map(({ viewer }) => viewer.user.id))];
-    return new Map((await findAccounts(this.#db, ids)).map((row) => [row.id, row]));
-  }
-
-  async #readKeys(watched: readonly Watched[]) {
-    const ids = watched.flatMap(({ viewer: { credential } }) => (credential.kind === 'apiKey' ? [credential.id] : []));
-    return new Map((await findApiKeys(this.#db, [...new Set(ids)])).map((row) => [row.id, row]));
+  #drop(watched: Watched): void {
+    if (this.#watched.delete(watched)) watched.onInvalid();
   }
 }
 
-function isEndedBy(ending: Ending, viewer: Viewer): boolean {
-  const { user, credential } = viewer;
-  switch (ending.type) {
+/** Reads rows by their ids, each once. */
+async function findById<Row extends { id: string }>(
+  ids: readonly (string | undefined)[],
+  find: (ids: readonly string[]) => Promise<Row[]>,
+): Promise<Map<string, Row>> {
+  const known = new Set(ids.filter((id) => id !== undefined));
+  return new Map((await find([...known])).map((row) => [row.id, row]));
+}
+
+function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): boolean {
+  switch (revocation.type) {
     case 'userDeleted':
-      return user.id === ending.userId;
+      return user.id === revocation.userId;
     case 'keyRevoked':
-      return credential.kind === 'apiKey' && credential.id === ending.keyId;
+      return keyIdOf(credential) === revocation.keyId;
     case 'passwordChanged':
-      return user.id === ending.userId && !isSessionAlive(viewer, { ...ending, deletedAt: null });
+      return user.id === revocation.userId && isRevokedByPassword(credential, revocation);
   }
 }

@@ -5,23 +5,23 @@ import type { Viewer } from './viewer.ts';
 const maxSize = 10_000_000;
 const viewerSize = 1_000;
 /** The maximum delay until credentials that another process revoked are refused here. */
-const keptMs = 1_000;
+const ttlMs = 1_000;
 
-/** Caches the viewers of credentials for a moment, so that frequent requests do not read the database each time. */
+/** Caches the viewers of credentials, so that frequent requests do not read the database each time. */
 export class ViewerCache {
   /** The key is the whole text: a map compares no part of a key unless the whole hash is equal. */
   readonly #viewers = new LRUCache<string, Viewer>({
     maxSize,
     sizeCalculation: (_, authorization) => authorization.length + viewerSize,
-    ttl: keptMs,
+    ttl: ttlMs,
     ttlResolution: 20,
   });
   #generation = 0;
 
   /** Calls `verify` if the viewer is not cached; a refusal is not cached. */
   async find(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
-    const known = this.#viewers.get(authorization);
-    if (known && known.expiresAt > Date.now()) return known;
+    const cached = this.#viewers.get(authorization);
+    if (cached && cached.expiresAt > Date.now()) return cached;
     const generation = this.#generation;
     const viewer = await verify();
     // Credentials may have been revoked during `verify`; then the result is not cached.
@@ -29,8 +29,8 @@ export class ViewerCache {
     return viewer;
   }
 
-  /** Clears the cache; called when credentials have been revoked. */
-  forget(): void {
+  /** Called when credentials have been revoked. */
+  clear(): void {
     this.#generation += 1;
     this.#viewers.clear();
   }

@@ -1,7 +1,6 @@
-import { findApiKey, insertApiKey, revokeApiKey } from '../data/api-keys.ts';
+import { findApiKey, revokeApiKey } from '../data/api-keys.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
-import { createApiKey } from '../identity/api-key.ts';
-import { scopesOf } from '../identity/application.ts';
+import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
 import { changeAccount, changeAsViewer } from './changes.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
 import { loadReferred } from './rows.ts';
@@ -13,20 +12,17 @@ export const ApiKey: ApiKeyResolvers = {
 };
 
 export const apiKeyMutations: MutationResolvers = {
-  async createApiKey(_, { input }, context) {
-    const { key, ...made } = createApiKey();
-    const apiKey = await changeAccount(context, async (db, { afterCommit }, viewer) => {
+  createApiKey: (_, { input }, context) =>
+    changeAccount(context, async (db, { afterCommit }, viewer) => {
       assertApiKeyInput(input);
       const scopes = [...new Set(input.scopes)];
       assertMayGrant(viewer, scopes);
       const byUserId = viewer.user.id;
       const { name, expiresAt = null } = input;
-      const row = await insertApiKey(db, { ...made, name, scopes, ownerId: byUserId, expiresAt });
-      afterCommit(() => context.services.audit({ event: 'apiKeyCreated', keyId: row.id, byUserId, scopes }));
-      return row;
-    });
-    return { key, apiKey };
-  },
+      const created = await createApiKey(db, { name, scopes, ownerId: byUserId, expiresAt });
+      afterCommit(() => context.services.audit({ event: 'apiKeyCreated', keyId: created.apiKey.id, byUserId, scopes }));
+      return created;
+    }),
   async revokeApiKey(_, { input }, context) {
     const apiKey = await changeAsViewer(context, async (db, { announce, afterCommit }, viewer) => {
       const row = assertMayRevoke(viewer, await findApiKey(db, input.id));

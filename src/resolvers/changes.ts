@@ -1,7 +1,9 @@
 import { findApiKey } from '../data/api-keys.ts';
 import type { Db, RowLock } from '../data/database.ts';
-import { findUser } from '../data/users.ts';
-import { assertKeyLiving, assertLiving, assertSignedIn } from '../identity/access.ts';
+import type { UserRow } from '../data/tables.ts';
+import { findAccount, toPublicUser } from '../data/users.ts';
+import { assertNotRevoked, assertSignedIn } from '../identity/access.ts';
+import { keyIdOf } from '../identity/credential.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import type { Context } from './context.ts';
@@ -9,9 +11,8 @@ import type { Context } from './context.ts';
 type ViewerWork<T> = (db: Db, record: ChangeRecord, viewer: Viewer) => Promise<T>;
 
 /**
- * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, because after the
- * check of its credentials another request, or an earlier field of the same request, may have deleted it, ended its
- * sessions or revoked its key. It is not deleted before the commit.
+ * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, and is not deleted
+ * before the commit.
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(context: Context, work: ViewerWork<T>): Promise<T> {
@@ -29,11 +30,19 @@ export function changeAccount<T>(context: Context, work: ViewerWork<T>): Promise
 function changeWithLock<T>({ viewer, change }: Context, lock: RowLock, work: ViewerWork<T>): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
-    const { credential } = signedIn;
-    if (credential.kind === 'apiKey') assertKeyLiving(await findApiKey(db, credential.id));
-    const user = assertLiving(signedIn, await findUser(db, signedIn.user.id, lock));
-    return work(db, record, { ...signedIn, user });
+    const account = await findOwnAccount(db, signedIn, lock);
+    return work(db, record, { ...signedIn, user: toPublicUser(account) });
   });
+}
+
+/**
+ * Reads the viewer's account again: after the check of the credentials another request, or an earlier field of the same
+ * request, may have revoked them. @throws ClientError UNAUTHENTICATED.
+ */
+export async function findOwnAccount(db: Db, { user, credential }: Viewer, lock?: RowLock): Promise<UserRow> {
+  const keyId = keyIdOf(credential);
+  const key = keyId === undefined ? undefined : await findApiKey(db, keyId);
+  return assertNotRevoked(credential, await findAccount(db, user.id, lock), key);
 }
 
 /** Whether an update has no changes. It then leaves the row as it is, including its version. */

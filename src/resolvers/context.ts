@@ -1,6 +1,6 @@
 import type { Database, Db } from '../data/database.ts';
 import type { Loaders } from '../data/loaders.ts';
-import type { RoomRow, UserRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { Audit } from '../identity/audit.ts';
 import type { Sessions } from '../identity/session/session.ts';
@@ -35,7 +35,7 @@ export interface Context {
    * The viewer for whom the fields of `user` are resolved: the viewer that signed in as this user in this operation,
    * else the viewer of the operation.
    */
-  observerOf(user: UserRow): Viewer | null;
+  observerOf(user: PublicUser): Viewer | null;
   /**
    * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
    * own account; the viewer of the operation stays the same.

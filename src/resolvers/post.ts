@@ -1,7 +1,7 @@
 import { findNextTime, type NewRoomEvent } from '../data/events.ts';
 import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
 import type { PostEventType } from '../data/room-event-types.ts';
-import type { PostRow, UserRow } from '../data/tables.ts';
+import type { PostRow, PublicUser } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import { changeAsViewer, isEmpty } from './changes.ts';
 import { assertVersion } from './conflicts.ts';
@@ -95,7 +95,7 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
 }
 
 /** Only its author may change a post, so the actor is the author. */
-function eventOf(type: PostEventType, post: PostRow, author: UserRow): NewRoomEvent {
+function eventOf(type: PostEventType, post: PostRow, author: PublicUser): NewRoomEvent {
   const { id, roomId, version } = post;
   return { roomId, type, subjectId: id, version, actorId: author.id, content: { post, author } };
 }

@@ -1,6 +1,6 @@
 // Made from schema.graphql by `npm run generate`: change that, not this.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { UserRow, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
+import type { PublicUser, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
 import type {
   Pagination as PaginationModel,
   UserPage as UserPageModel,
@@ -102,8 +102,8 @@ export type User = Node & {
   /** The user's unpublished posts, oldest first. The list is empty unless the user is the viewer. */
   drafts: PostPage;
   /**
-   * The API keys that the user created and that are not revoked, oldest first, 100 at most. The list is empty unless the
-   * user is the viewer.
+   * The API keys that the user created and that are not revoked, oldest first. Expired keys are included. A user has at
+   * most 100 of them, so the list is complete. The list is empty unless the user is the viewer.
    */
   apiKeys: Array<ApiKey>;
 };
@@ -419,7 +419,8 @@ export type Mutation = {
   changePassword: ChangePasswordPayload;
   /**
    * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
-   * with an API key cannot create keys.
+   * with an API key cannot create keys. A user can have 100 keys that are not revoked, including expired keys; a further
+   * key is refused with CONFLICT until one is revoked.
    */
   createApiKey: CreateApiKeyPayload;
   /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
@@ -1219,7 +1220,7 @@ export type DirectiveResolverFn<
 
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
-  Node: UserRow | PostRow | RoomRow;
+  Node: PublicUser | PostRow | RoomRow;
   RoomEvent: RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel;
 };
 
@@ -1233,7 +1234,7 @@ export type ResolversTypes = {
   Scope: Scope;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  User: ResolverTypeWrapper<UserRow>;
+  User: ResolverTypeWrapper<PublicUser>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   Post: ResolverTypeWrapper<PostRow>;
   Room: ResolverTypeWrapper<RoomRow>;
@@ -1314,7 +1315,7 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   ID: Scalars['ID']['output'];
-  User: UserRow;
+  User: PublicUser;
   ApiKey: ApiKeyRow;
   Post: PostRow;
   Room: RoomRow;

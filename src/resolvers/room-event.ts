@@ -1,6 +1,6 @@
 import { type RoomEvent as Event, headOf } from '../data/events.ts';
 import type { RoomEventType } from '../data/room-event-types.ts';
-import type { PostRow, UserRow } from '../data/tables.ts';
+import type { PostRow, PublicUser } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Context } from './context.ts';
@@ -86,7 +86,7 @@ function findEventPost(event: Event, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
 }
 
-async function findLivingUser(id: string, { loaders }: Context): Promise<UserRow | null> {
+async function findLivingUser(id: string, { loaders }: Context): Promise<PublicUser | null> {
   const user = await loaders.user.load(id);
   return user && user.deletedAt === null ? user : null;
 }

@@ -10,7 +10,7 @@ import {
   insertRoom,
   updateRoom,
 } from '../data/rooms.ts';
-import type { RoomRow, UserRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -151,7 +151,7 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
 function membershipOf(
   type: 'MemberJoined' | 'MemberLeft',
   room: RoomRow,
-  { id, version }: UserRow,
+  { id, version }: PublicUser,
   actor: Viewer,
 ): NewRoomEvent {
   return { roomId: room.id, type, subjectId: id, version, actorId: actor.user.id };

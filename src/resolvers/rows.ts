@@ -1,7 +1,9 @@
 import type DataLoader from 'dataloader';
 import type { Loaders } from '../data/loaders.ts';
-import type { RoomRow } from '../data/tables.ts';
+import type { PublicUser, RoomRow, UserRow } from '../data/tables.ts';
+import { toPublicUser } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
+import type { Context } from './context.ts';
 
 /**
  * Loads a row that another row references. A foreign key guarantees that it exists, and its field is non-null in the
@@ -9,6 +11,12 @@ import { ClientError } from '../errors.ts';
  */
 export function loadReferred<Row>(loader: DataLoader<string, Row | undefined>, id: string): Promise<Row> {
   return loader.load(id) as Promise<Row>;
+}
+
+/** The account as a mutation found or left it. Its e-mail is not read again: the account may be deleted by now. */
+export function toUser(account: UserRow, { loaders }: Pick<Context, 'loaders'>): PublicUser {
+  loaders.email.clear(account.id).prime(account.id, account.email);
+  return toPublicUser(account);
 }
 
 /**

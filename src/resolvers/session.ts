@@ -1,15 +1,21 @@
-import type { UserRow } from '../data/tables.ts';
-import { findUser, findUserByEmail, insertUser, setPassword } from '../data/users.ts';
+import type { PublicUser, UserRow } from '../data/tables.ts';
+import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
-import { assertLiving, assertSignedIn } from '../identity/access.ts';
+import { assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/session/passwords.ts';
-import type { Session } from '../identity/session/session.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { changeAccount } from './changes.ts';
+import { changeAccount, findOwnAccount } from './changes.ts';
 import { refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
+import { toUser } from './rows.ts';
 import { email, InputCheck, name, password } from './validation.ts';
+
+interface SessionPayload {
+  accessToken: string;
+  expiresAt: number;
+  user: PublicUser;
+}
 
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
@@ -29,7 +35,7 @@ export const sessionMutations: MutationResolvers = {
   async signIn(_, { input }, context) {
     const { signInLimit } = context.services;
     signInLimit.chargeAttempt(input.email, context.address);
-    const user = await findUserByEmail(context.db, input.email);
+    const user = await findAccountByEmail(context.db, input.email);
     const isRight = await isPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
@@ -42,14 +48,12 @@ export const sessionMutations: MutationResolvers = {
   async renewSession(_, __, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    const user = assertLiving(viewer, await findUser(context.db, viewer.user.id));
-    return startSession(context, user, sessionId);
+    return startSession(context, await findOwnAccount(context.db, viewer), sessionId);
   },
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    // Read again, because the viewer was read when the socket was opened.
-    const { id, email, passwordHash: present } = assertLiving(viewer, await findUser(context.db, viewer.user.id));
+    const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
     const { signInLimit } = context.services;
     signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await isPassword(input.currentPassword, present);
@@ -59,24 +63,25 @@ export const sessionMutations: MutationResolvers = {
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
-    const user = await changeAccount(context, async (db, { announce }, { user }) => {
-      const sessionsFrom = await setPassword(db, user, passwordHash, sessionId);
-      announce({ type: 'passwordChanged', userId: user.id, sessionsFrom, keptSession: sessionId });
-      return { ...user, sessionsFrom };
+    const account = await changeAccount(context, async (db, { announce }) => {
+      const changed = await setPassword(db, id, { passwordHash, keptSession: sessionId });
+      const { sessionsFrom } = changed;
+      announce({ type: 'passwordChanged', userId: id, sessionsFrom, keptSession: sessionId });
+      return changed;
     });
-    context.services.audit({ event: 'passwordChanged', userId: user.id });
-    return startSession(context, user, sessionId);
+    context.services.audit({ event: 'passwordChanged', userId: id });
+    return startSession(context, account, sessionId);
   },
 };
 
-/** API keys and an issuer's tokens are renewed by their issuer, not here. */
+/** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {
-  if (credential.kind !== 'session') throw new ClientError('FORBIDDEN', 'Only a session is renewed or changed here.');
-  return credential.id;
+  if (credential.kind === 'session') return credential.id;
+  throw new ClientError('FORBIDDEN', 'This operation requires a session that was started with signIn or signUp.');
 }
 
-async function startSession(context: Context, user: UserRow, sessionId?: string): Promise<Session> {
-  const { viewer, ...session } = await context.services.sessions.start(user, sessionId);
+async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {
+  const { accessToken, viewer } = await context.services.sessions.start(account, sessionId);
   context.admit(viewer);
-  return session;
+  return { accessToken, expiresAt: viewer.expiresAt, user: toUser(account, context) };
 }

@@ -4,22 +4,24 @@ import { forgetActor } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
 import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
 import { deleteMember, disownRooms, findRoomsOfMember } from '../data/rooms.ts';
-import type { UserRow } from '../data/tables.ts';
-import { eraseUser, findUser, findUserPage, updateUser } from '../data/users.ts';
+import type { PublicUser, UserRow } from '../data/tables.ts';
+import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
 import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
+import { maxApiKeys } from '../identity/api-key/api-key.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import { changeAccount, isEmpty } from './changes.ts';
 import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
+import { toUser } from './rows.ts';
 import { email, InputCheck, name } from './validation.ts';
 
 const defaultLast = 10;
-const maxApiKeys = 100;
 
 export const User: UserResolvers = {
-  email: (user, _, context) => (maySeeEmail(context.observerOf(user), user) ? user.email : null),
+  email: (user, _, context) =>
+    maySeeEmail(context.observerOf(user), user) ? context.loaders.email.load(user.id) : null,
   posts(user, { last }, { loaders }) {
     const length = last ?? defaultLast;
     if (!isPageLength(length)) throw invalidInput([{ field: 'last', issue: 'out_of_range' }]);
@@ -42,7 +44,7 @@ export const userMutations: MutationResolvers = {
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
     const user = await changeAccount(context, async (db, record, viewer) => {
-      const user = assertMayDeleteUser(viewer, await findUser(db, id, 'exclusive'));
+      const user = assertMayDeleteUser(viewer, await findAccount(db, id, 'exclusive'));
       // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
@@ -52,21 +54,21 @@ export const userMutations: MutationResolvers = {
       return user;
     });
     await context.services.database.purge();
-    return { user };
+    return { user: toUser(user, context) };
   },
 };
 
-async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: UserRow }> {
+async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: PublicUser }> {
   const user = await refuseDuplicate('This e-mail is taken.', () =>
     changeAccount(context, async (db, _, viewer) => {
-      const user = assertMayChangeUser(viewer, await findUser(db, input.id));
+      const user = assertMayChangeUser(viewer, await findAccount(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
       const changes = { name: input.name ?? undefined, email: input.email };
       return isEmpty(changes) ? user : await updateUser(db, user, changes);
     }),
   );
-  return { user };
+  return { user: toUser(user, context) };
 }
 
 function assertUserInput(user: UserRow, input: UpdateUserInput): void {

@@ -3,13 +3,13 @@ import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify 
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
-import { findOrCreateSubject, findSubject } from '../../data/users.ts';
+import { findOrCreateSubject, findSubject, toPublicUser } from '../../data/users.ts';
 import type { Log } from '../../log.ts';
-import { isSessionAlive } from '../session/session.ts';
+import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
 import { IssuerLog } from './issuer-log.ts';
 import { IssuerRequests } from './issuer-requests.ts';
-import { badToken, translate } from './token-fault.ts';
+import { toTokenError } from './token-error.ts';
 
 /** Only asymmetric algorithms are allowed (RFC 8725, 3.1 and 3.2). */
 const algorithms = [
@@ -25,8 +25,8 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-const refreshMs = 600_000;
-const introspectedMs = 30_000;
+const refreshIntervalMs = 600_000;
+const introspectionTtlMs = 30_000;
 const maxVerified = 10_000;
 const maxNameLength = 80;
 
@@ -42,9 +42,8 @@ export class OAuth {
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
-  readonly #introspected = new LRUCache<string, JWTPayload>({ max: maxVerified, ttl: introspectedMs });
-  /** The reasons of refused tokens, so that a refused token is not introspected again for each request. */
-  readonly #refused = new LRUCache<string, string>({ max: maxVerified, ttl: introspectedMs });
+  /** The claims of valid tokens and the reasons of refused tokens, so that neither is introspected for each request. */
+  readonly #introspected = new LRUCache<string, JWTPayload | string>({ max: maxVerified, ttl: introspectionTtlMs });
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
@@ -61,9 +60,9 @@ export class OAuth {
   async findViewer(database: Database, token: string): Promise<Viewer> {
     try {
       const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
-      return await this.#findPerson(database, claims);
+      return await this.#findViewer(database, claims);
     } catch (error) {
-      this.#log.note(error);
+      this.#log.record(error);
       throw error;
     }
   }
@@ -72,31 +71,30 @@ export class OAuth {
     clearInterval(this.#refresh);
   }
 
-  async #findPerson({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
+  async #findViewer({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
-    if (typeof sub !== 'string' || !sub) throw badToken('no sub');
-    if (exp === undefined) throw badToken('no exp');
-    if (!(Number(exp) * 1_000 > Date.now())) throw badToken('expired');
-    const known = { issuer: this.issuer, subject: sub };
+    if (typeof sub !== 'string' || !sub) throw invalidToken('no sub');
+    if (exp === undefined) throw invalidToken('no exp');
+    const expiresAt = Number(exp) * 1_000;
+    if (!(expiresAt > Date.now())) throw invalidToken('expired');
+    const subject = { issuer: this.issuer, subject: sub };
     const startedAt = Number(iat) * 1_000;
-    const make = () =>
-      transaction((trx) => findOrCreateSubject(trx, known, { name: displayName(name, sub), startedAt }));
-    const user = (await findSubject(db, known)) ?? (await make());
-    if (!user) throw badToken('account deleted');
+    const create = () =>
+      transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt }));
+    const account = (await findSubject(db, subject)) ?? (await create());
     const credential = { kind: 'oauth', startedAt } as const;
-    const viewer = { user, credential, scopes: scopesOf([scope, scp].flat()), expiresAt: Number(exp) * 1_000 };
-    if (!isSessionAlive(viewer, user)) throw badToken('account deleted');
-    return viewer;
+    if (!account || findRevocation(credential, account) !== undefined) throw invalidToken('account deleted');
+    return { user: toPublicUser(account), credential, scopes: scopesOf([scope, scp].flat()), expiresAt };
   }
 
   async #verify(token: string): Promise<JWTPayload> {
     const hash = hashOf(token);
-    const known = this.#verified.get(hash);
-    if (known) return known;
+    const cached = this.#verified.get(hash);
+    if (cached) return cached;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
-      if (decodeJwt(token).iss !== this.issuer) throw badToken('wrong iss');
+      if (decodeJwt(token).iss !== this.issuer) throw invalidToken('wrong iss');
       const { payload } = await jwtVerify(token, await this.#keySet(), {
         issuer: this.issuer,
         audience: this.#options.audience,
@@ -107,32 +105,32 @@ export class OAuth {
       this.#verified.set(hash, payload);
       return payload;
     } catch (error) {
-      throw translate(error);
+      throw toTokenError(error);
     }
   }
 
   async #introspect(token: string): Promise<JWTPayload> {
-    const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
     const hash = hashOf(token);
-    if (introspectionUrl === undefined) throw badToken('no JWT, and no OAUTH_INTROSPECTION_URL to ask');
-    const refused = this.#refused.get(hash);
-    if (refused !== undefined) throw badToken(refused);
-    const known = this.#introspected.get(hash);
-    if (known) return known;
+    let result = this.#introspected.get(hash);
+    if (result === undefined) {
+      result = await this.#askIssuer(token);
+      this.#introspected.set(hash, result);
+    }
+    if (typeof result === 'string') throw invalidToken(result);
+    return result;
+  }
+
+  /** The claims of an opaque token, or the reason why it is not valid. */
+  async #askIssuer(token: string): Promise<JWTPayload | string> {
+    const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
+    if (introspectionUrl === undefined) return 'not a JWT, and OAUTH_INTROSPECTION_URL is not set';
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const answer = await this.#requests.ask(introspectionUrl, {
+    const claims: JWTPayload = await this.#requests.send(introspectionUrl, {
       method: 'POST',
       headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
     });
-    const claims = answer as JWTPayload;
-    const fault = answer['active'] === true ? this.#findFault(claims) : 'not active';
-    if (fault !== undefined) {
-      this.#refused.set(hash, fault);
-      throw badToken(fault);
-    }
-    this.#introspected.set(hash, claims);
-    return claims;
+    return (claims['active'] === true ? this.#findFault(claims) : 'not active') ?? claims;
   }
 
   /** The reason why an active token is not valid for this server, or undefined. */
@@ -154,18 +152,18 @@ export class OAuth {
   }
 
   async #discover(): Promise<KeySet> {
-    const metadata = await this.#requests.ask(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const metadata = await this.#requests.send(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
-      throw new Error('its openid-configuration names no jwks_uri, or another issuer than OAUTH_ISSUER');
+      throw new Error('its openid-configuration has no jwks_uri, or its issuer is not OAUTH_ISSUER');
     }
     const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
       cooldownDuration: 30_000,
       cacheMaxAge: Number.POSITIVE_INFINITY,
-      [customFetch]: async (url, { headers }) => Response.json(await this.#requests.ask(url, { headers })),
+      [customFetch]: async (url, { headers }) => Response.json(await this.#requests.send(url, { headers })),
     });
     this.#refresh = setInterval(
-      () => keys.reload().catch((error) => this.#log.note(translate(error))),
-      refreshMs,
+      () => keys.reload().catch((error) => this.#log.record(toTokenError(error))),
+      refreshIntervalMs,
     ).unref();
     return keys;
   }

@@ -16,7 +16,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  const [, , , parameters, salt, expected] = (stored ?? (await absent)).split('$');
+  const [, , , parameters, salt, expected] = (stored ?? (await decoyHash)).split('$');
   const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
   if (!memory || !passes || !parallelism || !salt || !expected)
     throw new Error('a stored password hash is not in PHC form');
@@ -26,7 +26,7 @@ export async function isPassword(password: string, stored: string | null | undef
   return timingSafeEqual(hash, tag) && stored != null;
 }
 
-const absent = hashPassword(randomBytes(16).toString('hex'));
+const decoyHash = hashPassword(randomBytes(16).toString('hex'));
 
 function toBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');

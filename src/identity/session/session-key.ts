@@ -20,11 +20,11 @@ export function parseSessionKeys(pem: string): SessionKeys {
   const keys = [...pem.matchAll(pemBlock)].map(([block]) => createPrivateKey(block));
   const [sign] = keys;
   if (!sign || keys.some(({ asymmetricKeyType }) => asymmetricKeyType !== 'ed25519')) {
-    throw new Error('it is no Ed25519 key');
+    throw new Error('The PEM text must contain Ed25519 keys only.');
   }
   const verify = keys.map((key) => createPublicKey(key));
-  const named = new Map(verify.map((key) => [idOf(key), key]));
-  return { id: [...named.keys()][0] ?? '', sign, verify: named };
+  const byId = new Map(verify.map((key) => [idOf(key), key]));
+  return { id: [...byId.keys()][0] ?? '', sign, verify: byId };
 }
 
 /** Creates a key that is not stored, and is lost when the process ends. */
@@ -45,7 +45,7 @@ export function loadSessionKeys(file: string): SessionKeys {
     throw new BadSetting(
       'SESSION_KEY',
       file,
-      'that file holds an Ed25519 private key in PEM; without it, one is created',
+      'the file must contain an Ed25519 private key in PEM; if there is no file, a key is created',
     );
   }
 }

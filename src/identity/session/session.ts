@@ -3,8 +3,8 @@ import { type JWTHeaderParameters, errors as joseErrors, jwtVerify, SignJWT } fr
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../data/database.ts';
 import type { UserRow } from '../../data/tables.ts';
-import { type Account, findUser } from '../../data/users.ts';
-import { ClientError } from '../../errors.ts';
+import { findAccount, toPublicUser } from '../../data/users.ts';
+import { findRevocation, invalidToken } from '../credential.ts';
 import { scopes, type Viewer } from '../viewer.ts';
 import type { SessionKeys } from './session-key.ts';
 
@@ -14,15 +14,14 @@ const maxVerified = 10_000;
 
 export interface Session {
   accessToken: string;
-  /** Milliseconds since 1970. */
-  expiresAt: number;
-  user: UserRow;
+  viewer: Viewer;
 }
 
 interface Claims {
   userId: string;
   sessionId: string;
   sessionsFrom: number;
+  /** Milliseconds since 1970. */
   expiresAt: number;
 }
 
@@ -39,35 +38,31 @@ export class Sessions {
   }
 
   /**
-   * Starts a session, or renews the token of session `sessionId`. A password changed since `user` was read ends the
-   * session.
+   * Starts a session, or renews the token of session `sessionId`. A password changed since `account` was read revokes
+   * the session.
    */
-  async start(user: UserRow, sessionId: string = randomUUID()): Promise<Session & { viewer: Viewer }> {
-    const { id: userId, sessionsFrom } = user;
+  async start(account: UserRow, sessionId: string = randomUUID()): Promise<Session> {
+    const { id: userId, sessionsFrom } = account;
     const now = Math.floor(Date.now() / 1_000);
-    const end = now + this.#hours * 3_600;
+    const expiry = now + this.#hours * 3_600;
     const accessToken = await new SignJWT({ sid: sessionId, at: sessionsFrom })
       .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.#keys.id })
       .setIssuer(sessionIssuer)
       .setSubject(userId)
       .setIssuedAt(now)
-      .setExpirationTime(end)
+      .setExpirationTime(expiry)
       .sign(this.#keys.sign);
-    const expiresAt = end * 1_000;
-    const viewer = createViewer(user, { userId, sessionId, sessionsFrom, expiresAt });
-    return { accessToken, expiresAt, user, viewer };
+    const viewer = createViewer(account, { userId, sessionId, sessionsFrom, expiresAt: expiry * 1_000 });
+    return { accessToken, viewer };
   }
 
-  /**
-   * Finds the viewer of a token. @throws ClientError UNAUTHENTICATED if the token is not valid, or its session has
-   * ended.
-   */
+  /** Finds the viewer of a token. @throws ClientError UNAUTHENTICATED if the token or its session is not valid. */
   async findViewer(db: Db, token: string): Promise<Viewer> {
     const claims = this.#verified.get(token) ?? (await this.#verify(token));
-    const user = claims.expiresAt > Date.now() ? await findUser(db, claims.userId) : undefined;
-    if (!user) throw badToken();
-    const viewer = createViewer(user, claims);
-    if (!isSessionAlive(viewer, user)) throw badToken();
+    const account = claims.expiresAt > Date.now() ? await findAccount(db, claims.userId) : undefined;
+    if (!account) throw invalidToken();
+    const viewer = createViewer(account, claims);
+    if (findRevocation(viewer.credential, account) !== undefined) throw invalidToken();
     return viewer;
   }
 
@@ -85,36 +80,18 @@ export class Sessions {
       this.#verified.set(token, claims);
       return claims;
     } catch (error) {
-      if (error instanceof joseErrors.JOSEError) throw badToken();
-      throw error;
+      throw error instanceof joseErrors.JOSEError ? invalidToken() : error;
     }
   }
 
   #findKey(id: string | undefined) {
     const key = this.#keys.verify.get(id ?? this.#keys.id);
-    if (!key) throw badToken();
+    if (!key) throw invalidToken();
     return key;
   }
 }
 
-/**
- * A session (of Postroom or of an issuer) ends when its account is deleted, or when a new password ends all sessions
- * but one.
- */
-export function isSessionAlive(
-  { credential }: Viewer,
-  { deletedAt, sessionsFrom, keptSession }: Pick<Account, 'deletedAt' | 'sessionsFrom' | 'keptSession'>,
-): boolean {
-  if (deletedAt !== null) return false;
-  if (credential.kind === 'apiKey') return true;
-  if (credential.kind === 'oauth') return credential.startedAt >= sessionsFrom;
-  return credential.sessionsFrom >= sessionsFrom || credential.id === keptSession;
-}
-
-function createViewer(user: UserRow, { sessionId, sessionsFrom, expiresAt }: Claims): Viewer {
-  return { user, credential: { kind: 'session', id: sessionId, sessionsFrom }, scopes: new Set(scopes), expiresAt };
-}
-
-function badToken(): ClientError {
-  return new ClientError('UNAUTHENTICATED', 'The access token is not valid, or has ended.');
+function createViewer(account: UserRow, { sessionId, sessionsFrom, expiresAt }: Claims): Viewer {
+  const credential = { kind: 'session', id: sessionId, sessionsFrom } as const;
+  return { user: toPublicUser(account), credential, scopes: new Set(scopes), expiresAt };
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../../engine/answer.ts';
 import { Cancellation, clientLeft } from '../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { findLostScope, lackOf } from '../../identity/access.ts';
+import { findLostScope, missingScope } from '../../identity/access.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Stream } from '../../live/stream.ts';
 import type { HeldAnswer } from '../admission/unsent-answers.ts';
@@ -92,7 +92,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   checkScope(viewer: Viewer | null): void {
     const lost = findLostScope(viewer, this.#call.viewer);
-    if (lost) this.#stream?.end(lackOf(lost));
+    if (lost) this.#stream?.end(missingScope(lost));
   }
 
   /** @throws OperationRefused, which becomes the message `error`. */

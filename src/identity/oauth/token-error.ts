@@ -1,20 +1,16 @@
 import { errors as joseErrors } from 'jose';
 import { ClientError } from '../../errors.ts';
-import { doesNotAnswer } from './issuer-requests.ts';
-
-/** `reason` is for the operator only; it must not contain any part of the token. */
-export function badToken(reason: string): ClientError {
-  return new ClientError('UNAUTHENTICATED', 'The access token is not valid, or has ended.', {}, { cause: reason });
-}
+import { invalidToken } from '../credential.ts';
+import { issuerFailed } from './issuer-requests.ts';
 
 /** The error codes of jose that concern the response to a request for keys, not a token. */
-const issuerFaults: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+const issuerErrors: ReadonlySet<string> = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
 
-/** A bad token is the client's fault; any other failure is the issuer's. */
-export function translate(error: unknown): ClientError {
+/** An invalid token is the client's error; any other failure is the issuer's. */
+export function toTokenError(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
-  if (error instanceof joseErrors.JOSEError && !issuerFaults.has(error.code)) return badToken(reasonOf(error));
-  return doesNotAnswer(error);
+  if (error instanceof joseErrors.JOSEError && !issuerErrors.has(error.code)) return invalidToken(reasonOf(error));
+  return issuerFailed(error);
 }
 
 const reasons: Record<string, string> = {

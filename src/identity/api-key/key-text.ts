@@ -7,20 +7,16 @@ const brand = 'pr_live_';
 const randomLength = 28;
 const checksumLength = 6;
 const form = new RegExp(`^${brand}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
-const shownLength = brand.length + 6;
 
-export interface NewApiKey {
-  /** Shown once. */
-  key: string;
-  /** The first characters of the key, by which users recognise it. */
-  prefix: string;
-  hash: string;
+/** Creates the text of a key. */
+export function generateKey(): string {
+  const random = Array.from({ length: randomLength }, () => digits.charAt(randomInt(digits.length))).join('');
+  return brand + random + checksumOf(random);
 }
 
-export function createApiKey(): NewApiKey {
-  const random = Array.from({ length: randomLength }, () => digits.charAt(randomInt(digits.length))).join('');
-  const key = brand + random + checksumOf(random);
-  return { key, prefix: key.slice(0, shownLength), hash: hashApiKey(key) };
+/** The first characters of a key, by which users recognise it. */
+export function prefixOf(key: string): string {
+  return key.slice(0, brand.length + 6);
 }
 
 /** Whether the text begins like an API key of Postroom, even if it is not valid. */
@@ -29,7 +25,7 @@ export function looksLikeApiKey(text: string): boolean {
 }
 
 /** Whether form and checksum are right: a typo is detected without a read of the database. */
-export function isApiKey(key: string): boolean {
+export function isWellFormed(key: string): boolean {
   if (!form.test(key)) return false;
   const random = key.slice(brand.length, -checksumLength);
   return key.slice(-checksumLength) === checksumOf(random);
@@ -38,7 +34,7 @@ export function isApiKey(key: string): boolean {
 /**
  * The key is random enough for a fast hash. It is found by its whole hash, so no comparison reveals a part of the key.
  */
-export function hashApiKey(key: string): string {
+export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 

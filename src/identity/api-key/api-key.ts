@@ -1,0 +1,60 @@
+import { findApiKeyByHash, findApiKeysOf, insertApiKey, type NewApiKey, setLastUsed } from '../../data/api-keys.ts';
+import type { Database, Db } from '../../data/database.ts';
+import type { ApiKeyRow } from '../../data/tables.ts';
+import { findAccount, toPublicUser } from '../../data/users.ts';
+import { ClientError } from '../../errors.ts';
+import { type Credential, findRevocation } from '../credential.ts';
+import { type Scope, scopes, type Viewer } from '../viewer.ts';
+import { generateKey, hashKey, isWellFormed, prefixOf } from './key-text.ts';
+
+/** The maximum number of keys of a user that are not revoked; the list of keys has one page. */
+export const maxApiKeys = 100;
+/** The resolution of the time at which a key was last used. */
+const lastUsedMs = 60_000;
+
+export interface CreatedApiKey {
+  /** Shown once. */
+  key: string;
+  apiKey: ApiKeyRow;
+}
+
+/**
+ * Creates a key. Expired keys of the owner count until they are revoked, as they are listed until then.
+ * @throws ClientError CONFLICT if the owner has the maximum number of keys.
+ */
+export async function createApiKey(db: Db, given: Omit<NewApiKey, 'prefix' | 'hash'>): Promise<CreatedApiKey> {
+  const { ownerId } = given;
+  if (ownerId !== null && (await findApiKeysOf(db, ownerId, maxApiKeys)).length === maxApiKeys) {
+    throw new ClientError(
+      'CONFLICT',
+      `At most ${maxApiKeys} API keys per user, expired keys included; revoke one first.`,
+    );
+  }
+  const key = generateKey();
+  return { key, apiKey: await insertApiKey(db, { ...given, prefix: prefixOf(key), hash: hashKey(key) }) };
+}
+
+/** Finds the viewer of a key. @throws ClientError UNAUTHENTICATED if the key is unknown, revoked or expired. */
+export async function findKeyViewer({ db, transaction }: Database, key: string): Promise<Viewer> {
+  const row = isWellFormed(key) ? await findApiKeyByHash(db, hashKey(key)) : undefined;
+  if (!row) throw invalidKey();
+  const account = await findAccount(db, row.userId);
+  const credential: Credential = { kind: 'apiKey', id: row.id };
+  if (!account || findRevocation(credential, account, row) !== undefined) throw invalidKey();
+  const now = Date.now();
+  if (row.lastUsedAt === null || now - row.lastUsedAt > lastUsedMs) {
+    // The request does not wait for this write, and does not fail if the write fails.
+    transaction((trx) => setLastUsed(trx, row.id, now)).catch(() => {});
+  }
+  const expiresAt = row.expiresAt ?? Number.POSITIVE_INFINITY;
+  return { user: toPublicUser(account), credential, scopes: scopesOf(row), expiresAt };
+}
+
+export function scopesOf(row: ApiKeyRow): Set<Scope> {
+  const named = row.scopes.split(' ');
+  return new Set(scopes.filter((scope) => named.includes(scope)));
+}
+
+function invalidKey(): ClientError {
+  return new ClientError('UNAUTHENTICATED', 'The API key is not valid: it is malformed, expired or revoked.');
+}

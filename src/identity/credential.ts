@@ -1,0 +1,76 @@
+import type { ApiKeyRow, UserRow } from '../data/tables.ts';
+import { assertNever, ClientError } from '../errors.ts';
+
+/**
+ * The means by which a viewer is authenticated. All code that depends on `kind` lists every kind, so that the compiler
+ * names the places where a new kind must be added.
+ */
+export type Credential =
+  /**
+   * `sessionsFrom`: the account's value when the session began; it is compared with the current value, not with a
+   * clock.
+   */
+  | { kind: 'session'; id: string; sessionsFrom: number }
+  /** `startedAt`: in milliseconds since 1970, by the issuer's clock. */
+  | { kind: 'oauth'; startedAt: number }
+  | { kind: 'apiKey'; id: string };
+
+export type CredentialKind = Credential['kind'];
+
+/** The columns of an account that decide whether its sessions are valid. */
+type SessionState = Pick<UserRow, 'sessionsFrom' | 'keptSession'>;
+
+/**
+ * Why the credential is no longer valid, as a message for the client; undefined if it is valid. `key` is the row of an
+ * API key.
+ */
+export function findRevocation(
+  credential: Credential,
+  account: (SessionState & Pick<UserRow, 'deletedAt'>) | undefined,
+  key?: ApiKeyRow,
+): string | undefined {
+  if (!account || account.deletedAt !== null) return 'The account was deleted.';
+  if (isRevokedByPassword(credential, account)) return 'The session was revoked.';
+  if (keyIdOf(credential) !== undefined && !isActive(key)) return 'The API key was revoked or has expired.';
+  return undefined;
+}
+
+/**
+ * A new password revokes all sessions but one. An issuer's tokens are revoked if they are older than their account, which
+ * replaces a deleted one.
+ */
+export function isRevokedByPassword(credential: Credential, { sessionsFrom, keptSession }: SessionState): boolean {
+  switch (credential.kind) {
+    case 'session':
+      return credential.sessionsFrom < sessionsFrom && credential.id !== keptSession;
+    case 'oauth':
+      return credential.startedAt < sessionsFrom;
+    case 'apiKey':
+      return false;
+    default:
+      return assertNever(credential);
+  }
+}
+
+/** The id of the API key; undefined for a credential that has no row of its own. */
+export function keyIdOf(credential: Credential): string | undefined {
+  switch (credential.kind) {
+    case 'apiKey':
+      return credential.id;
+    case 'session':
+    case 'oauth':
+      return undefined;
+    default:
+      return assertNever(credential);
+  }
+}
+
+function isActive(key: ApiKeyRow | undefined): boolean {
+  return key !== undefined && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > Date.now());
+}
+
+/** `reason` is for the operator only; it must not contain any part of the token. */
+export function invalidToken(reason?: string): ClientError {
+  const message = 'The access token is not valid: it is malformed, expired or revoked.';
+  return new ClientError('UNAUTHENTICATED', message, {}, { cause: reason });
+}
