@@ -182,7 +182,7 @@ function findGivenKey({ sessionKey }: Config): SessionKeys | undefined {
   try {
     return parseSessionKeys(sessionKey);
   } catch {
-    throw new BadSetting('SESSION_KEY', '(hidden)', 'it is an Ed25519 private key in PEM (PKCS #8)');
+    throw new BadSetting('SESSION_KEY', '(hidden)', 'must be an Ed25519 private key in PEM (PKCS #8)');
   }
 }
 

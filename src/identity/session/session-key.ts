@@ -42,11 +42,7 @@ export function loadSessionKeys(file: string): SessionKeys {
   try {
     return parseSessionKeys(pem);
   } catch {
-    throw new BadSetting(
-      'SESSION_KEY',
-      file,
-      'that file holds an Ed25519 private key in PEM; without it, one is created',
-    );
+    throw new BadSetting('SESSION_KEY', file, 'must be an Ed25519 private key in PEM; delete the file to create one');
   }
 }
 
