@@ -117,7 +117,11 @@ function parseOrigins(list: string): string[] {
   const origins = list.split(',').flatMap((origin) => origin.trim() || []);
   const bad = origins.find((origin) => !/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin);
   if (bad === undefined) return origins;
-  throw new BadSetting('ALLOWED_ORIGINS', bad, 'must be an origin, such as https://app.example.org; commas separate several');
+  throw new BadSetting(
+    'ALLOWED_ORIGINS',
+    bad,
+    'must be an origin, such as https://app.example.org; commas separate several',
+  );
 }
 
 function parseDatabaseUrl(url: string): string {
