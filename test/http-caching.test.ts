@@ -75,7 +75,10 @@ describe('an answer that is personal, or that failed,', () => {
   it.each([
     ['selects the viewer', '{ viewer { id } }'],
     ['selects a field that only its owner may read', '{ user(id: $ada) { email } }'],
-    ['selects such a field in a fragment', '{ user(id: $ada) { ...Own } } fragment Own on User { drafts { data { id } } }'],
+    [
+      'selects such a field in a fragment',
+      '{ user(id: $ada) { ...Own } } fragment Own on User { drafts { data { id } } }',
+    ],
     // Only the execution finds out.
     ['reads a draft', '{ post(id: $draft) { id } }'],
     ['reads a draft as a node', '{ node(id: $draft) { id } }'],
