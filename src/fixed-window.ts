@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export interface WindowOptions {
   /** The maximum number of charges per key and window. */
   limit: number;
@@ -18,7 +20,7 @@ interface Window {
   endsAt: number;
 }
 
-/** The maximum per generation, about 10 MB. Above it, the windows of the previous generation end early. */
+/** About 20 MB. Above it, the windows that were charged least recently end early. */
 const maxWindows = 100_000;
 
 /**
@@ -28,14 +30,13 @@ const maxWindows = 100_000;
 export class FixedWindow {
   readonly #limit: number;
   readonly #windowMs: number;
-  /** The windows that began in this generation. A generation lasts as long as a window. */
-  #current = new Map<string, Window>();
-  #previous = new Map<string, Window>();
-  #generationEndsAt = 0;
+  readonly #windows: LRUCache<string, Window>;
 
   constructor({ limit, windowSeconds }: WindowOptions) {
     this.#limit = limit;
     this.#windowMs = windowSeconds * 1_000;
+    // With `max` instead of `maxSize` the cache would allocate memory for all windows at once.
+    this.#windows = new LRUCache({ maxSize: maxWindows, sizeCalculation: () => 1 });
   }
 
   charge(key: string, points = 1): Charged {
@@ -56,19 +57,13 @@ export class FixedWindow {
   }
 
   #find(key: string, now: number): Window | undefined {
-    const window = this.#current.get(key) ?? this.#previous.get(key);
+    const window = this.#windows.get(key);
     return window && now < window.endsAt ? window : undefined;
   }
 
   #begin(key: string, now: number): Window {
-    if (now >= this.#generationEndsAt || this.#current.size >= maxWindows) {
-      // After two generations every window has ended.
-      this.#previous = now < this.#generationEndsAt + this.#windowMs ? this.#current : new Map();
-      this.#current = new Map();
-      this.#generationEndsAt = now + this.#windowMs;
-    }
     const window = { charges: 0, endsAt: now + this.#windowMs };
-    this.#current.set(key, window);
+    this.#windows.set(key, window);
     return window;
   }
 }

@@ -6,22 +6,14 @@ const maxRetryMs = 100;
 /** When the process exits, waiting lines are written within this time, or lost. */
 const exitMs = 200;
 
-export interface OutputOptions {
-  /** Creates the line that reports dropped lines, once the destination accepts lines again. */
-  describeDropped?: (count: number) => string;
-}
-
 /**
- * Writes lines to standard output (1) or standard error (2), and never waits for the reader. While the destination
- * accepts nothing (a pipe that nobody reads, a full disk), lines wait in memory up to a limit; further lines are
- * dropped and counted. No error of the destination ends the process. Only a stopped terminal (Ctrl-S) still blocks the
- * writer.
+ * Writes log lines to standard error, and never waits for the reader. While the destination accepts nothing (a pipe that
+ * nobody reads, a full disk), lines wait in memory up to a limit; further lines are dropped and counted. No error of the
+ * destination ends the process. Only a stopped terminal (Ctrl-S) still blocks the writer.
  */
 export class Output {
   /** The number of lines dropped since the start. */
   dropped = 0;
-  readonly #fd: 1 | 2;
-  readonly #describeDropped: OutputOptions['describeDropped'];
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   /** The number of dropped lines that have been reported to the destination. */
@@ -29,13 +21,11 @@ export class Output {
   #retryMs = firstRetryMs;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(fd: 1 | 2, { describeDropped }: OutputOptions = {}) {
-    this.#fd = fd;
-    this.#describeDropped = describeDropped;
+  constructor() {
     // Node opens the stream at its first use, which puts a pipe or a socket into non-blocking mode: writeSync then
     // fails with EAGAIN instead of blocking. Other code may also write to the stream; its failures must not end the
     // process.
-    (fd === 1 ? process.stdout : process.stderr).on('error', ignore);
+    process.stderr.on('error', ignore);
     process.once('exit', () => this.#flushAtExit());
   }
 
@@ -80,8 +70,8 @@ export class Output {
 
   #reportDropped(): boolean {
     const count = this.dropped - this.#reported;
-    if (count === 0 || !this.#describeDropped) return true;
-    const line = Buffer.from(this.#describeDropped(count));
+    if (count === 0) return true;
+    const line = Buffer.from(describeDropped(count));
     this.#reported = this.dropped;
     this.#waiting.push(line);
     this.#waitingBytes += line.length;
@@ -93,7 +83,7 @@ export class Output {
    */
   #tryWrite(bytes: Buffer): number {
     try {
-      return writeSync(this.#fd, bytes);
+      return writeSync(2, bytes);
     } catch {
       return 0;
     }
@@ -104,6 +94,12 @@ export class Output {
     const deadline = performance.now() + exitMs;
     while (!(this.#writeWaiting() && this.#reportDropped()) && performance.now() < deadline) sleep(firstRetryMs);
   }
+}
+
+/** A warning in the format of pino, whose level 40 means "warn". */
+function describeDropped(count: number): string {
+  const warning = { level: 40, time: Date.now(), dropped: count, msg: 'log lines were dropped' };
+  return `${JSON.stringify(warning)}\n`;
 }
 
 function sleep(ms: number): void {

@@ -33,7 +33,7 @@ import type { Services } from './resolvers/context.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
 import { UnsentAnswers } from './transport/admission/unsent-answers.ts';
 import { createHttpServer } from './transport/http/server.ts';
-import { counter, createMetrics, gauge, type Metric } from './transport/metrics.ts';
+import { Metrics } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/websocket/server.ts';
 
@@ -111,9 +111,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const parts: TransportParts = { engine, authenticate, watch, unsent, retained, config, log };
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
-    const metrics = createMetrics(() =>
-      readCounts({ bus, fanOut, webSockets, logReadCount, dropped: dropped?.count ?? 0, log }),
-    );
+    const metrics = new Metrics();
+    countLiveParts(metrics, { bus, fanOut, webSockets });
+    metrics.counter('postroom_log_reads_total', "Reads of a room's log.", () => logReadCount);
+    countDropped(metrics, log, () => dropped?.count ?? 0);
     const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, webSockets.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.clearReplayed();
@@ -164,36 +165,42 @@ function readGivenKeys({ sessionKey }: Config): SessionKeys | undefined {
   try {
     return parseSessionKeys(sessionKey);
   } catch {
-    throw new BadSetting('SESSION_KEY', '(hidden)', 'it is an Ed25519 private key in PEM (PKCS #8)');
+    throw new BadSetting('SESSION_KEY', '(hidden)', 'must be an Ed25519 private key in PEM (PKCS #8)');
   }
 }
 
-interface Counted {
+interface LiveParts {
   bus: Bus;
   fanOut: FanOut;
   webSockets: WebSocketEndpoint;
-  logReadCount: number;
-  dropped: number;
-  log: Log;
 }
 
-function readCounts({ bus, fanOut, webSockets, logReadCount, dropped, log }: Counted): Metric[] {
-  const { feeds, groups, subscribers, executions } = fanOut.counts;
-  return [
-    gauge('postroom_feeds', 'Rooms that someone follows.', feeds),
-    gauge('postroom_groups', 'Selections of theirs, each executed once an event.', groups),
-    gauge('postroom_subscribers', 'Live subscriptions.', subscribers),
-    gauge('postroom_bus_listeners', 'Listeners on the bus; one is the process itself.', bus.listenerCount()),
-    gauge('postroom_websockets', 'Open WebSockets.', webSockets.size),
-    counter('postroom_dropped_connections_total', 'Connections dropped because no file descriptor was left.', dropped),
-    counter('postroom_log_reads_total', "Reads of a room's log.", logReadCount),
-    counter('postroom_events_rendered_total', 'Executions of a selection for an event.', executions),
-    counter(
-      'postroom_log_lines_dropped_total',
-      'Log lines dropped because standard error was not read or could not be written.',
-      log.countDropped(),
-    ),
-  ];
+function countLiveParts(metrics: Metrics, { bus, fanOut, webSockets }: LiveParts): void {
+  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.counts.feeds);
+  metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.counts.groups);
+  metrics.gauge('postroom_subscribers', 'Live subscriptions.', () => fanOut.counts.subscribers);
+  metrics.counter(
+    'postroom_events_rendered_total',
+    'Executions of a selection for an event.',
+    () => fanOut.counts.executions,
+  );
+  metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
+    bus.listenerCount(),
+  );
+  metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
+}
+
+function countDropped(metrics: Metrics, log: Log, countConnections: () => number): void {
+  metrics.counter(
+    'postroom_dropped_connections_total',
+    'Connections dropped because no file descriptor was left.',
+    countConnections,
+  );
+  metrics.counter(
+    'postroom_log_lines_dropped_total',
+    'Log lines dropped because standard error was not read or could not be written.',
+    () => log.countDropped(),
+  );
 }
 
 function listen(http: Server, { host, port }: Config): Promise<string> {

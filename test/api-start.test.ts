@@ -179,7 +179,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
       writeFileSync(join(folder, 'session-key.pem'), content);
       await expectRefused(folder, {
         file,
-        says: /SESSION_KEY=".*session-key\.pem" is not allowed: /,
+        says: /SESSION_KEY must be .* \(got ".*session-key\.pem"\)\.\n$/,
       });
     }
   });

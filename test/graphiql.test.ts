@@ -28,7 +28,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** As sent: nothing is added, and nothing is unpacked. */
+/** Adds no header, and does not decompress the body. */
 async function get(
   headers: Record<string, string>,
   { path = '', method = 'GET', from = shared } = {},
@@ -82,8 +82,8 @@ describe('the page', () => {
     const { headers } = await get({ accept: ofBrowser, 'accept-encoding': 'gzip' });
     const etag = String(headers.etag);
     expect(headers['cache-control']).toBe('no-cache');
-    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
-      const again = await get({ accept: ofBrowser, 'if-none-match': known });
+    for (const cached of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await get({ accept: ofBrowser, 'if-none-match': cached });
       expect(again).toMatchObject({ status: 304, headers: { etag }, body: Buffer.alloc(0) });
       expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
     }
@@ -105,7 +105,7 @@ describe('the page', () => {
     }
   });
 
-  it('may run its own scripts alone, ask nobody but the server, and stand in no frame', async () => {
+  it('may run only its own scripts, send requests only to its server, and be shown in no frame', async () => {
     const page = await get({ accept: ofBrowser });
     const policy = policyOf(page);
     const scripts = [...String(page.body).matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => script);
@@ -138,7 +138,7 @@ describe('the page', () => {
     for (const name of taken) expect(examples).not.toContain(name);
   });
 
-  it('is gone with GRAPHIQL=false: a browser is told what a query lacks', async () => {
+  it('is not served with GRAPHIQL=false: a browser gets the error of a request without a query', async () => {
     const postroom = await launchForTest({ GRAPHIQL: 'false' });
     const { status, headers, body } = await get({ accept: ofBrowser }, { from: postroom });
     expect({ status, type: headers['content-type'] }).toEqual({
@@ -224,7 +224,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
     const graphiql = await open();
-    // The documentation is there once the schema passed the limits of the server.
+    // The documentation appears when introspection has succeeded within the limits of the server.
     await graphiql.page.getByLabel('Show Documentation Explorer').click();
     await graphiql.page.getByText('Postroom: users, posts and live rooms.').first().waitFor();
     await graphiql.play();
@@ -325,7 +325,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
     const graphiql = await open();
-    // An address is shown to its owner alone.
+    // Only its owner may read an e-mail address.
     await graphiql.write('query', 'query Viewer { viewer { email } }');
     await graphiql.play();
     await graphiql.shows({ data: { viewer: null } });
@@ -365,7 +365,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     await postroom.createPost(ada, room, 'before');
     await graphiql.shows({ data: { roomEvents: { post: { title: 'before' } } } });
     await postroom.stop();
-    // It takes longer to come back than GraphiQL waits at first.
+    // The server is away for longer than GraphiQL waits before its first retry.
     await expect.poll(() => graphiql.refused, { timeout: 20_000 }).toBeGreaterThan(0);
     const restarted = await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
     await restarted.createPost(ada, room, 'while it was away');

@@ -36,7 +36,7 @@ const ask = async (postroom: Postroom, host: string) =>
 describe('a server on a loopback address, without PUBLIC_URL', () => {
   const server = shareServer({ ALLOWED_ORIGINS: 'https://app.example.org' });
 
-  it.each(foreign)('is not %s: nothing runs, on no path', async (host) => {
+  it.each(foreign)('refuses the host %s on every path, and runs nothing', async (host) => {
     const { postroom } = server;
     const misdirected = { status: 421, code: 'MISDIRECTED_REQUEST' };
     for (const path of paths) expect(await exchange(postroom, { path, headers: { host } })).toMatchObject(misdirected);
@@ -48,13 +48,13 @@ describe('a server on a loopback address, without PUBLIC_URL', () => {
     expect(await openSocket(postroom, host)).toBe(421);
   });
 
-  it.each(own)('is %s', async (host) => {
+  it.each(own)('answers to the host %s', async (host) => {
     expect(await ask(server.postroom, host)).toBe(200);
     expect(await openSocket(server.postroom, host)).toBe(101);
     expect((await exchange(server.postroom, { path: '/health', headers: { host } })).status).toBe(200);
   });
 
-  it('knows the one after the other, in any order', async () => {
+  it('checks the host of each request, in any order', async () => {
     const hosts = ['localhost', 'evil.example', 'localhost', 'evil.example', '127.0.0.1', 'evil.example'];
     const statuses = [];
     for (const host of hosts) statuses.push(await ask(server.postroom, host));

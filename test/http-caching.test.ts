@@ -4,7 +4,7 @@ import { scratchName } from './support/names.ts';
 import type { Person } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* What may be read from a cache, by whom, and for how long. */
+/* Cache headers and entity tags. */
 
 const server = shareServer();
 
@@ -47,7 +47,7 @@ describe('a GET of public data', () => {
     [5, '{ user(id: $ada) { ... on User { posts { title } } } }'],
     [5, '{ post(id: $published) { title author { name } } }'],
     [5, '{ node(id: $ada) { id ... on User { name } } }'],
-    // The most restrictive wins, wherever it stands, and whether it is asked for or not.
+    // The most restrictive field applies, at any depth, even if @include leaves it out.
     [0, '{ user(id: $ada) { id } room(id: $room) { cursor } }'],
     [0, '{ post(id: $published) { room { ... on Room { cursor @include(if: false) } } } }'],
     [0, '{ __typename }'],
@@ -73,12 +73,15 @@ describe('a GET of public data', () => {
 
 describe('an answer that is personal, or that failed,', () => {
   it.each([
-    ['asks who is asking', '{ viewer { id } }'],
-    ['selects what only its owner sees', '{ user(id: $ada) { email } }'],
-    ['selects it in a fragment', '{ user(id: $ada) { ...Own } } fragment Own on User { drafts { data { id } } }'],
-    // Nothing in the document tells: it came out as it ran.
-    ['came upon a draft', '{ post(id: $draft) { id } }'],
-    ['came upon a draft as a node', '{ node(id: $draft) { id } }'],
+    ['selects the viewer', '{ viewer { id } }'],
+    ['selects a field that only its owner may read', '{ user(id: $ada) { email } }'],
+    [
+      'selects such a field in a fragment',
+      '{ user(id: $ada) { ...Own } } fragment Own on User { drafts { data { id } } }',
+    ],
+    // Only the execution finds out.
+    ['reads a draft', '{ post(id: $draft) { id } }'],
+    ['reads a draft as a node', '{ node(id: $draft) { id } }'],
   ])('is not cacheable: it %s', async (_, query) => {
     const { status, headers } = await read(query);
     expect(status).toBe(200);

@@ -5,7 +5,7 @@ import { scratchName } from './support/names.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* What a client accepts, and what it sends: decided before anything runs. */
+/* Media types, encodings and methods are checked before anything runs. */
 
 const server = shareServer();
 
@@ -13,13 +13,13 @@ const json = 'application/json';
 const eventStream = 'text/event-stream';
 
 it.each([
-  // What nobody asks for is plain JSON.
+  // A client that prefers no type gets JSON.
   ['', json],
   ['*/*', json],
   ['application/*', json],
   [json, json],
   [graphqlResponse, graphqlResponse],
-  // The highest weight wins, wherever it stands; of equals the more telling one.
+  // The highest weight wins, in any order; of equal weights, application/graphql-response+json.
   [`${graphqlResponse}, ${json}`, graphqlResponse],
   [`${json}, ${graphqlResponse}`, graphqlResponse],
   [`${graphqlResponse}, ${json};q=0.9`, graphqlResponse],
@@ -35,10 +35,13 @@ it.each([
   [eventStream, eventStream],
   ['text/*', eventStream],
   ['image/png, */*;q=0.1', json],
-  // Names of media types and parameters have no case.
+  // Names of media types and parameters are not case-sensitive.
   ['Application/GraphQL-Response+JSON', graphqlResponse],
   ['APPLICATION/JSON;Q=0.5, text/html', json],
   [`${graphqlResponse};charset=UTF-8`, graphqlResponse],
+  // Other parameters do not matter.
+  [`${json};indent=4`, json],
+  [`${graphqlResponse};profile=x;q=0.5, ${json};q=0.1`, graphqlResponse],
   [`${graphqlResponse} ; q=0.3 , ${json} ; q=0.2`, graphqlResponse],
 ])('Accept: %s is answered with %s', async (accept, type) => {
   const answer = await post(server.postroom, '{ __typename }', { headers: { accept } });

@@ -10,7 +10,7 @@ import { scratchName } from './support/names.ts';
 import { launchForTest, type Postroom, run } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* Which pages may call. */
+/* The origins whose pages may send requests. */
 
 const app = 'https://app.example.org';
 const server = shareServer({ ALLOWED_ORIGINS: `${app}, http://other.example:8080` });
@@ -18,7 +18,7 @@ const server = shareServer({ ALLOWED_ORIGINS: `${app}, http://other.example:8080
 const foreign = [
   'https://evil.example',
   'null',
-  // Exactly, and no part of it.
+  // Origins are compared exactly.
   `${app}.evil.example`,
   'https://evil-app.example.org',
   'https://app.example.org:443',
@@ -180,8 +180,8 @@ describe('the origins of the server', () => {
     ['ALLOWED_ORIGINS', 'https://app.example.org/'],
     ['ALLOWED_ORIGINS', 'https://*.example.org'],
     ['ALLOWED_ORIGINS', `${app},https://App.example.org`],
-  ])('%s=%s is not allowed', (name, value) => {
-    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}=.* is not allowed: `));
+  ])('%s=%s is refused', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+ \\(got ".*"\\)\\.$`));
   });
 
   it('stop the start with one line if they are malformed', async () => {
@@ -191,7 +191,7 @@ describe('the origins of the server', () => {
       PORT: '0',
     });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^postroom: ALLOWED_ORIGINS="\*" is not allowed: .*\n$/);
+    expect(stderr).toMatch(/^postroom: ALLOWED_ORIGINS must be an origin, .* \(got "\*"\)\.\n$/);
   });
 });
 
@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
     return `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
   }
 
-  /** What a page there gets to know of an operation sent from it, by each way it has. */
+  /** The data that a page can read with each kind of request. */
   const tryAll = async ({ graphqlUrl, token }: { graphqlUrl: string; token: string }): Promise<string[]> => {
     const read = async (init: RequestInit, url = graphqlUrl) => {
       try {

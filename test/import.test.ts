@@ -375,7 +375,7 @@ describe('an import that cannot run gives the reason in one line, with status 1'
     Object.assign(archive.settings, { DATABASE_URL: 'mysql://x' });
     expect(await archive.takeFile(file)).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^postroom: DATABASE_URL="mysql:\/\/x" .*\n$/),
+      stderr: expect.stringMatching(/^postroom: DATABASE_URL must be .* \(got "mysql:\/\/x"\)\.\n$/),
     });
     Object.assign(archive.settings, { DATABASE_URL: `sqlite:${file}` });
     expect(await archive.takeFile(file)).toMatchObject({
@@ -386,7 +386,7 @@ describe('an import that cannot run gives the reason in one line, with status 1'
     Object.assign(archive.settings, { DATABASE_URL: `sqlite:${archive.folder}/folder` });
     expect(await archive.takeFile(file)).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^postroom: cannot open .*\n$/),
+      stderr: expect.stringMatching(/^postroom: the database cannot be used: .*folder: .*\n$/),
     });
   });
 

@@ -18,7 +18,7 @@ it('exactly the limit is allowed in a burst, and a request after Retry-After is 
   expect(await postroom.send(query)).toMatchObject({ status: 200 });
 });
 
-it('every answer contains the rest of the rate', async () => {
+it('every answer contains the remaining rate', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '5' });
   await postroom.send(query);
   const { headers } = await postroom.send(query);
@@ -78,7 +78,7 @@ it('over a WebSocket the same rate ends an operation with an error, and the sock
   await client.dispose();
 });
 
-it('who keeps sending documents that are refused is to wait with others that are not known; what is known runs, and for others all', async () => {
+it('an address that keeps sending invalid documents must wait before it sends another new document; cached documents and other addresses are not affected', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '100', TRUST_PROXY: '1' });
   const send = (document: string, address = '192.0.2.1') => {
     const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
@@ -87,7 +87,7 @@ it('who keeps sending documents that are refused is to wait with others that are
   expect((await send(query)).status).toBe(200);
   const statuses: number[] = [];
   let last: Response | undefined;
-  // A slow machine may need more than the eleven that are looked at.
+  // A slow machine may accept more than eleven.
   for (let index = 0; last?.status !== 429; index += 1) {
     last = await send(`{ nothing${index} }`);
     statuses.push(last.status);

@@ -11,7 +11,7 @@ export async function assertAddressFree({ host, port }: Pick<Config, 'host' | 'p
   try {
     await once(server.listen({ host, port }), 'listening');
   } catch (error) {
-    if (isUnknownHost(error)) throw new BadSetting('HOST', host, 'it is an address or a name of this machine');
+    if (isUnknownHost(error)) throw new BadSetting('HOST', host, 'must be an address or a name of this machine');
     throw error;
   }
   server.close();

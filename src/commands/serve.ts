@@ -1,6 +1,5 @@
 import { readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
-import { Output } from '../output.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
 
@@ -20,7 +19,9 @@ export async function serve(args: string[]): Promise<number> {
   const server = await startServer(config, createLog(config.logLevel));
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
-  new Output(1).write(`Postroom is at ${server.url}/graphql
+  // Nobody may read it, or the disk may be full; the server serves nevertheless.
+  process.stdout.on('error', () => {});
+  process.stdout.write(`Postroom is at ${server.url}/graphql
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
   Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'

@@ -24,7 +24,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const implementation = implementations.get(scheme);
   if (!implementation) {
     const allowed = [...implementations.values()].map(({ allowed }) => allowed);
-    throw new BadSetting('DATABASE_URL', url, `it is ${allowed.join(', or ')}`);
+    throw new BadSetting('DATABASE_URL', url, `must be ${allowed.join(', or ')}`);
   }
   return implementation.open(url.slice(scheme.length + 1), options);
 }

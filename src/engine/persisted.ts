@@ -77,7 +77,7 @@ function readDocuments(file: string): Map<string, string> {
   const entries = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? Object.entries(parsed) : [];
   const documents = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   if (documents.length === 0 || documents.length < entries.length) {
-    throw badFile(file, 'it is a JSON file of one object: each key an id, each value a document');
+    throw badFile(file, 'must be a JSON file of one object whose keys are ids and whose values are documents');
   }
   return new Map(documents);
 }
@@ -86,7 +86,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw badFile(file, error instanceof SyntaxError ? 'it does not parse as JSON' : 'it cannot be read');
+    throw badFile(file, error instanceof SyntaxError ? 'must be a JSON file' : 'must be a file that can be read');
   }
 }
 
@@ -95,10 +95,11 @@ function assertFits(schema: GraphQLSchema, text: string, name: string): void {
     const [error] = validate(schema, parse(text));
     if (error) throw error;
   } catch (error) {
-    throw badFile(name, error instanceof Error ? error.message : 'it does not fit the schema');
+    const reason = error instanceof Error ? error.message : String(error);
+    throw badFile(name, `must contain documents that are valid for the schema: ${reason}`);
   }
 }
 
-function badFile(name: string, allowed: string): BadSetting {
-  return new BadSetting('TRUSTED_DOCUMENTS', name, allowed);
+function badFile(name: string, rule: string): BadSetting {
+  return new BadSetting('TRUSTED_DOCUMENTS', name, rule);
 }

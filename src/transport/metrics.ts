@@ -1,75 +1,97 @@
 import type { ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-
-/* https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
-
-export interface Metric {
-  name: string;
-  help: string;
-  type: 'gauge' | 'counter';
-  value: number;
-}
-
-export interface Metrics {
-  /** Answers with the current metrics of this process. */
-  write(response: ServerResponse): void;
-  stop(): void;
-}
+import { Counter, Gauge, Registry } from 'prom-client';
 
 const sampleMs = 20;
 /** The delay metric covers the current window and the one before it. */
 const windowMs = 30_000;
 
-/** `readCounts` returns the metrics of the other parts; the metrics of the process are added. */
-export function createMetrics(readCounts: () => Metric[]): Metrics {
-  const delay = monitorEventLoopDelay({ resolution: sampleMs });
-  delay.enable();
-  let previousP99 = 0;
-  // Reading does not reset the metric, so several collectors may read at different intervals.
-  const rotation = setInterval(() => {
-    previousP99 = delay.percentile(99);
-    delay.reset();
-  }, windowMs).unref();
-  return {
-    write(response) {
-      const delayMs = Math.max(previousP99, delay.percentile(99)) / 1e6 - sampleMs;
-      const text = [...readCounts(), ...readProcess(delayMs)].map(format).join('');
-      response
-        .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' })
-        .end(text);
-    },
-    stop() {
-      clearInterval(rotation);
-      delay.disable();
-    },
-  };
-}
+/**
+ * The metrics of this process. prom-client's default metrics are not used: their delay of the event loop starts again at
+ * each read, so two collectors would falsify each other's values.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #delay = new EventLoopDelay();
 
-function readProcess(delayMs: number): Metric[] {
-  const { rss, heapUsed, external } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return [
-    gauge('process_resident_memory_bytes', 'Memory that the process holds.', rss),
-    gauge('nodejs_heap_size_used_bytes', 'Of it, what JavaScript uses.', heapUsed),
-    gauge('nodejs_external_memory_bytes', 'Of it, buffers that JavaScript uses.', external),
-    counter('process_cpu_seconds_total', 'Time that it has used on processors.', (user + system) / 1e6),
-    gauge(
+  constructor() {
+    this.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+    this.gauge(
+      'nodejs_heap_size_used_bytes',
+      'Used part of the JavaScript heap.',
+      () => process.memoryUsage().heapUsed,
+    );
+    this.gauge('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external);
+    this.counter('process_cpu_seconds_total', 'CPU time, user and system.', readCpuSeconds);
+    this.gauge(
       'nodejs_eventloop_lag_p99_seconds',
       'Delay of the event loop in the last 30 to 60 seconds, 99th percentile.',
-      Math.max(0, delayMs) / 1_000,
-    ),
-  ];
+      () => this.#delay.readP99Seconds(),
+    );
+  }
+
+  /** `read` is called for each collection. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** `read` returns the count since the start of the process. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  /** Answers with the current values. */
+  async write(response: ServerResponse): Promise<void> {
+    const text = await this.#registry.metrics();
+    response.writeHead(200, { 'content-type': this.#registry.contentType, 'cache-control': 'no-store' }).end(text);
+  }
+
+  stop(): void {
+    this.#delay.stop();
+  }
 }
 
-export function gauge(name: string, help: string, value: number): Metric {
-  return { name, help, type: 'gauge', value };
+function readCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }
 
-export function counter(name: string, help: string, value: number): Metric {
-  return { name, help, type: 'counter', value };
-}
+class EventLoopDelay {
+  readonly #histogram = monitorEventLoopDelay({ resolution: sampleMs });
+  #previousP99 = 0;
+  readonly #rotation = setInterval(() => this.#rotate(), windowMs).unref();
 
-function format({ name, help, type, value }: Metric): string {
-  // NaN until something has been measured.
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${Number.isNaN(value) ? 0 : value}\n`;
+  constructor() {
+    this.#histogram.enable();
+  }
+
+  readP99Seconds(): number {
+    const nanoseconds = Math.max(this.#previousP99, this.#histogram.percentile(99));
+    return Math.max(0, nanoseconds / 1e9 - sampleMs / 1_000);
+  }
+
+  #rotate(): void {
+    this.#previousP99 = this.#histogram.percentile(99);
+    this.#histogram.reset();
+  }
+
+  stop(): void {
+    clearInterval(this.#rotation);
+    this.#histogram.disable();
+  }
 }

@@ -11,7 +11,7 @@ import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { UnsentAnswers } from '../../../src/transport/admission/unsent-answers.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
-import { createMetrics } from '../../../src/transport/metrics.ts';
+import { Metrics } from '../../../src/transport/metrics.ts';
 import { resolvers, typeDefs } from '../memory.ts';
 import { announce } from '../subject.ts';
 import { createUnguardedEngine } from '../unguarded-engine.ts';
@@ -50,7 +50,7 @@ const server = createHttpServer(
     config,
     log,
     isReady: async () => true,
-    metrics: createMetrics(() => []),
+    metrics: new Metrics(),
   },
   (_, socket) => socket.destroy(),
 );

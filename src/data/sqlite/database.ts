@@ -119,7 +119,7 @@ function explain(path: string, error: unknown): unknown {
   if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
   const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
   const full = isDiskFull(path) ? ': the disk is full' : '';
-  return new DatabaseUnusable(`cannot use the database ${path}: ${reason}${full}`, { cause: error });
+  return new DatabaseUnusable(`${path}: ${reason}${full}`, { cause: error });
 }
 
 /** Runs a first read: a transaction sees the state of the database at its first read. */

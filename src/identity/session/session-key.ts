@@ -42,11 +42,7 @@ export function loadSessionKeys(file: string): SessionKeys {
   try {
     return parseSessionKeys(pem);
   } catch {
-    throw new BadSetting(
-      'SESSION_KEY',
-      file,
-      'the file must contain an Ed25519 private key in PEM; if there is no file, a key is created',
-    );
+    throw new BadSetting('SESSION_KEY', file, 'must be an Ed25519 private key in PEM; delete the file to create one');
   }
 }
 

@@ -1,19 +1,39 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { parentPort } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import { headers, tabs } from './tabs.ts';
 
+/* Runs in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it. */
+
 export interface Page {
-  html: string;
+  gzip: Uint8Array;
+  /** The length of the uncompressed page, in bytes. */
+  length: number;
+  /** Weak, because it is the same for the compressed and the uncompressed page. */
+  etag: string;
   contentSecurityPolicy: string;
 }
 
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
 
+parentPort?.postMessage(await createPage());
+
 /** GraphiQL as one page that includes the workers of its editors, its fonts, and an unmodified graphql-ws client. */
-export async function createPage(): Promise<Page> {
+async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
   const start = await readFile(new URL('./start.js', import.meta.url), 'utf8');
+  // `start` registers the workers; GraphiQL looks a worker up when it first needs it.
+  const scripts = [js, client, `{${toConstants()}\n${start}}`].map((script) => script.replaceAll(/\r\n?/g, '\n'));
+  const html = Buffer.from(toHtml(scripts));
+  const contentSecurityPolicy = allowOnly(scripts);
+  const etag = `W/"${hash('sha256', `${contentSecurityPolicy}${html}`, 'base64url').slice(0, 22)}"`;
+  return { gzip: gzipSync(html), length: html.length, etag, contentSecurityPolicy };
+}
+
+/** The constants that start.js uses. */
+function toConstants(): string {
   const workers = { editorWorkerService, json: jsonWorker, graphql: graphqlWorker };
   const options = {
     title: 'Postroom',
@@ -22,10 +42,7 @@ export async function createPage(): Promise<Page> {
     defaultHeaders: headers,
     defaultEditorToolsVisibility: 'variables',
   };
-  const parts = `const workers = ${toScript(workers)}, options = ${toScript(options)};`;
-  // `start` registers the workers; GraphiQL looks a worker up when it first needs it.
-  const scripts = [js, client, `{${parts}\n${start}}`].map((script) => script.replaceAll(/\r\n?/g, '\n'));
-  return { html: toHtml(scripts), contentSecurityPolicy: allowOnly(scripts) };
+  return `const workers = ${toScript(workers)}, options = ${toScript(options)};`;
 }
 
 /** A value as a JavaScript expression that cannot close its script element. */
@@ -54,7 +71,7 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 
 /** Allows only these scripts, the styles, fonts and images in the page, its workers, and requests to this server. */
 function allowOnly(scripts: readonly string[]): string {
-  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
   return [
     "default-src 'none'",
     `script-src ${hashes.join(' ')}`,

@@ -4,18 +4,18 @@ import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 import { namesEntityTag } from '../http/entity-tag.ts';
-import type { RenderedPage } from './render.ts';
+import type { Page } from './page.ts';
 
-/** Writes GraphiQL as one page, which loads nothing else and sends only operations. */
+/** Answers with GraphiQL as one page, which loads nothing else and sends only operations. */
 export async function writeGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const page = await findPage();
+  const page = await loadPage();
   const shared = headersOf(page);
   if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
     response.writeHead(304, shared).end();
     return;
   }
   const content = { ...shared, 'content-type': 'text/html; charset=utf-8' };
-  if (takesGzip(request.headers['accept-encoding'])) {
+  if (acceptsGzip(request.headers['accept-encoding'])) {
     response.writeHead(200, { ...content, 'content-encoding': 'gzip', 'content-length': page.gzip.length });
     response.end(request.method === 'HEAD' ? undefined : page.gzip);
     return;
@@ -25,27 +25,24 @@ export async function writeGraphiql(request: IncomingMessage, response: ServerRe
   else await pipeline(createGunzip().end(page.gzip), response);
 }
 
-let rendered: Promise<RenderedPage> | undefined;
+let cached: Promise<Page> | undefined;
 
-function findPage(): Promise<RenderedPage> {
-  rendered ??= render().catch((error) => {
-    rendered = undefined;
+function loadPage(): Promise<Page> {
+  cached ??= createPage().catch((error) => {
+    cached = undefined;
     throw error;
   });
-  return rendered;
+  return cached;
 }
 
-/**
- * Renders in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it.
- */
-async function render(): Promise<RenderedPage> {
-  const worker = new Worker(new URL('./render.ts', import.meta.url));
+async function createPage(): Promise<Page> {
+  const worker = new Worker(new URL('./page.ts', import.meta.url));
   worker.unref();
   const [page] = await once(worker, 'message');
   return page;
 }
 
-function headersOf({ etag, contentSecurityPolicy }: RenderedPage): Record<string, string> {
+function headersOf({ etag, contentSecurityPolicy }: Page): Record<string, string> {
   return {
     etag,
     'cache-control': 'no-cache',
@@ -59,8 +56,8 @@ function headersOf({ etag, contentSecurityPolicy }: RenderedPage): Record<string
 }
 
 /** Whether `Accept-Encoding` allows gzip; a missing header does not. */
-function takesGzip(acceptEncoding = ''): boolean {
-  const codings = acceptEncoding.split(',').map((coding) => coding.replaceAll(/\s/g, '').toLowerCase());
-  const coding = codings.find((one) => /^gzip(;|$)/.test(one)) ?? codings.find((one) => /^\*(;|$)/.test(one));
+function acceptsGzip(acceptEncoding = ''): boolean {
+  const codings = acceptEncoding.toLowerCase().replaceAll(/\s/g, '').split(',');
+  const coding = codings.find((name) => /^gzip(;|$)/.test(name)) ?? codings.find((name) => /^\*(;|$)/.test(name));
   return coding !== undefined && !/;q=0(\.0*)?$/.test(coding);
 }

@@ -1,11 +1,11 @@
-/* Runs in the browser. `workers` and `options` stand before it, and the globals are those of the scripts before it. */
+/* Runs in the browser. page.ts defines `workers` and `options`; the scripts before this one define the other globals. */
 
 const endpoint = new URL(location.pathname, location.origin);
 
-/** GraphiQL's requests, signed in by its Headers editor whichever way they go. */
+/** Sends the requests of GraphiQL, over HTTP or a WebSocket, with the credentials of its Headers editor. */
 function fetcher(request, { headers, documentAST } = {}) {
   const sent = new Headers(headers);
-  // What the editor starts with is no credential yet.
+  // The initial text of the editor has no token.
   if (/^(bearer)?$/i.test(sent.get('authorization') ?? '')) sent.delete('authorization');
   return isSubscription(request, documentAST) ? subscribe(request, sent) : post(request, sent);
 }
@@ -23,18 +23,19 @@ async function post(request, headers) {
   return response.json();
 }
 
-/** Over a socket of its own, which goes on where it was when the server comes back. */
+/** Subscribes over its own WebSocket, which resumes after its last event when the server is back. */
 function subscribe(request, headers) {
   const seen = {};
-  let wasLive = false;
+  let wasConnected = false;
   const client = graphqlWs.createClient({
     url: endpoint.href.replace(/^http/, 'ws'),
     connectionParams: () => ({ authorization: headers.get('authorization') ?? undefined, live: { seen } }),
-    // Bad credentials get no better by waiting; a server that was there comes back. An attempt that fails is no CloseEvent.
-    shouldRetry: ({ code }) => (code === undefined ? wasLive : code !== graphqlWs.CloseCode.Forbidden),
+    // Refused credentials stay refused. A failed attempt to connect has no close code; it is retried if the server was
+    // reached before.
+    shouldRetry: ({ code }) => (code === undefined ? wasConnected : code !== graphqlWs.CloseCode.Forbidden),
     on: {
       connected: () => {
-        wasLive = true;
+        wasConnected = true;
       },
       ping: (_received, payload) => Object.assign(seen, payload?.live),
       message: ({ type, id, payload }) => {
@@ -49,13 +50,13 @@ function subscribe(request, headers) {
   };
 }
 
-/** An event prints as nothing. */
+/** GraphiQL cannot print an event of the browser. */
 function toReadable(fault) {
   if (fault instanceof CloseEvent) return { message: `The WebSocket was closed: ${fault.code} ${fault.reason}` };
   return fault instanceof Event ? { message: 'The WebSocket could not be opened.' } : fault;
 }
 
-/** Apart from what any other GraphiQL keeps for this host and port, whose tabs would stand here otherwise. */
+/** Separates the stored tabs from those of another GraphiQL on the same host and port. */
 const prefix = 'postroom:';
 
 function storedKeys() {
@@ -72,7 +73,7 @@ const storage = {
   },
 };
 
-// On its next start GraphiQL looks for the tab with these headers, which it puts down only when they change.
+// At its next start GraphiQL looks for a tab with the stored headers, which it stores only when they change.
 if (storage.length === 0) storage.setItem('graphiql:headers', options.defaultHeaders);
 
 const workerUrls = Object.fromEntries(
@@ -83,10 +84,10 @@ const workerUrls = Object.fromEntries(
 );
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => workerUrls[label] };
 
-// The operation stays out of the address, which the browser keeps.
+// The operation is not written to the address, because the browser stores addresses.
 const onEditQuery = () => {};
 
-// Tabs that change their width while a font arrives move away under the first click.
+// The tabs change their width when a font is loaded, and would move away from the first click.
 void Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
   YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { ...options, fetcher, storage, onEditQuery });
 });

@@ -13,11 +13,11 @@ const lookAround = `# Welcome to Postroom: users, posts, live rooms.
 #
 # Press the play button, or Ctrl-Enter. A new
 # server is empty: the second tab signs you up,
-# makes a room and writes a post, and the third
-# watches that room live.
+# creates a room and a post, and the third tab
+# shows the events of that room live.
 #
-# Ctrl-Space completes what you type; the top icon
-# on the left opens the documentation.
+# Ctrl-Space completes names. The top icon on
+# the left opens the documentation.
 
 query LookAround {
   viewer { name email }
@@ -37,13 +37,13 @@ query LookAround {
 }
 `;
 
-const signUpAndPost = `# A first post, in three steps: the play button
-# lets you choose one. What each is given stands
-# below, under Variables; change it as you like.
+const signUpAndPost = `# Create a post in three steps. The play button
+# lets you choose a step. The inputs are below,
+# under Variables; change them as you like.
 #
-# 1. SignUp makes an account. Copy the accessToken
-#    of the answer, and paste it under Headers
-#    (below, beside Variables) behind "Bearer ".
+# 1. SignUp creates an account. Copy the
+#    accessToken from the answer, and paste it
+#    under Headers (below), after "Bearer ".
 
 mutation SignUp($account: SignUpInput!) {
   signUp(input: $account) {
@@ -53,9 +53,9 @@ mutation SignUp($account: SignUpInput!) {
   }
 }
 
-# 2. CreateRoom, now that Headers say who you are.
-#    Copy the id of the room, and paste it under
-#    Variables, as "room" of the post.
+# 2. CreateRoom creates a room. Copy its id, and
+#    paste it under Variables, as "room" of the
+#    post.
 
 mutation CreateRoom($room: CreateRoomInput!) {
   createRoom(input: $room) {
@@ -63,8 +63,8 @@ mutation CreateRoom($room: CreateRoomInput!) {
   }
 }
 
-# 3. CreatePost, as often as you like; the first
-#    tab shows what is there now.
+# 3. CreatePost creates a post each time you run
+#    it. The first tab shows the posts.
 
 mutation CreatePost($post: CreatePostInput!) {
   createPost(input: $post) {
@@ -78,8 +78,8 @@ mutation CreatePost($post: CreatePostInput!) {
   }
 }
 
-# The token lasts a day. SignIn answers with a new
-# one, for the account of step 1.
+# The token is valid for a day. SignIn returns a
+# new one for the account of step 1.
 
 mutation SignIn($credentials: SignInInput!) {
   signIn(input: $credentials) {
@@ -89,18 +89,17 @@ mutation SignIn($credentials: SignInInput!) {
 }
 `;
 
-const watchRoom = `# What happens in a room, as it happens, over a
-# WebSocket.
+const watchRoom = `# The events of a room, live over a WebSocket.
 #
-# 1. Paste the id of a room (the tabs before show
-#    some) below, under Variables.
-# 2. Press play: the answer waits for an event.
+# 1. Paste the id of a room under Variables. The
+#    first tab shows the ids of rooms.
+# 2. Press play. The answer waits for events.
 # 3. Open this page in a second window, and run
-#    CreatePost there. In this one, another tab
-#    would end the subscription.
+#    CreatePost there. Another tab in this
+#    window would end the subscription.
 #
-# A token under Headers signs you in here too; no
-# other header goes over the WebSocket.
+# The token under Headers is also used here.
+# Other headers are not sent over the WebSocket.
 
 subscription WatchRoom($room: ID!) {
   roomEvents(room: $room) {

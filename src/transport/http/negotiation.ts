@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export const graphqlResponse = 'application/graphql-response+json';
 export const json = 'application/json';
 export const eventStream = 'text/event-stream';
@@ -16,52 +18,45 @@ export interface Accepted {
 }
 
 const maxRanges = 50;
-const maxCached = 200;
 const maxCachedLength = 500;
-const cached = new Map<string, Accepted>();
+/** Results by header, because clients send only a few different headers. */
+const cached = new LRUCache<string, Accepted>({ max: 200, memoMethod: (accept) => negotiate(accept) });
 
-/**
- * Parses an `Accept` header (RFC 9110, 12.5.1). Results are cached, because clients send only a few different values.
- */
+/** Parses an `Accept` header (RFC 9110, 12.5.1). */
 export function parseAccept(accept = ''): Accepted {
-  const known = cached.get(accept);
-  if (known) return known;
-  const accepted = negotiate(readRanges(accept.trim() || '*/*'));
-  if (accept.length > maxCachedLength) return accepted;
-  if (cached.size >= maxCached) cached.clear();
-  cached.set(accept, accepted);
-  return accepted;
+  return accept.length > maxCachedLength ? negotiate(accept) : cached.memo(accept);
 }
 
 /** The weight of each media range. */
 type Ranges = ReadonlyMap<string, number>;
 
-function negotiate(ranges: Ranges): Accepted {
-  const plain = Math.max(weigh(ranges, graphqlResponse), weigh(ranges, json));
-  const stream = weigh(ranges, eventStream);
-  const prefersStream = stream > plain && (ranges.has(eventStream) || plain === 0);
-  const result = prefersStream ? eventStream : plain > 0 ? choosePlain(ranges) : undefined;
-  return { result, stream: stream > 0, prefersPage: (ranges.get(html) ?? 0) > Math.max(plain, stream) };
+function negotiate(accept: string): Accepted {
+  const ranges = parseRanges(accept.trim() || '*/*');
+  const single = Math.max(weightOf(graphqlResponse, ranges), weightOf(json, ranges));
+  const stream = weightOf(eventStream, ranges);
+  const prefersStream = stream > single && (ranges.has(eventStream) || single === 0);
+  const result = prefersStream ? eventStream : single > 0 ? chooseJson(ranges) : undefined;
+  return { result, stream: stream > 0, prefersPage: (ranges.get(html) ?? 0) > Math.max(single, stream) };
 }
 
-/** A client that does not name application/graphql-response+json, or ranks it lower, may not support it. */
-function choosePlain(ranges: Ranges): MediaType {
-  const own = weigh(ranges, graphqlResponse);
-  const common = weigh(ranges, json);
-  const prefersOwn = ranges.has(graphqlResponse) && own > 0 && own >= common;
-  return common === 0 || prefersOwn ? graphqlResponse : json;
+/** A client that does not name application/graphql-response+json, or prefers JSON to it, may not support it. */
+function chooseJson(ranges: Ranges): MediaType {
+  const graphqlWeight = weightOf(graphqlResponse, ranges);
+  const jsonWeight = weightOf(json, ranges);
+  const prefersGraphql = ranges.has(graphqlResponse) && graphqlWeight > 0 && graphqlWeight >= jsonWeight;
+  return jsonWeight === 0 || prefersGraphql ? graphqlResponse : json;
 }
 
 /** The weight of the most specific matching range. */
-function weigh(ranges: Ranges, type: MediaType): number {
-  return ranges.get(type) ?? ranges.get(`${type.slice(0, type.indexOf('/'))}/*`) ?? ranges.get('*/*') ?? 0;
+function weightOf(type: MediaType, ranges: Ranges): number {
+  return ranges.get(type) ?? ranges.get(type.replace(/\/.*/, '/*')) ?? ranges.get('*/*') ?? 0;
 }
 
-function readRanges(accept: string): Ranges {
+function parseRanges(accept: string): Ranges {
   const ranges = new Map<string, number>();
   for (const range of accept.split(',', maxRanges)) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (isUtf8(parameters)) ranges.set(type, readWeight(parameters));
+    if (isUtf8(parameters)) ranges.set(type, parseWeight(parameters));
   }
   return ranges;
 }
@@ -72,8 +67,8 @@ export function isUtf8(parameters: readonly string[]): boolean {
   return charset === undefined || /^charset=("?)utf-?8\1$/.test(charset);
 }
 
-function readWeight(parameters: readonly string[]): number {
-  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  if (weight === undefined) return 1;
+/** A malformed weight counts as 0. */
+function parseWeight(parameters: readonly string[]): number {
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;
 }

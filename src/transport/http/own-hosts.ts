@@ -27,7 +27,7 @@ export class OwnHosts {
   }
 
   /**
-   * `authority`: a host with an optional port; undefined means not a browser. @throws ClientError MISDIRECTED_REQUEST.
+   * `authority`: a host with an optional port; undefined: the client is not a browser. @throws ClientError MISDIRECTED_REQUEST.
    */
   assertOwn(authority: string | undefined): void {
     if (!this.#isChecked || authority === undefined || authority === this.#latest) return;

@@ -17,7 +17,7 @@ const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
 /** Reads and validates the request line and `Host` (RFC 9112, 3.2). @throws ClientError BAD_REQUEST or URI_TOO_LONG. */
 export function readTarget(request: IncomingMessage): Target {
   const url = request.url ?? '';
-  if (request.httpVersionMajor !== 1) throw new ClientError('BAD_REQUEST', 'The version of HTTP is not known.');
+  if (request.httpVersionMajor !== 1) throw new ClientError('BAD_REQUEST', 'This version of HTTP is not supported.');
   if (url.length > maxLength) throw new ClientError('URI_TOO_LONG', `The URI is longer than ${maxLength} bytes.`);
   assertHost(request);
   if (url.includes('#')) throw badTarget();
