@@ -1,7 +1,5 @@
 import {
-  defaultFieldResolver,
   type ExecutionResult,
-  executeRootSelectionSet,
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
@@ -36,8 +34,7 @@ export function executeCompiled(
   args: ValidatedExecutionArgs,
   options: ExecutionOptions = {},
 ): ExecutionResult | Promise<ExecutionResult> {
-  if (isPlain(args)) return new Execution(args, options).run(() => findPlan(args));
-  return executeRootSelectionSet({ ...args, externalAbortSignal: options.cancellation?.toSignal() });
+  return new Execution(args, options).run(() => findPlan(args));
 }
 
 /** Returns the stream of a subscription's root field, or a result with the errors. */
@@ -48,12 +45,6 @@ export async function subscribeCompiled(args: ValidatedSubscriptionArgs): Promis
     if (!(error instanceof GraphQLError)) throw error;
     return { errors: [error] };
   }
-}
-
-/** Whether the operation uses only the features that plans support. The engine never uses the others. */
-function isPlain({ schema, errorPropagation, fieldResolver, hooks }: ValidatedExecutionArgs): boolean {
-  const isIncremental = schema.getDirective('defer') ?? schema.getDirective('stream');
-  return errorPropagation && fieldResolver === defaultFieldResolver && !hooks && !isIncremental;
 }
 
 /** @throws GraphQLError where a condition at the root is null. */
