@@ -9,7 +9,7 @@ import { yieldWhenDue } from '../../event-loop.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
 import { readArguments } from './arguments.ts';
-import { locate } from './field-errors.ts';
+import { locate, pathOf } from './field-errors.ts';
 import { Fields, isPromise, type MaybePromise, type ObjectValue } from './fields.ts';
 import type { FieldPlan, SelectionPlan } from './plan.ts';
 
@@ -66,7 +66,7 @@ export class Execution {
   /** The stream of a subscription's root field. @throws GraphQLError if there is none. */
   async subscribe({ fields: [plan] }: SelectionPlan): Promise<unknown> {
     if (!plan?.field.subscribe) throw new Error('The subscription has no source.');
-    const path = { prev: undefined, key: plan.responseName, typename: plan.parentType.name };
+    const path = pathOf(plan);
     try {
       const { rootValue, contextValue, variableValues } = this.#args;
       const args = readArguments(plan, variableValues);

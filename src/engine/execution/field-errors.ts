@@ -17,6 +17,10 @@ export class FieldErrors {
   }
 }
 
+export function pathOf({ responseName, parentType }: FieldPlan, parent?: Path): Path {
+  return { prev: parent, key: responseName, typename: parentType.name };
+}
+
 export function locate(error: unknown, { nodes }: FieldPlan, path: Path): GraphQLError {
   return locatedError(error, nodes, toKeys(path));
 }

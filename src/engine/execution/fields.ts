@@ -1,4 +1,5 @@
 import {
+  type GraphQLAbstractType,
   GraphQLError,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -9,7 +10,7 @@ import {
 import { TracelessError } from '../../errors.ts';
 import type { AnswerSize } from '../limits/answer-size.ts';
 import { readArguments } from './arguments.ts';
-import { FieldErrors, locate, type Path } from './field-errors.ts';
+import { FieldErrors, locate, type Path, pathOf } from './field-errors.ts';
 import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -39,47 +40,46 @@ export class Fields {
     this.#size.characters += plan.keysLength;
     this.assertRunning();
     const values: ObjectValue = { ...plan.template };
-    let isPending = false;
+    const pending: string[] = [];
     try {
       for (const field of plan.fields) {
         const value = this.execute(field, source, path);
         values[field.responseName] = value;
-        isPending ||= isPromise(value);
+        if (isPromise(value)) pending.push(field.responseName);
       }
     } catch (error) {
       ignoreRejections(Object.values(values));
       throw error;
     }
-    return isPending ? settleProperties(values) : values;
+    return pending.length > 0 ? settleProperties(values, pending) : values;
   }
 
   /** The field's completed value or a promise of it; null if an error makes it null. @throws GraphQLError. */
   execute(field: FieldPlan, source: unknown, parent?: Path): unknown {
-    const path = { prev: parent, key: field.responseName, typename: field.parentType.name };
-    let value: unknown;
+    let path: Path | undefined;
     try {
-      value = this.#resolve(field, source, path);
+      const own = field.resolve ? undefined : (source as ObjectValue | undefined)?.[field.field.name];
+      if (field.isText && typeof own === 'string') return this.#count(own);
+      path = pathOf(field, parent);
+      return this.#settle(field.completion, this.#resolve(field, source, own, path), field, path);
     } catch (error) {
-      return this.#handle(field.completion, error, field, path);
+      return this.#handle(field.completion, error, field, path ?? pathOf(field, parent));
     }
-    return this.#settle(field.completion, value, field, path);
   }
 
   /** Adds an error for a root field that will not run. */
   refuse(field: FieldPlan, reason: unknown): null {
-    const path = { prev: undefined, key: field.responseName, typename: field.parentType.name };
-    return this.#handle(field.completion, reason, field, path);
+    return this.#handle(field.completion, reason, field, pathOf(field));
   }
 
-  #resolve(field: FieldPlan, source: unknown, path: Path): unknown {
+  #resolve(field: FieldPlan, source: unknown, own: unknown, path: Path): unknown {
+    if (!field.resolve && typeof own !== 'function') return own;
     const { contextValue, variableValues } = this.#args;
-    if (field.resolve) {
-      return field.resolve(source, readArguments(field, variableValues), contextValue, this.createInfo(field, path));
-    }
-    const own = (source as ObjectValue | undefined)?.[field.field.name];
-    return typeof own === 'function'
-      ? own.call(source, readArguments(field, variableValues), contextValue, this.createInfo(field, path))
-      : own;
+    const args = readArguments(field, variableValues);
+    const info = this.createInfo(field, path);
+    return field.resolve
+      ? field.resolve(source, args, contextValue, info)
+      : (own as Method).call(source, args, contextValue, info);
   }
 
   createInfo({ field, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {
@@ -111,12 +111,11 @@ export class Fields {
     }
   }
 
-  async #settleLater(completion: Completion, value: Promise<unknown>, field: FieldPlan, path: Path): Promise<unknown> {
-    try {
-      return await this.#complete(completion, await value, field, path);
-    } catch (error) {
-      return this.#handle(completion, error, field, path);
-    }
+  #settleLater(completion: Completion, value: Promise<unknown>, field: FieldPlan, path: Path): Promise<unknown> {
+    return value.then(
+      (settled) => this.#settle(completion, settled, field, path),
+      (error) => this.#handle(completion, error, field, path),
+    );
   }
 
   #complete(completion: Completion, value: unknown, field: FieldPlan, path: Path): unknown {
@@ -131,15 +130,21 @@ export class Fields {
       case 'list':
         return this.#completeList(completion.item, value, field, path);
       case 'object':
-        return this.select(completion.selectionOf(this.#typeOf(completion, value, field, path)), value, path);
+        return this.select(completion.selectionOf(completion.type), value, path);
+      case 'abstract':
+        return this.select(completion.selectionOf(this.#typeOf(completion.type, value, field, path)), value, path);
     }
   }
 
   #completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
     const coerced: unknown = type.coerceOutputValue(value);
     if (coerced == null) throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
-    this.#size.addLeaf(coerced);
-    return coerced;
+    return this.#count(coerced);
+  }
+
+  #count<Leaf>(leaf: Leaf): Leaf {
+    this.#size.addLeaf(leaf);
+    return leaf;
   }
 
   #completeList(item: Completion, list: unknown, field: FieldPlan, path: Path): MaybePromise<unknown[]> {
@@ -162,8 +167,7 @@ export class Fields {
     return isPending ? Promise.all(values) : values;
   }
 
-  #typeOf({ type }: Completion & { kind: 'object' }, value: unknown, field: FieldPlan, path: Path): GraphQLObjectType {
-    if (isObjectType(type)) return type;
+  #typeOf(type: GraphQLAbstractType, value: unknown, field: FieldPlan, path: Path): GraphQLObjectType {
     const { schema, contextValue } = this.#args;
     const name = type.resolveType?.(value, contextValue, this.createInfo(field, path), type);
     const runtimeType = typeof name === 'string' ? schema.getType(name) : undefined;
@@ -180,6 +184,8 @@ export class Fields {
     return null;
   }
 }
+
+type Method = (this: unknown, args: unknown, context: unknown, info: GraphQLResolveInfo) => unknown;
 
 function getAsyncHelpers(): never {
   throw new Error('The executor does not track work that nothing waits for.');
@@ -198,9 +204,8 @@ function ignoreRejections(values: readonly unknown[]): void {
   for (const value of values) if (isPromise(value)) value.catch(() => {});
 }
 
-async function settleProperties(values: ObjectValue): Promise<ObjectValue> {
-  const names = Object.keys(values);
-  const settled = await Promise.all(Object.values(values));
-  for (const [index, name] of names.entries()) values[name] = settled[index];
+async function settleProperties(values: ObjectValue, pending: readonly string[]): Promise<ObjectValue> {
+  const settled = await Promise.all(pending.map((name) => values[name]));
+  for (const [index, name] of pending.entries()) values[name] = settled[index];
   return values;
 }

@@ -6,13 +6,16 @@ import {
   type GraphQLDirective,
   type GraphQLField,
   type GraphQLFieldResolver,
+  GraphQLID,
   GraphQLIncludeDirective,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLSkipDirective,
+  GraphQLString,
   getDirectiveValues,
+  getNullableType,
   type InlineFragmentNode,
   isAbstractType,
   isLeafType,
@@ -28,13 +31,11 @@ import { orVariablesInvalid } from './arguments.ts';
 export type Completion =
   | { kind: 'leaf'; isNonNull: boolean; type: GraphQLLeafType }
   | { kind: 'list'; isNonNull: boolean; item: Completion }
-  | {
-      kind: 'object';
-      isNonNull: boolean;
-      type: GraphQLObjectType | GraphQLAbstractType;
-      /** Plans the selection for an object type when it is first needed. */
-      selectionOf: (type: GraphQLObjectType) => SelectionPlan;
-    };
+  | { kind: 'object'; isNonNull: boolean; type: GraphQLObjectType; selectionOf: SelectionOf }
+  | { kind: 'abstract'; isNonNull: boolean; type: GraphQLAbstractType; selectionOf: SelectionOf };
+
+/** Plans the selection for an object type when it is first needed. */
+type SelectionOf = (type: GraphQLObjectType) => SelectionPlan;
 
 /** A field of a selection, with all facts that do not depend on the source object. */
 export interface FieldPlan {
@@ -45,6 +46,8 @@ export interface FieldPlan {
   completion: Completion;
   /** Undefined for graphql's default resolver, which reads the source's own property. */
   resolve: GraphQLFieldResolver<unknown, unknown> | undefined;
+  /** Whether a string that is a property of the source is the field's value without any conversion. */
+  isText: boolean;
 }
 
 /** The fields that are selected of one object type. */
@@ -64,6 +67,8 @@ export interface PlannerParts {
   /** Receives the number of planned fields. */
   onPlanned: (fieldCount: number) => void;
 }
+
+const texts = new Set<GraphQLOutputType>([GraphQLString, GraphQLID]);
 
 type Selection = SelectionSetNode['selections'][number];
 type FieldNodes = [FieldNode, ...FieldNode[]];
@@ -139,7 +144,9 @@ export class Planner {
     const field = this.#parts.schema.getField(parentType, nodes[0].name.value);
     if (!field) return undefined;
     const resolve = field.resolve === defaultFieldResolver ? undefined : field.resolve;
-    return { responseName, nodes, field, parentType, completion: this.#planCompletion(field.type, nodes), resolve };
+    const isText = !resolve && texts.has(getNullableType(field.type));
+    const completion = this.#planCompletion(field.type, nodes);
+    return { responseName, nodes, field, parentType, completion, resolve, isText };
   }
 
   #planCompletion(type: GraphQLOutputType, nodes: FieldNodes, isNonNull = false): Completion {
@@ -153,6 +160,7 @@ export class Planner {
       plans.set(objectType, plan);
       return plan;
     };
+    if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
     return { kind: 'object', isNonNull, type, selectionOf };
   }
 }

@@ -7,30 +7,40 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  type InlineFragmentNode,
   isAbstractType,
   isCompositeType,
   isInputObjectType,
   isObjectType,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidatedExecutionArgs,
   valueFromASTUntyped,
 } from 'graphql';
 import { requestError } from '../answer.ts';
-import { costDirectivesOf, weightOf } from './cost-directives.ts';
+import { type CostDefinition, costDefinitionOf, weightOf } from './cost-definition.ts';
 
 /** Returns the cost of an operation. @throws GraphQLError COST_LIMIT_EXCEEDED. */
 export type CostCheck = (args: ValidatedExecutionArgs) => number;
 
 /** Refuses an operation that costs more than `limit`. */
 export function createCostCheck(schema: GraphQLSchema, limit: number): CostCheck {
-  return ({ operation, fragmentDefinitions, variableValues }) => {
-    const root = schema.getRootType(operation.operation);
-    const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
-    const cost = root ? costs.ofSelection(operation.selectionSet, root) : 0;
+  /** The cost of an operation without variables is always the same. */
+  const fixed = new WeakMap<OperationDefinitionNode, number>();
+  return (args) => {
+    const cost = fixed.get(args.operation) ?? costOf(schema, args);
+    if (!args.operation.variableDefinitions?.length) fixed.set(args.operation, cost);
     if (cost > limit) throw requestError('COST_LIMIT_EXCEEDED', `The operation costs ${cost}, more than ${limit}.`);
     return cost;
   };
+}
+
+function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): number {
+  const { operation, fragmentDefinitions, variableValues } = args;
+  const root = schema.getRootType(operation.operation);
+  const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
+  return root ? costs.ofSelection(operation.selectionSet, root) : 0;
 }
 
 const unknownListSize = 10;
@@ -70,21 +80,28 @@ class OperationCost {
     let cost = 0;
     for (const node of this.#collectFields(selectionSet, type)) {
       const field = type.getFields()[node.name.value];
+      const definition = field && costDefinitionOf(field);
       // A separate rule limits introspection.
-      const own = field ? this.#ofField(field, node, type, sized) : 1;
-      const work = field && costDirectivesOf(field).sharedWork;
+      const own = definition ? this.#ofField(definition, node, type, sized) : 1;
+      const work = definition?.sharedWork;
       if (work === undefined) cost += own;
       else shared.set(work, Math.max(shared.get(work) ?? 0, own));
     }
     return cost + total([...shared.values()]);
   }
 
-  #collectFields({ selections }: SelectionSetNode, type: GraphQLObjectType): FieldNode[] {
+  /** The selected fields. A fragment counts once in a selection, however often it is spread there. */
+  #collectFields(
+    { selections }: SelectionSetNode,
+    type: GraphQLObjectType,
+    opened = new Set<FragmentDefinitionNode | InlineFragmentNode>(),
+  ): FieldNode[] {
     return selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments[selection.name.value] : selection;
-      if (!fragment || !this.#applies(fragment.typeCondition?.name.value, type)) return [];
-      return this.#collectFields(fragment.selectionSet, type);
+      if (!fragment || opened.has(fragment) || !this.#applies(fragment.typeCondition?.name.value, type)) return [];
+      opened.add(fragment);
+      return this.#collectFields(fragment.selectionSet, type, opened);
     });
   }
 
@@ -94,24 +111,18 @@ class OperationCost {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
-  #ofField(
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    parent: GraphQLObjectType,
-    sized: Sized | undefined,
-  ): number {
-    const { weight, isList, listSize } = costDirectivesOf(field);
-    const size = this.#sizeOf(field, node);
-    const ownSize = listSize.sizedFields ? unknownListSize : size;
-    const length = !isList ? 1 : sized?.names.includes(field.name) ? sized.size : ownSize;
-    const mutation = parent === this.#schema.getMutationType() ? mutationWeight : 0;
-    const inner = this.#ofChildren(field, node, listSize.sizedFields && { names: listSize.sizedFields, size });
-    return this.#ofArguments(field, node) + this.#ofOffset(field, node) + length * (weight + mutation + inner);
+  #ofField(definition: CostDefinition, node: FieldNode, parent: GraphQLObjectType, sized: Sized | undefined): number {
+    const { field, isList, sizedFields } = definition;
+    const size = this.#sizeOf(definition, node);
+    const ownLength = sizedFields ? unknownListSize : size;
+    const length = !isList ? 1 : sized?.names.includes(field.name) ? sized.size : ownLength;
+    const weight = definition.weight + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
+    const children = this.#ofChildren(definition, node, sizedFields && { names: sizedFields, size });
+    return this.#ofArguments(field, node) + this.#ofOffset(definition, node) + length * (weight + children);
   }
 
   /** An abstract type costs as much as its most expensive member. */
-  #ofChildren(field: GraphQLField<unknown, unknown>, { selectionSet }: FieldNode, sized: Sized | undefined): number {
-    const type = getNamedType(field.type);
+  #ofChildren({ type }: CostDefinition, { selectionSet }: FieldNode, sized: Sized | undefined): number {
     if (!selectionSet || !isCompositeType(type)) return 0;
     if (isObjectType(type)) return this.ofSelection(selectionSet, type, sized);
     const members = this.#schema.getPossibleTypes(type);
@@ -119,31 +130,30 @@ class OperationCost {
   }
 
   /** The largest slicing argument, from a literal, a variable or a default. */
-  #sizeOf(field: GraphQLField<unknown, unknown>, node: FieldNode): number {
-    const { slicingArguments = [], assumedSize = unknownListSize } = costDirectivesOf(field).listSize;
-    const given = slicingArguments.map((name) => this.#readArgument(field, node, name));
+  #sizeOf(definition: CostDefinition, node: FieldNode): number {
+    const { slicingArguments, assumedSize = unknownListSize } = definition;
+    const given = slicingArguments.map((name) => this.#readArgument(definition, node, name));
     const sizes = given.filter((value) => typeof value === 'number');
     return clampSize(sizes.length > 0 ? Math.max(...sizes) : assumedSize);
   }
 
   /** The database skips the items before a page one by one. */
-  #ofOffset(field: GraphQLField<unknown, unknown>, node: FieldNode): number {
-    const { offset } = costDirectivesOf(field);
+  #ofOffset(definition: CostDefinition, node: FieldNode): number {
+    const { offset } = definition;
     if (!offset) return 0;
-    const page = Number(this.#readArgument(field, node, offset.pageArgument));
-    const limit = clampSize(Number(this.#readArgument(field, node, offset.limitArgument)));
+    const page = Number(this.#readArgument(definition, node, offset.pageArgument));
+    const limit = clampSize(Number(this.#readArgument(definition, node, offset.limitArgument)));
     return Math.max(0, Math.floor(((page - 1) * limit) / offset.itemsPerUnit));
   }
 
-  #readArgument(field: GraphQLField<unknown, unknown>, node: FieldNode, name: string): unknown {
+  #readArgument({ defaults }: CostDefinition, node: FieldNode, name: string): unknown {
     const given = node.arguments?.find((argument) => argument.name.value === name)?.value;
-    const value = given && valueFromASTUntyped(given, this.#variables);
-    return value ?? costDirectivesOf(field).defaults[name];
+    return (given && valueFromASTUntyped(given, this.#variables)) ?? defaults[name];
   }
 
-  #ofArguments(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
+  #ofArguments({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
     const costs = given.map(({ name, value }) => {
-      const argument = field.args.find((one) => one.name === name.value);
+      const argument = args.find((one) => one.name === name.value);
       return argument ? costOfInput(argument, valueFromASTUntyped(value, this.#variables)) : 0;
     });
     return total(costs);

@@ -3,6 +3,7 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLNamedOutputType,
   getNamedType,
   getNullableType,
   isCompositeType,
@@ -10,11 +11,13 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 
-/** The facts of a field's definition that its cost depends on. */
-export interface CostDirectives {
+/** What the schema and its cost directives state about a field. */
+export interface CostDefinition extends ListSize {
+  field: GraphQLField<unknown, unknown>;
+  type: GraphQLNamedOutputType;
   weight: number;
   isList: boolean;
-  listSize: { assumedSize?: number; slicingArguments?: string[]; sizedFields?: string[] };
+  slicingArguments: readonly string[];
   /** The name of the work that fields of one object share (`@sharedCost`). */
   sharedWork: string | undefined;
   offset: { pageArgument: string; limitArgument: string; itemsPerUnit: number } | undefined;
@@ -22,30 +25,42 @@ export interface CostDirectives {
   defaults: Readonly<Record<string, unknown>>;
 }
 
-const byField = new WeakMap<GraphQLField<unknown, unknown>, CostDirectives>();
-
-/** The directives of schema.graphql are read once for each field. */
-export function costDirectivesOf(field: GraphQLField<unknown, unknown>): CostDirectives {
-  const known = byField.get(field) ?? readDirectives(field);
-  byField.set(field, known);
-  return known;
-}
-
-function readDirectives(field: GraphQLField<unknown, unknown>): CostDirectives {
-  const type = getNamedType(field.type);
-  const weight = readDirective<Weight>(field, 'cost') ?? readDirective<Weight>(type, 'cost');
-  return {
-    weight: Number(weight?.weight ?? (isCompositeType(type) ? 1 : 0)),
-    isList: isListType(getNullableType(field.type)),
-    listSize: readDirective(field, 'listSize') ?? {},
-    sharedWork: readDirective<{ work: string }>(field, 'sharedCost')?.work,
-    offset: readDirective(field, 'offsetCost'),
-    defaults: Object.fromEntries(field.args.map((argument) => [argument.name, readDefault(argument)])),
-  };
+interface ListSize {
+  assumedSize?: number;
+  slicingArguments?: readonly string[];
+  sizedFields?: readonly string[];
 }
 
 interface Weight {
   weight: string;
+}
+
+const definitions = new WeakMap<GraphQLField<unknown, unknown>, CostDefinition>();
+
+/** Reads the directives of a field once. */
+export function costDefinitionOf(field: GraphQLField<unknown, unknown>): CostDefinition {
+  let definition = definitions.get(field);
+  if (!definition) {
+    definition = readDefinition(field);
+    definitions.set(field, definition);
+  }
+  return definition;
+}
+
+function readDefinition(field: GraphQLField<unknown, unknown>): CostDefinition {
+  const type = getNamedType(field.type);
+  const weight = readDirective<Weight>(field, 'cost') ?? readDirective<Weight>(type, 'cost');
+  return {
+    field,
+    type,
+    weight: Number(weight?.weight ?? (isCompositeType(type) ? 1 : 0)),
+    isList: isListType(getNullableType(field.type)),
+    slicingArguments: [],
+    ...readDirective<ListSize>(field, 'listSize'),
+    sharedWork: readDirective<{ work: string }>(field, 'sharedCost')?.work,
+    offset: readDirective(field, 'offsetCost'),
+    defaults: Object.fromEntries(field.args.map((argument) => [argument.name, readDefault(argument)])),
+  };
 }
 
 /** The weight of an argument or an input field. */
