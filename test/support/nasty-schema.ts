@@ -208,8 +208,13 @@ export class World {
       return;
     }
     const method = this.dice(`${place} form`).chance(25) ? this.#createMethod(field, place) : undefined;
-    // Each access creates a new promise, because two fields that share a promise would race.
-    Object.defineProperty(object, field.name, { get: () => method ?? this.value(field.type, place) });
+    // A row has the same value at each access.
+    let value: { is: unknown } | undefined;
+    const get = () => {
+      value ??= { is: method ?? this.#caught(field.type, place) };
+      return value.is;
+    };
+    Object.defineProperty(object, field.name, { get });
   }
 
   #createMethod(field: GraphQLField<unknown, unknown>, place: string) {

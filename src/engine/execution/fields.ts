@@ -39,10 +39,11 @@ export class Fields {
   select(plan: SelectionPlan, source: unknown, path: Path | undefined): MaybePromise<ObjectValue> {
     this.#size.characters += plan.keysLength;
     this.assertRunning();
-    const values: ObjectValue = { ...plan.template };
+    const read = plan.read(source, this.#size);
+    const values: ObjectValue = read ?? { ...plan.template };
     const pending: string[] = [];
     try {
-      for (const field of plan.fields) {
+      for (const field of read ? plan.unread : plan.fields) {
         const value = this.execute(field, source, path);
         values[field.responseName] = value;
         if (isPromise(value)) pending.push(field.responseName);
@@ -56,14 +57,11 @@ export class Fields {
 
   /** The field's completed value or a promise of it; null if an error makes it null. @throws GraphQLError. */
   execute(field: FieldPlan, source: unknown, parent?: Path): unknown {
-    let path: Path | undefined;
+    const path = pathOf(field, parent);
     try {
-      const own = field.resolve ? undefined : (source as ObjectValue | undefined)?.[field.field.name];
-      if (field.isText && typeof own === 'string') return this.#count(own);
-      path = pathOf(field, parent);
-      return this.#settle(field.completion, this.#resolve(field, source, own, path), field, path);
+      return this.#settle(field.completion, this.#resolve(field, source, path), field, path);
     } catch (error) {
-      return this.#handle(field.completion, error, field, path ?? pathOf(field, parent));
+      return this.#handle(field.completion, error, field, path);
     }
   }
 
@@ -72,14 +70,15 @@ export class Fields {
     return this.#handle(field.completion, reason, field, pathOf(field));
   }
 
-  #resolve(field: FieldPlan, source: unknown, own: unknown, path: Path): unknown {
-    if (!field.resolve && typeof own !== 'function') return own;
+  #resolve(field: FieldPlan, source: unknown, path: Path): unknown {
+    const resolve = field.resolve ?? (source as ObjectValue | undefined)?.[field.field.name];
+    if (typeof resolve !== 'function') return resolve;
     const { contextValue, variableValues } = this.#args;
     const args = readArguments(field, variableValues);
     const info = this.createInfo(field, path);
     return field.resolve
       ? field.resolve(source, args, contextValue, info)
-      : (own as Method).call(source, args, contextValue, info);
+      : resolve.call(source, args, contextValue, info);
   }
 
   createInfo({ field, nodes, parentType }: FieldPlan, path: Path): GraphQLResolveInfo {
@@ -139,12 +138,8 @@ export class Fields {
   #completeLeaf(type: GraphQLLeafType, value: unknown): unknown {
     const coerced: unknown = type.coerceOutputValue(value);
     if (coerced == null) throw new Error(`Expected \`${type.name}.coerceOutputValue\` to return non-nullable value.`);
-    return this.#count(coerced);
-  }
-
-  #count<Leaf>(leaf: Leaf): Leaf {
-    this.#size.addLeaf(leaf);
-    return leaf;
+    this.#size.addLeaf(coerced);
+    return coerced;
   }
 
   #completeList(item: Completion, list: unknown, field: FieldPlan, path: Path): MaybePromise<unknown[]> {
@@ -184,8 +179,6 @@ export class Fields {
     return null;
   }
 }
-
-type Method = (this: unknown, args: unknown, context: unknown, info: GraphQLResolveInfo) => unknown;
 
 function getAsyncHelpers(): never {
   throw new Error('The executor does not track work that nothing waits for.');

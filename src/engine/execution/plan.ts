@@ -25,7 +25,9 @@ import {
   type SelectionSetNode,
   typeFromAST,
 } from 'graphql';
+import type { AnswerSize } from '../limits/answer-size.ts';
 import { orVariablesInvalid } from './arguments.ts';
+import { compileReader, type Reader } from './reader.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -50,13 +52,36 @@ export interface FieldPlan {
   isText: boolean;
 }
 
+/** The number of objects after which a Reader is compiled, because many documents run only once. */
+const compiledAfter = 2;
+
 /** The fields that are selected of one object type. */
-export interface SelectionPlan {
-  fields: readonly FieldPlan[];
+export class SelectionPlan {
+  readonly fields: readonly FieldPlan[];
+  /** The fields whose values `read` leaves undefined. */
+  readonly unread: readonly FieldPlan[];
   /** The answer's object without values, to be copied. Its keys, also `__proto__`, are properties of its own. */
-  template: Readonly<Record<string, unknown>>;
+  readonly template: Readonly<Record<string, unknown>>;
   /** The characters of the object's braces, keys, colons and commas in JSON. */
-  keysLength: number;
+  readonly keysLength: number;
+  #reader: Reader | undefined;
+  #objects = 0;
+
+  constructor(fields: readonly FieldPlan[]) {
+    this.fields = fields;
+    this.unread = fields.filter(({ isText }) => !isText);
+    this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
+    this.keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
+  }
+
+  /** The answer's object with the texts of the row, if a Reader can create it. */
+  read(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
+    if (this.#reader) return this.#reader(row, size);
+    this.#objects += 1;
+    const isDue = this.#objects > compiledAfter && this.unread.length < this.fields.length;
+    if (isDue) this.#reader = compileReader(this.fields);
+    return undefined;
+  }
 }
 
 export interface PlannerParts {
@@ -87,9 +112,7 @@ export class Planner {
     for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
     this.#parts.onPlanned(fields.length);
-    const template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
-    const keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
-    return { fields, template, keysLength };
+    return new SelectionPlan(fields);
   }
 
   /** https://spec.graphql.org/draft/#CollectFields() */
