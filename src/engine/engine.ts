@@ -50,7 +50,7 @@ export function createEngine(parts: EngineParts): Engine {
       useDocumentRules({
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
-        checkSize: checkExpanded,
+        checkSize: (_schema, document) => checkExpanded(document),
         checks: [createDepthCheck(config.limits)],
       }),
     ],

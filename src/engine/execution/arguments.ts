@@ -1,9 +1,12 @@
-import { GraphQLError, getArgumentValues, type VariableValues } from 'graphql';
+import { type FieldNode, GraphQLError, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
 import { requestError } from '../answer.ts';
-import type { FieldPlan } from './plan.ts';
 
 /** @throws GraphQLError VARIABLES_INVALID if a variable's value is not allowed for the argument. */
-export function readArguments({ field, nodes: [node] }: FieldPlan, variables: VariableValues): Record<string, unknown> {
+export function readArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: VariableValues,
+): Record<string, unknown> {
   return field.args.length === 0 ? {} : orVariablesInvalid(() => getArgumentValues(field, node, variables));
 }
 

@@ -10,7 +10,7 @@ import type { Cancellation } from '../cancellation.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
 import { readArguments } from './arguments.ts';
 import { locate, pathOf } from './field-errors.ts';
-import { Fields, isPromise, type MaybePromise, type ObjectValue } from './fields.ts';
+import { FieldExecutor, isPromise, type MaybePromise, type ObjectValue } from './field-executor.ts';
 import type { FieldPlan, SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
@@ -30,7 +30,7 @@ export interface ExecutionOptions {
  */
 export class Execution {
   readonly #args: ValidatedExecutionArgs;
-  readonly #fields: Fields;
+  readonly #fields: FieldExecutor;
   readonly #cancellation: Cancellation | undefined;
   readonly #size: AnswerSize;
   readonly #isSerial: boolean;
@@ -41,7 +41,7 @@ export class Execution {
     this.#args = args;
     this.#cancellation = cancellation;
     this.#size = size ?? new AnswerSize(Number.POSITIVE_INFINITY);
-    this.#fields = new Fields(args, this.#size);
+    this.#fields = new FieldExecutor(args, this.#size);
     this.#isSerial = isSerial || args.operation.operation === OperationTypeNode.MUTATION;
   }
 
@@ -69,7 +69,7 @@ export class Execution {
     const path = pathOf(plan);
     try {
       const { rootValue, contextValue, variableValues } = this.#args;
-      const args = readArguments(plan, variableValues);
+      const args = readArguments(plan.field, plan.nodes[0], variableValues);
       return await plan.field.subscribe(rootValue, args, contextValue, this.#fields.createInfo(plan, path));
     } catch (error) {
       throw locate(error, plan, path);

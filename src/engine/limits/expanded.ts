@@ -1,6 +1,5 @@
-import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
+import { type DocumentNode, type GraphQLError, Kind, type SelectionSetNode } from 'graphql';
 import { requestError } from '../answer.ts';
-import type { DocumentCheck } from '../documents.ts';
 import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /**
@@ -16,7 +15,7 @@ const maxFieldPairs = 5_000;
  * Limits the size with all fragments spread, and the pairs of fields that would have to be merged. It runs before the
  * document is known to be valid.
  */
-export const checkExpanded: DocumentCheck = (_schema, document) => {
+export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
   const exceeds = (limit: number, what: string) => [
     requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
   ];
@@ -27,7 +26,7 @@ export const checkExpanded: DocumentCheck = (_schema, document) => {
   // graphql's own rule reports the cycle.
   if (isCyclic || countFieldPairs(document, fragments) <= maxFieldPairs) return [];
   return exceeds(maxFieldPairs, 'pairs of fields of one name to merge');
-};
+}
 
 function fragmentsOf({ definitions }: DocumentNode): Fragments {
   return new Map(

@@ -17,7 +17,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export type ObjectValue = Record<string, unknown>;
 
 /** Executes the planned fields of one operation. It reads each object's fields at once, and waits for none of them. */
-export class Fields {
+export class FieldExecutor {
   readonly errors = new FieldErrors();
   /** The answer is complete or no longer needed: no further resolver is called. */
   isOver = false;
@@ -74,7 +74,7 @@ export class Fields {
     const resolve = field.resolve ?? (source as ObjectValue | undefined)?.[field.field.name];
     if (typeof resolve !== 'function') return resolve;
     const { contextValue, variableValues } = this.#args;
-    const args = readArguments(field, variableValues);
+    const args = readArguments(field.field, field.nodes[0], variableValues);
     const info = this.createInfo(field, path);
     return field.resolve
       ? field.resolve(source, args, contextValue, info)
