@@ -36,12 +36,6 @@ export class Cancellation {
     if (this.#listeners?.delete(listener) && this.#listeners.size === 0) this.#listeners = undefined;
   }
 
-  toSignal(): AbortSignal {
-    const controller = new AbortController();
-    this.listen(() => controller.abort(this.reason));
-    return controller.signal;
-  }
-
   /** Settles as `work` does. If it is cancelled before a commit, it rejects with the reason instead. */
   race<T>(work: Promise<T>, { onCancel = ignore, dispose = ignore }: RaceOptions<T> = {}): Promise<T> {
     return new Promise((resolve, reject) => {

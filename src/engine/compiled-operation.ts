@@ -10,7 +10,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { RequestErrors, requestError } from './answer.ts';
-import { type Cost, compileCost } from './limits/cost.ts';
+import { costOf } from './limits/cost.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 
@@ -27,7 +27,8 @@ export class CompiledOperation {
   /** Whether the operation selects only `signUp` and `signIn`. */
   readonly isSigningIn: boolean;
   readonly #args: ValidatedExecutionArgs;
-  readonly #cost: Cost;
+  /** Undefined if the cost depends on variables. */
+  readonly #fixedCost: number | undefined;
 
   /** @throws GraphQLError OPERATION_NOT_FOUND. */
   constructor(schema: GraphQLSchema, document: DocumentNode, name: string | undefined, hideSuggestions: boolean) {
@@ -35,7 +36,7 @@ export class CompiledOperation {
     if (!operation) throw requestError('OPERATION_NOT_FOUND');
     this.type = operation.operation;
     this.#args = createArgs(schema, document, operation, hideSuggestions);
-    this.#cost = compileCost(schema, document, operation);
+    this.#fixedCost = operation.variableDefinitions?.length ? undefined : costOf(schema, this.#args);
     this.fields = inspectFields(this.#args);
     const isSubscription = this.type === OperationTypeNode.SUBSCRIPTION;
     this.subscription = isSubscription ? findSubscriptionTraits(document, operation) : undefined;
@@ -53,9 +54,9 @@ export class CompiledOperation {
     return { ...this.#args, variableValues, rawVariableValues: variables };
   }
 
-  /** The cost with these coerced variables. */
-  costOf({ variableValues }: ValidatedExecutionArgs): number {
-    return this.#cost(variableValues.coerced);
+  /** The cost of an execution with these arguments. */
+  costOf(args: ValidatedExecutionArgs): number {
+    return this.#fixedCost ?? costOf(args.schema, args);
   }
 }
 

@@ -11,7 +11,8 @@ import { Documents } from './documents.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { createDepthCheck } from './limits/depth.ts';
-import { checkExpanded, createSourceCheck } from './limits/document.ts';
+import { createSourceCheck } from './limits/document.ts';
+import { checkExpanded } from './limits/expanded.ts';
 import { createRateLimit, RateLimited } from './limits/rate.ts';
 import { RefusalLimit } from './limits/refusals.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
@@ -92,7 +93,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
       useDocumentRules({
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
-        checkSize: checkExpanded,
+        checkSize: (_schema, document) => checkExpanded(document),
         checks: [createDepthCheck(config.limits)],
       }),
     ],

@@ -23,11 +23,14 @@ export function formatError(error: GraphQLError) {
   return { ...rest, message: unquote(message), cause: error.originalError?.name };
 }
 
-/** Three messages of graphql quote the value that a resolver returned; Postroom's messages leave it out. */
+/**
+ * One message of graphql quotes the value that a resolver returned; Postroom's message leaves it out. Postroom has one
+ * message for each wrong type of a value, and accepts only arrays as lists.
+ */
 function unquote(message: string): string {
   return message
-    .replace(/( but got): .*\.$/s, '$1 another.')
-    .replace(/ with value .*, received ".*", which/s, ' with a value which')
+    .replace(/^(Abstract type|Runtime Object type) ".*$/s, 'The type of the value is wrong.')
+    .replace(/^Expected Iterable, but did not find one for/, 'Expected an array for')
     .replace(
       /coerceOutputValue\(.*\)` to return non-nullable value, .*$/s,
       'coerceOutputValue` to return non-nullable value.',

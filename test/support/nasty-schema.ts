@@ -20,19 +20,16 @@ import {
 import { Ticking } from './ticking.ts';
 
 /*
- * A schema whose resolvers do everything that a resolver can do, right or wrong. The behaviour of each depends only on
- * a seed and its path.
+ * A schema whose resolvers return values, promises and arrays of them, right or wrong. The behaviour of each depends only
+ * on a seed and its path.
  */
 
 const typeDefs = /* GraphQL */ `
   "Fails on some values, on the way in and on the way out."
   scalar Odd
   enum Mood { HAPPY SAD TIRED }
-  "Its type by resolveType, at once or later."
   interface Being { id: ID! name: String friend: Being friends: [Being!] mood: Mood }
-  "Its type by __typename or isTypeOf."
   interface Named { name: String nickname(of: String): String! }
-  "Its type by resolveType, at once or later."
   union Pet = Cat | Dog | Ghost
   type Cat implements Being & Named {
     id: ID! name: String nickname(of: String): String! friend: Being friends: [Being!] mood: Mood
@@ -128,8 +125,7 @@ export class World {
 
   #later<T>(dice: Dice, make: () => T): Promise<T> {
     if (!this.#options.isOrdered) return dice.chance(50) ? Promise.resolve().then(make) : (async () => make())();
-    const promise = this.ticking.promise(dice.below(2 ** 31), make);
-    return dice.chance(15) ? thenable(promise) : promise;
+    return this.ticking.promise(dice.below(2 ** 31), make);
   }
 
   isFault(dice: Dice): boolean {
@@ -169,29 +165,7 @@ export class World {
 
   #list(type: GraphQLOutputType, place: string, dice: Dice): unknown {
     const length = dice.below(4);
-    const items = (function* (world: World) {
-      for (let index = 0; index < length; index += 1) yield world.value(type, `${place}.${index}`);
-      if (world.isFault(dice)) throw createError(place, dice);
-    })(this);
-    switch (dice.below(6)) {
-      case 0:
-        return items;
-      case 1:
-        return this.#asyncItems(type, place, length);
-      case 2:
-        return new Set(Array.from({ length }, (_, index) => lookAfter(this.#caught(type, `${place}.${index}`))));
-      default:
-        return Array.from({ length }, (_, index) => this.#caught(type, `${place}.${index}`));
-    }
-  }
-
-  async *#asyncItems(type: GraphQLOutputType, place: string, length: number): AsyncGenerator<unknown> {
-    for (let index = 0; index < length; index += 1) {
-      const dice = this.dice(`${place} item ${index}`);
-      if (this.#options.isOrdered) await this.ticking.promise(dice.below(2 ** 31), () => undefined);
-      if (this.isFault(dice)) throw createError(place, dice);
-      yield await this.#caughtLater(type, `${place}.${index}`);
-    }
+    return Array.from({ length }, (_, index) => this.#caught(type, `${place}.${index}`));
   }
 
   /** An error is returned as the item, because an error thrown here would fail the whole list. */
@@ -199,14 +173,6 @@ export class World {
     try {
       const value = this.value(type, place);
       return /\.\d+\.\d+$/.test(place) ? lookAfter(value) : value;
-    } catch (error) {
-      return error;
-    }
-  }
-
-  async #caughtLater(type: GraphQLOutputType, place: string): Promise<unknown> {
-    try {
-      return await this.value(type, place);
     } catch (error) {
       return error;
     }
@@ -227,7 +193,6 @@ export class World {
     if (!isObjectType(runtimeType)) throw new Error(`There is no type ${kind}.`);
     const object: Record<string, unknown> = dice.chance(10) ? (Object.assign(() => place, {}) as never) : {};
     Object.defineProperty(object, thing, { value: { kind, place } });
-    if (dice.chance(40)) object['__typename'] = this.isFault(dice) ? dice.oneOf(['Toy', 'Nothing', 'Being', 7]) : kind;
     for (const field of Object.values(runtimeType.getFields()))
       this.#defineField(object, field, `${place}.${field.name}`);
     return object;
@@ -243,8 +208,13 @@ export class World {
       return;
     }
     const method = this.dice(`${place} form`).chance(25) ? this.#createMethod(field, place) : undefined;
-    // Each access creates a new promise, because two fields that share a promise would race.
-    Object.defineProperty(object, field.name, { get: () => method ?? this.value(field.type, place) });
+    // A row has the same value at each access.
+    let value: { is: unknown } | undefined;
+    const get = () => {
+      value ??= { is: method ?? this.#caught(field.type, place) };
+      return value.is;
+    };
+    Object.defineProperty(object, field.name, { get });
   }
 
   #createMethod(field: GraphQLField<unknown, unknown>, place: string) {
@@ -268,16 +238,11 @@ function thingOf(value: unknown): { kind: string; place: string } {
 }
 
 /**
- * The executors may leave promises in a nested list or in a set without a handler, so their creator handles rejections.
+ * The executors may leave promises in a nested list without a handler, so their creator handles rejections.
  */
 function lookAfter(value: unknown): unknown {
   Promise.resolve(value).catch(() => {});
   return value;
-}
-
-function thenable<T>(promise: Promise<T>): Promise<T> {
-  // biome-ignore lint/suspicious/noThenProperty: graphql takes whatever has one for a promise.
-  return { then: promise.then.bind(promise) } as Promise<T>;
 }
 
 function createError(place: string, dice: Dice): unknown {
@@ -320,7 +285,6 @@ function pathOf({ path }: GraphQLResolveInfo): string {
 
 /** All the information that a resolver receives about its field. */
 function describe(info: GraphQLResolveInfo): string {
-  const helpers = info.getAsyncHelpers();
   return JSON.stringify([
     pathOf(info),
     info.fieldName,
@@ -332,8 +296,6 @@ function describe(info: GraphQLResolveInfo): string {
     info.operation.loc?.start,
     typeof info.rootValue,
     info.schema === schema,
-    info.getAbortSignal()?.aborted,
-    [typeof helpers.promiseAll, typeof helpers.track],
   ]);
 }
 
@@ -382,35 +344,21 @@ function createNastySchema(): GraphQLSchema {
       const form = forms[count % (field.name.startsWith('info') ? 3 : forms.length)];
       if (form && (isRoot || count % 3 === 0)) field.resolve = form(field) as GraphQLFieldResolver<unknown, unknown>;
     }
-    if (type.name === 'Cat' || type.name === 'Dog' || type.name === 'Ghost') {
-      type.isTypeOf = (value, context, info) => isOfType(type.name, value, context as World, info);
-    }
   }
-  for (const name of ['Being', 'Pet']) {
+  for (const name of ['Being', 'Named', 'Pet']) {
     const type = built.getType(name);
-    if (isAbstractType(type)) type.resolveType = (value, world, info) => resolveType(value, world as World, info);
+    if (isAbstractType(type)) type.resolveType = (value, world) => resolveType(value, world as World);
   }
   defineOdd(built);
   return built;
 }
 
-function isOfType(name: string, value: unknown, world: World, info: GraphQLResolveInfo): boolean | Promise<boolean> {
+function resolveType(value: unknown, world: World): string {
   const { kind, place } = thingOf(value);
-  const dice = world.dice(`isTypeOf ${name} ${place} ${pathOf(info)}`);
-  return world.perhapsLater(dice, () => {
-    if (dice.below(20) === 0 && world.isFault(dice)) throw createError(place, dice);
-    return kind === name;
-  });
-}
-
-function resolveType(value: unknown, world: World, info: GraphQLResolveInfo): string | Promise<string> {
-  const { kind, place } = thingOf(value);
-  const dice = world.dice(`resolveType ${place} ${pathOf(info)}`);
-  return world.perhapsLater(dice, () => {
-    if (!world.isFault(dice)) return kind;
-    if (dice.chance(30)) throw createError(place, dice);
-    return dice.oneOf<unknown>(['Toy', 'Mood', 'Nothing', 'Being', undefined, null, 7]) as string;
-  });
+  const dice = world.dice(`resolveType ${place}`);
+  if (!world.isFault(dice)) return kind;
+  if (dice.chance(30)) throw createError(place, dice);
+  return dice.oneOf<unknown>(['Toy', 'Mood', 'Nothing', 'Being', undefined, null, 7]) as string;
 }
 
 function defineOdd(built: GraphQLSchema): void {

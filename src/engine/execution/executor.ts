@@ -1,12 +1,4 @@
-import {
-  defaultFieldResolver,
-  type ExecutionResult,
-  executeRootSelectionSet,
-  Kind,
-  type OperationDefinitionNode,
-  type ValidatedExecutionArgs,
-  visit,
-} from 'graphql';
+import { type ExecutionResult, Kind, type OperationDefinitionNode, type ValidatedExecutionArgs, visit } from 'graphql';
 import { Execution, type ExecutionOptions } from './execution.ts';
 import { Planner, type SelectionPlan } from './plan.ts';
 
@@ -31,8 +23,7 @@ export class Executor {
 
   /** @throws the cancellation's reason, if it is cancelled. */
   execute(args: ValidatedExecutionArgs, options: ExecutionOptions = {}): ExecutionResult | Promise<ExecutionResult> {
-    if (isPlain(args)) return new Execution(args, options).run(() => this.#findPlan(args));
-    return executeRootSelectionSet({ ...args, externalAbortSignal: options.cancellation?.toSignal() });
+    return new Execution(args, options).run(() => this.#findPlan(args));
   }
 
   /** Returns what the resolver of a subscription's root field returns. @throws GraphQLError. */
@@ -74,12 +65,6 @@ export class Executor {
     };
     return new Planner({ schema, fragments, conditions, onPlanned }).planSelection(type, [operation.selectionSet]);
   }
-}
-
-/** Whether the operation uses only the features that plans support. The engine never uses the others. */
-function isPlain({ schema, errorPropagation, fieldResolver, hooks }: ValidatedExecutionArgs): boolean {
-  const isIncremental = schema.getDirective('defer') ?? schema.getDirective('stream');
-  return errorPropagation && fieldResolver === defaultFieldResolver && !hooks && !isIncremental;
 }
 
 /** The names of the variables that decide which fields are selected. */

@@ -6,13 +6,16 @@ import {
   type GraphQLDirective,
   type GraphQLField,
   type GraphQLFieldResolver,
+  GraphQLID,
   GraphQLIncludeDirective,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLSkipDirective,
+  GraphQLString,
   getDirectiveValues,
+  getNullableType,
   type InlineFragmentNode,
   isAbstractType,
   isLeafType,
@@ -23,99 +26,61 @@ import {
   typeFromAST,
 } from 'graphql';
 import type { AnswerSize } from '../limits/answer-size.ts';
-import { type ArgumentsPlan, orVariablesInvalid, planArguments } from './arguments.ts';
-import { compileReader, countSimple, type PartlyRead, type Reader } from './reader.ts';
+import { orVariablesInvalid } from './arguments.ts';
+import { compileReader, type Reader } from './reader.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
   | { kind: 'leaf'; isNonNull: boolean; type: GraphQLLeafType }
   | { kind: 'list'; isNonNull: boolean; item: Completion }
-  | { kind: 'object'; isNonNull: boolean; selection: PlannedSelection }
-  | {
-      kind: 'abstract';
-      isNonNull: boolean;
-      type: GraphQLAbstractType;
-      selectionOf: (type: GraphQLObjectType) => SelectionPlan;
-    };
+  | { kind: 'object'; isNonNull: boolean; type: GraphQLObjectType; selectionOf: SelectionOf }
+  | { kind: 'abstract'; isNonNull: boolean; type: GraphQLAbstractType; selectionOf: SelectionOf };
+
+/** Plans the selection for an object type when it is first needed. */
+type SelectionOf = (type: GraphQLObjectType) => SelectionPlan;
 
 /** A field of a selection, with all facts that do not depend on the source object. */
 export interface FieldPlan {
   responseName: string;
-  nodes: readonly FieldNode[];
+  nodes: readonly [FieldNode, ...FieldNode[]];
   field: GraphQLField<unknown, unknown>;
   parentType: GraphQLObjectType;
   completion: Completion;
   /** Undefined for graphql's default resolver, which reads the source's own property. */
   resolve: GraphQLFieldResolver<unknown, unknown> | undefined;
-  arguments: ArgumentsPlan;
+  /** Whether a string that is a property of the source is the field's value without any conversion. */
+  isText: boolean;
 }
 
+/** The number of objects after which a Reader is compiled, because many documents run only once. */
+const compiledAfter = 2;
+
+/** The fields that are selected of one object type. */
 export class SelectionPlan {
-  readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** The answer's object without values: its keys in order, to be copied. */
+  /** The fields whose values `read` leaves undefined. */
+  readonly unread: readonly FieldPlan[];
+  /** The answer's object without values, to be copied. Its keys, also `__proto__`, are properties of its own. */
   readonly template: Readonly<Record<string, unknown>>;
   /** The characters of the object's braces, keys, colons and commas in JSON. */
   readonly keysLength: number;
-  /** The fields whose values `read` leaves undefined. */
-  readonly unread: readonly FieldPlan[];
-  /** Whether `read` creates the complete object. */
-  readonly isPlain: boolean;
-  readonly #hasSimple: boolean;
   #reader: Reader | undefined;
-  #firstExecution: number | undefined;
-  #partlyRead: PartlyRead | undefined;
+  #objects = 0;
 
-  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
-    this.type = type;
+  constructor(fields: readonly FieldPlan[]) {
     this.fields = fields;
+    this.unread = fields.filter(({ isText }) => !isText);
     this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
     this.keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
-    const simple = countSimple(fields);
-    this.#hasSimple = simple > 0;
-    this.unread = fields.slice(simple);
-    this.isPlain = this.unread.length === 0 && !type.isTypeOf;
   }
 
-  /**
-   * Reads the source with a compiled Reader. The Reader is compiled at the second execution, because many documents run
-   * only once.
-   */
-  read(source: unknown, execution: number, size: AnswerSize): Record<string, unknown> | undefined {
-    if (this.#partlyRead?.source === source) return undefined;
-    if (this.#reader) return this.#reader(source, this.#keep, size);
-    if (!this.#hasSimple || typeof source !== 'object') return undefined;
-    this.#firstExecution ??= execution;
-    if (this.#firstExecution !== execution) this.#reader = compileReader(this.fields);
+  /** The answer's object with the texts of the row, if a Reader can create it. */
+  read(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
+    if (this.#reader) return this.#reader(row, size);
+    this.#objects += 1;
+    const isDue = this.#objects > compiledAfter && this.unread.length < this.fields.length;
+    if (isDue) this.#reader = compileReader(this.fields);
     return undefined;
-  }
-
-  /** The properties that `read` read from a source for which it returned undefined. They can be taken once. */
-  takePartlyRead(source: unknown): PartlyRead | undefined {
-    const read = this.#partlyRead;
-    if (!read) return undefined;
-    this.#partlyRead = undefined;
-    return read.source === source ? read : undefined;
-  }
-
-  readonly #keep = (read: PartlyRead): undefined => {
-    this.#partlyRead = read;
-  };
-}
-
-/** A selection that is planned when it is first needed. */
-class PlannedSelection {
-  /** Undefined until the selection is planned. */
-  plan: SelectionPlan | undefined;
-  readonly #make: () => SelectionPlan;
-
-  constructor(make: () => SelectionPlan) {
-    this.#make = make;
-  }
-
-  get(): SelectionPlan {
-    this.plan ??= this.#make();
-    return this.plan;
   }
 }
 
@@ -128,12 +93,12 @@ export interface PlannerParts {
   onPlanned: (fieldCount: number) => void;
 }
 
-type Selection = SelectionSetNode['selections'][number];
+const texts = new Set<GraphQLOutputType>([GraphQLString, GraphQLID]);
 
-/**
- * Plans the selections of one operation, for one combination of its conditions. Each selection is planned when it is
- * first needed.
- */
+type Selection = SelectionSetNode['selections'][number];
+type FieldNodes = [FieldNode, ...FieldNode[]];
+
+/** Plans the selections of one operation, for one combination of its conditions. */
 export class Planner {
   readonly #parts: PlannerParts;
 
@@ -142,19 +107,19 @@ export class Planner {
   }
 
   planSelection(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): SelectionPlan {
-    const nodes = new Map<string, FieldNode[]>();
+    const nodes = new Map<string, FieldNodes>();
     const visited = new Set<string>();
     for (const selectionSet of selectionSets) this.#collect(type, selectionSet, nodes, visited);
     const fields = [...nodes].flatMap(([responseName, same]) => this.#planField(type, responseName, same) ?? []);
     this.#parts.onPlanned(fields.length);
-    return new SelectionPlan(type, fields);
+    return new SelectionPlan(fields);
   }
 
   /** https://spec.graphql.org/draft/#CollectFields() */
   #collect(
     type: GraphQLObjectType,
     { selections }: SelectionSetNode,
-    nodes: Map<string, FieldNode[]>,
+    nodes: Map<string, FieldNodes>,
     visited: Set<string>,
   ): void {
     for (const selection of selections) {
@@ -198,41 +163,27 @@ export class Planner {
     return named === type || (isAbstractType(named) && this.#parts.schema.isSubType(named, type));
   }
 
-  #planField(parentType: GraphQLObjectType, responseName: string, nodes: readonly FieldNode[]): FieldPlan | undefined {
-    const [node] = nodes;
-    const field = node && this.#parts.schema.getField(parentType, node.name.value);
+  #planField(parentType: GraphQLObjectType, responseName: string, nodes: FieldNodes): FieldPlan | undefined {
+    const field = this.#parts.schema.getField(parentType, nodes[0].name.value);
     if (!field) return undefined;
     const resolve = field.resolve === defaultFieldResolver ? undefined : field.resolve;
-    return {
-      responseName,
-      nodes,
-      field,
-      parentType,
-      completion: this.#planCompletion(field.type, nodes),
-      resolve,
-      arguments: planArguments(field, node),
-    };
+    const isText = !resolve && texts.has(getNullableType(field.type));
+    const completion = this.#planCompletion(field.type, nodes);
+    return { responseName, nodes, field, parentType, completion, resolve, isText };
   }
 
-  #planCompletion(type: GraphQLOutputType, nodes: readonly FieldNode[], isNonNull = false): Completion {
+  #planCompletion(type: GraphQLOutputType, nodes: FieldNodes, isNonNull = false): Completion {
     if (isNonNullType(type)) return this.#planCompletion(type.ofType, nodes, true);
     if (isListType(type)) return { kind: 'list', isNonNull, item: this.#planCompletion(type.ofType, nodes) };
     if (isLeafType(type)) return { kind: 'leaf', isNonNull, type };
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const selectionOf = cacheByKey((runtimeType: GraphQLObjectType) => this.planSelection(runtimeType, selectionSets));
+    const plans = new Map<GraphQLObjectType, SelectionPlan>();
+    const selectionOf = (objectType: GraphQLObjectType) => {
+      const plan = plans.get(objectType) ?? this.planSelection(objectType, selectionSets);
+      plans.set(objectType, plan);
+      return plan;
+    };
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
-    return { kind: 'object', isNonNull, selection: new PlannedSelection(() => selectionOf(type)) };
+    return { kind: 'object', isNonNull, type, selectionOf };
   }
-}
-
-function cacheByKey<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>();
-  return (key) => {
-    let value = known.get(key);
-    if (value === undefined) {
-      value = make(key);
-      known.set(key, value);
-    }
-    return value;
-  };
 }

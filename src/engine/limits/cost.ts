@@ -1,6 +1,4 @@
 import {
-  type ConstDirectiveNode,
-  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLArgument,
@@ -9,68 +7,85 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  type InlineFragmentNode,
   isAbstractType,
   isCompositeType,
   isInputObjectType,
-  isListType,
-  isNonNullType,
   isObjectType,
   Kind,
-  type OperationDefinitionNode,
   type SelectionSetNode,
-  type ValueNode,
+  type ValidatedExecutionArgs,
   valueFromASTUntyped,
-  visit,
 } from 'graphql';
+import { type CostDefinition, costDefinitionOf, weightOf } from './cost-definition.ts';
 
-/** Computes the cost of an operation from its coerced variables. */
-export type Cost = (variables: Readonly<Record<string, unknown>>) => number;
-
-/** The lists that a field names in `@listSize(sizedFields:)`, with their sizes. */
-type Sizes = ReadonlyMap<string, Cost>;
+/** The cost of an operation with its coerced variables. */
+export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): number {
+  const { operation, fragmentDefinitions, variableValues } = args;
+  const root = schema.getRootType(operation.operation);
+  const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
+  return root ? costs.ofSelection(operation.selectionSet, root) : 0;
+}
 
 const unknownListSize = 10;
 const maxListSize = 1_000;
 const mutationWeight = 10;
-const noSizes: Sizes = new Map();
 
-/**
- * Compiles the cost of an operation by IBM's cost directives. An object weighs 1, a leaf 0, and a mutation 10 more.
- * `@cost` overrides the weight, and adds the weight of each given argument or input field. A list multiplies by its
- * slicing argument, clamped to 1 … 1,000, so that no cost is negative. Two directives of Postroom are applied as well:
- * `@sharedCost` and `@offsetCost`, described in schema.graphql.
- */
-export function compileCost(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
-  const root = schema.getRootType(operation.operation);
-  if (!root) return () => 0;
-  return new CostCompiler(schema, document).compileSelection(operation.selectionSet, root, noSizes);
+/** The size of the lists that a field names in `@listSize(sizedFields:)`. */
+interface Sized {
+  names: readonly string[];
+  size: number;
 }
 
-class CostCompiler {
+/**
+ * The cost of an operation by IBM's cost directives. An object weighs 1, a leaf 0, and a mutation 10 more. `@cost`
+ * overrides the weight, and adds the weight of each given argument or input field. A list multiplies by its slicing
+ * argument, clamped to 1 … 1,000, so that no cost is negative. Two directives of Postroom are applied as well:
+ * `@sharedCost` and `@offsetCost`, described in schema.graphql. The time is proportional to the size of the operation
+ * with its fragments spread, which is limited before.
+ */
+class OperationCost {
   readonly #schema: GraphQLSchema;
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #compiled = new Map<FieldNode, { parent: GraphQLObjectType; sizes: Sizes; cost: Cost }[]>();
+  readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly #variables: Readonly<Record<string, unknown>>;
 
-  constructor(schema: GraphQLSchema, document: DocumentNode) {
+  constructor(
+    schema: GraphQLSchema,
+    fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+    variables: Readonly<Record<string, unknown>>,
+  ) {
     this.#schema = schema;
-    this.#fragments = new Map(
-      document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
-    );
+    this.#fragments = fragments;
+    this.#variables = variables;
   }
 
-  compileSelection(selectionSet: SelectionSetNode, type: GraphQLObjectType, sizes: Sizes): Cost {
-    const nodes = this.#collectFields(selectionSet, type);
-    const works = Map.groupBy(nodes, (node) => sharedWorkOf(type.getFields()[node.name.value]) ?? node);
-    const compile = (node: FieldNode) => this.#compileField(node, type, sizes);
-    return sum([...works.values()].map((sharing) => maximum(sharing.map(compile))));
+  ofSelection(selectionSet: SelectionSetNode, type: GraphQLObjectType, sized?: Sized): number {
+    const shared = new Map<string, number>();
+    let cost = 0;
+    for (const node of this.#collectFields(selectionSet, type)) {
+      const field = type.getFields()[node.name.value];
+      const definition = field && costDefinitionOf(field);
+      // A separate rule limits introspection.
+      const own = definition ? this.#ofField(definition, node, type, sized) : 1;
+      const work = definition?.sharedWork;
+      if (work === undefined) cost += own;
+      else shared.set(work, Math.max(shared.get(work) ?? 0, own));
+    }
+    return cost + total([...shared.values()]);
   }
 
-  #collectFields({ selections }: SelectionSetNode, type: GraphQLObjectType): FieldNode[] {
+  /** The selected fields. A fragment counts once in a selection, however often it is spread there. */
+  #collectFields(
+    { selections }: SelectionSetNode,
+    type: GraphQLObjectType,
+    opened = new Set<FragmentDefinitionNode | InlineFragmentNode>(),
+  ): FieldNode[] {
     return selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
-      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection;
-      if (!fragment || !this.#applies(fragment.typeCondition?.name.value, type)) return [];
-      return this.#collectFields(fragment.selectionSet, type);
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments[selection.name.value] : selection;
+      if (!fragment || opened.has(fragment) || !this.#applies(fragment.typeCondition?.name.value, type)) return [];
+      opened.add(fragment);
+      return this.#collectFields(fragment.selectionSet, type, opened);
     });
   }
 
@@ -80,217 +95,73 @@ class CostCompiler {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
-  /**
-   * Compiles each field once, however often its fragment is spread, so that the memory grows with the document and not
-   * with its expanded size.
-   */
-  #compileField(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
-    const known = this.#compiled.get(node) ?? [];
-    const same = known.find((one) => one.parent === parent && one.sizes === sizes);
-    if (same) return same.cost;
-    const cost = this.#compileFieldAnew(node, parent, sizes);
-    this.#compiled.set(node, [...known, { parent, sizes, cost }]);
-    return cost;
-  }
-
-  #compileFieldAnew(node: FieldNode, parent: GraphQLObjectType, sizes: Sizes): Cost {
-    const field = parent.getFields()[node.name.value];
-    // A separate rule limits introspection.
-    if (!field) return constant(1);
-    const weight = weightOf(field) + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
-    const size = sizeOf(field, node);
-    const isSized = listSizeOf(field)?.sizedFields === undefined;
-    const length = isList(field)
-      ? (sizes.get(node.name.value) ?? (isSized ? size : constant(unknownListSize)))
-      : constant(1);
-    const own = multiply(length, add(constant(weight), this.#compileChildren(node, field, size)));
-    return sum([compileArguments(field, node), compileOffset(field, node), own]);
+  #ofField(definition: CostDefinition, node: FieldNode, parent: GraphQLObjectType, sized: Sized | undefined): number {
+    const { field, isList, sizedFields } = definition;
+    const size = this.#sizeOf(definition, node);
+    const ownLength = sizedFields ? unknownListSize : size;
+    const length = !isList ? 1 : sized?.names.includes(field.name) ? sized.size : ownLength;
+    const weight = definition.weight + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
+    const children = this.#ofChildren(definition, node, sizedFields && { names: sizedFields, size });
+    return this.#ofArguments(field, node) + this.#ofOffset(definition, node) + length * (weight + children);
   }
 
   /** An abstract type costs as much as its most expensive member. */
-  #compileChildren(node: FieldNode, field: GraphQLField<unknown, unknown>, size: Cost): Cost {
-    const type = getNamedType(field.type);
-    const selectionSet = node.selectionSet;
-    if (!selectionSet || !isCompositeType(type)) return constant(0);
-    const sized = listSizeOf(field)?.sizedFields;
-    const sizes: Sizes = sized ? new Map(sized.map((name) => [name, size])) : noSizes;
-    const members = isObjectType(type) ? [type] : this.#schema.getPossibleTypes(type);
-    return maximum(members.map((member) => this.compileSelection(selectionSet, member, sizes)));
+  #ofChildren({ type }: CostDefinition, { selectionSet }: FieldNode, sized: Sized | undefined): number {
+    if (!selectionSet || !isCompositeType(type)) return 0;
+    if (isObjectType(type)) return this.ofSelection(selectionSet, type, sized);
+    const members = this.#schema.getPossibleTypes(type);
+    return Math.max(0, ...members.map((member) => this.ofSelection(selectionSet, member, sized)));
+  }
+
+  /** The largest slicing argument, from a literal, a variable or a default. */
+  #sizeOf(definition: CostDefinition, node: FieldNode): number {
+    const { slicingArguments, assumedSize = unknownListSize } = definition;
+    const given = slicingArguments.map((name) => this.#readArgument(definition, node, name));
+    const sizes = given.filter((value) => typeof value === 'number');
+    return clampSize(sizes.length > 0 ? Math.max(...sizes) : assumedSize);
+  }
+
+  /** The database skips the items before a page one by one. */
+  #ofOffset(definition: CostDefinition, node: FieldNode): number {
+    const { offset } = definition;
+    if (!offset) return 0;
+    const page = Number(this.#readArgument(definition, node, offset.pageArgument));
+    const limit = clampSize(Number(this.#readArgument(definition, node, offset.limitArgument)));
+    return Math.max(0, Math.floor(((page - 1) * limit) / offset.itemsPerUnit));
+  }
+
+  #readArgument({ defaults }: CostDefinition, node: FieldNode, name: string): unknown {
+    const given = node.arguments?.find((argument) => argument.name.value === name)?.value;
+    return (given && valueFromASTUntyped(given, this.#variables)) ?? defaults[name];
+  }
+
+  #ofArguments({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
+    const costs = given.map(({ name, value }) => {
+      const argument = args.find((one) => one.name === name.value);
+      return argument ? costOfInput(argument, valueFromASTUntyped(value, this.#variables)) : 0;
+    });
+    return total(costs);
   }
 }
 
-interface ListSize {
-  assumedSize?: number;
-  slicingArguments?: string[];
-  sizedFields?: string[];
-}
-
-function listSizeOf(field: GraphQLField<unknown, unknown>): ListSize | undefined {
-  return directiveOf(field, 'listSize');
-}
-
-/** The name of the work that fields of one object share (`@sharedCost`), if any. */
-function sharedWorkOf(field: GraphQLField<unknown, unknown> | undefined): string | undefined {
-  return field && directiveOf<{ work: string }>(field, 'sharedCost')?.work;
-}
-
-interface OffsetCost {
-  pageArgument: string;
-  limitArgument: string;
-  itemsPerUnit: number;
-}
-
-/** The database skips the items before a page one by one. */
-function compileOffset(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
-  const offset = directiveOf<OffsetCost>(field, 'offsetCost');
-  if (!offset) return constant(0);
-  const { pageArgument, limitArgument, itemsPerUnit } = offset;
-  const readPage = readArgument(field, node, pageArgument);
-  const readLimit = readArgument(field, node, limitArgument);
-  const cost: Cost = (variables) => {
-    const items = (Number(readPage(variables)) - 1) * clampSize(Number(readLimit(variables)));
-    return Math.max(0, Math.floor(items / itemsPerUnit));
-  };
-  return isGivenByVariable(node, [pageArgument, limitArgument]) ? cost : constant(cost({}));
-}
-
-function weightOf(field: GraphQLField<unknown, unknown>): number {
-  const own =
-    directiveOf<{ weight: string }>(field, 'cost') ?? directiveOf<{ weight: string }>(getNamedType(field.type), 'cost');
-  return own ? Number(own.weight) : isCompositeType(getNamedType(field.type)) ? 1 : 0;
-}
-
-type Input = GraphQLArgument | GraphQLInputField;
-
-/** Weighs the given value of an argument or input field; null weighs nothing. */
-type Weigh = (value: unknown) => number;
-
-function compileArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
-  return sum(
-    (node.arguments ?? []).map(({ name, value }) => {
-      const argument = field.args.find((one) => one.name === name.value);
-      const weigh = argument && compileWeight(argument);
-      if (!weigh) return constant(0);
-      const cost: Cost = (variables) => weigh(valueFromASTUntyped(value, variables));
-      return hasVariables(value) ? cost : constant(cost({}));
-    }),
-  );
-}
-
-/** Undefined if neither the input nor its fields have a weight. A recursive input type is not entered again. */
-function compileWeight(input: Input, above: readonly Input[] = []): Weigh | undefined {
-  const own = Number(directiveOf<{ weight: string }>(input, 'cost')?.weight ?? 0);
+/** The weights of the given value of an argument or input field; null weighs nothing. */
+function costOfInput(input: GraphQLArgument | GraphQLInputField, value: unknown): number {
+  if (value == null) return 0;
+  if (Array.isArray(value)) return total(value.map((item) => costOfInput(input, item)));
   const type = getNamedType(input.type);
-  const fields = isInputObjectType(type) && !above.includes(input) ? Object.values(type.getFields()) : [];
-  const inner = fields.flatMap((field) => {
-    const weigh = compileWeight(field, [...above, input]);
-    return weigh ? [{ name: field.name, weigh }] : [];
+  if (!isInputObjectType(type)) return weightOf(input);
+  const fields = type.getFields();
+  const inner = Object.entries(value).map(([name, given]) => {
+    const field = fields[name];
+    return field ? costOfInput(field, given) : 0;
   });
-  if (own === 0 && inner.length === 0) return undefined;
-  const weigh: Weigh = (value) => {
-    if (value == null) return 0;
-    if (Array.isArray(value)) return total(value.map(weigh));
-    const given = value as Record<string, unknown>;
-    return own + total(inner.map((field) => field.weigh(given[field.name])));
-  };
-  return weigh;
-}
-
-function hasVariables(node: ValueNode): boolean {
-  let has = false;
-  visit(node, {
-    Variable() {
-      has = true;
-    },
-  });
-  return has;
-}
-
-interface Annotated {
-  astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined;
-}
-
-function directiveOf<Arguments>({ astNode }: Annotated, name: string): Arguments | undefined {
-  const directive = astNode?.directives?.find((node) => node.name.value === name);
-  if (!directive) return undefined;
-  const given = directive.arguments ?? [];
-  return Object.fromEntries(given.map((node) => [node.name.value, valueFromASTUntyped(node.value)])) as Arguments;
-}
-
-/** The largest slicing argument, from a literal, a variable or a default. */
-function sizeOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Cost {
-  const { slicingArguments = [], assumedSize = unknownListSize } = listSizeOf(field) ?? {};
-  const readers = slicingArguments.map((name) => readArgument(field, node, name));
-  const size: Cost = (variables) => {
-    const given = readers.map((read) => read(variables)).filter((value) => typeof value === 'number');
-    const largest = given.length > 0 ? Math.max(...given) : assumedSize;
-    return clampSize(largest);
-  };
-  return isGivenByVariable(node, slicingArguments) ? size : constant(size({}));
+  return weightOf(input) + total(inner);
 }
 
 function clampSize(size: number): number {
   return Math.min(Math.max(size, 1), maxListSize);
 }
 
-function isGivenByVariable(node: FieldNode, names: readonly string[]): boolean {
-  return (node.arguments ?? []).some(({ name, value }) => value.kind === Kind.VARIABLE && names.includes(name.value));
-}
-
-function readArgument(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  name: string,
-): (variables: Readonly<Record<string, unknown>>) => unknown {
-  const fallback = field.args.find((argument) => argument.name === name)?.default;
-  const standard =
-    fallback && 'value' in fallback ? fallback.value : fallback?.literal && valueFromASTUntyped(fallback.literal);
-  const given = node.arguments?.find((argument) => argument.name.value === name)?.value;
-  if (!given) return () => standard;
-  if (given.kind !== Kind.VARIABLE) {
-    const value = valueFromASTUntyped(given);
-    return () => value ?? standard;
-  }
-  return (variables) => variables[given.name.value] ?? standard;
-}
-
-function isList({ type }: GraphQLField<unknown, unknown>): boolean {
-  return isListType(isNonNullType(type) ? type.ofType : type);
-}
-
-const constants = new WeakMap<Cost, number>();
-
-function constant(value: number): Cost {
-  const cost = () => value;
-  constants.set(cost, value);
-  return cost;
-}
-
-function sum(costs: readonly Cost[]): Cost {
-  return fold(costs, total);
-}
-
 function total(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
-}
-
-function maximum(costs: readonly Cost[]): Cost {
-  return fold(costs, (values) => Math.max(0, ...values));
-}
-
-function add(left: Cost, right: Cost): Cost {
-  return sum([left, right]);
-}
-
-function multiply(left: Cost, right: Cost): Cost {
-  return fold([left, right], ([first = 0, second = 0]) => first * second);
-}
-
-/** Constant if all its parts are constant, so that only operations with sizes in variables are computed per request. */
-function fold(costs: readonly Cost[], combine: (values: number[]) => number): Cost {
-  const [first] = costs;
-  if (first && costs.length === 1) return first;
-  if (costs.every((cost) => constants.has(cost)))
-    return constant(combine(costs.map((cost) => constants.get(cost) ?? 0)));
-  return (variables) => combine(costs.map((cost) => cost(variables)));
 }

@@ -1,0 +1,85 @@
+import {
+  type ConstDirectiveNode,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedOutputType,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  valueFromASTUntyped,
+} from 'graphql';
+
+/** What the schema and its cost directives state about a field. */
+export interface CostDefinition extends ListSize {
+  field: GraphQLField<unknown, unknown>;
+  type: GraphQLNamedOutputType;
+  weight: number;
+  isList: boolean;
+  slicingArguments: readonly string[];
+  /** The name of the work that fields of one object share (`@sharedCost`). */
+  sharedWork: string | undefined;
+  offset: { pageArgument: string; limitArgument: string; itemsPerUnit: number } | undefined;
+  /** The default values of the arguments. */
+  defaults: Readonly<Record<string, unknown>>;
+}
+
+interface ListSize {
+  assumedSize?: number;
+  slicingArguments?: readonly string[];
+  sizedFields?: readonly string[];
+}
+
+interface Weight {
+  weight: string;
+}
+
+const definitions = new WeakMap<GraphQLField<unknown, unknown>, CostDefinition>();
+
+/** Reads the directives of a field once. */
+export function costDefinitionOf(field: GraphQLField<unknown, unknown>): CostDefinition {
+  let definition = definitions.get(field);
+  if (!definition) {
+    definition = readDefinition(field);
+    definitions.set(field, definition);
+  }
+  return definition;
+}
+
+function readDefinition(field: GraphQLField<unknown, unknown>): CostDefinition {
+  const type = getNamedType(field.type);
+  const weight = readDirective<Weight>(field, 'cost') ?? readDirective<Weight>(type, 'cost');
+  return {
+    field,
+    type,
+    weight: Number(weight?.weight ?? (isCompositeType(type) ? 1 : 0)),
+    isList: isListType(getNullableType(field.type)),
+    slicingArguments: [],
+    ...readDirective<ListSize>(field, 'listSize'),
+    sharedWork: readDirective<{ work: string }>(field, 'sharedCost')?.work,
+    offset: readDirective(field, 'offsetCost'),
+    defaults: Object.fromEntries(field.args.map((argument) => [argument.name, readDefault(argument)])),
+  };
+}
+
+/** The weight of an argument or an input field. */
+export function weightOf(input: GraphQLArgument | GraphQLInputField): number {
+  return Number(readDirective<Weight>(input, 'cost')?.weight ?? 0);
+}
+
+function readDefault({ default: standard }: GraphQLArgument): unknown {
+  if (!standard) return undefined;
+  return 'value' in standard ? standard.value : standard.literal && valueFromASTUntyped(standard.literal);
+}
+
+interface Annotated {
+  astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined;
+}
+
+function readDirective<Arguments>({ astNode }: Annotated, name: string): Arguments | undefined {
+  const directive = astNode?.directives?.find((node) => node.name.value === name);
+  if (!directive) return undefined;
+  const given = directive.arguments ?? [];
+  return Object.fromEntries(given.map((node) => [node.name.value, valueFromASTUntyped(node.value)])) as Arguments;
+}

@@ -1,0 +1,70 @@
+import { type DocumentNode, type GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import { requestError } from '../answer.ts';
+import { countFieldPairs, type Fragments } from './field-pairs.ts';
+
+/**
+ * The maximum number of selected fields once all fragments are spread. It bounds all later passes over the document.
+ */
+const maxExpandedSize = 10_000;
+/** A recursive walk uses the stack once per level. */
+const maxLevels = 1_000;
+/** graphql's own rule compares the fields pair by pair, which takes up to 0.1 s at this limit. */
+const maxFieldPairs = 5_000;
+
+/**
+ * Limits the size with all fragments spread, and the pairs of fields that would have to be merged. It runs before the
+ * document is known to be valid.
+ */
+export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
+  const exceeds = (limit: number, what: string) => [
+    requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
+  ];
+  const fragments = fragmentsOf(document);
+  const { size, levels, isCyclic } = new Expansion(document, fragments);
+  if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
+  if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
+  // graphql's own rule reports the cycle.
+  if (isCyclic || countFieldPairs(document, fragments) <= maxFieldPairs) return [];
+  return exceeds(maxFieldPairs, 'pairs of fields of one name to merge');
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  return new Map(
+    definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
+}
+
+/** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */
+class Expansion {
+  size = 0;
+  levels = 0;
+  /** Whether a fragment contains itself. It is not spread again within itself. */
+  isCyclic = false;
+  readonly #fragments: Fragments;
+  readonly #open = new Set<string>();
+
+  constructor({ definitions }: DocumentNode, fragments: Fragments) {
+    this.#fragments = fragments;
+    for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) this.#add(node.selectionSet, 1);
+  }
+
+  #add({ selections }: SelectionSetNode, level: number): void {
+    this.levels = Math.max(this.levels, level);
+    for (const selection of selections) {
+      if (this.size > maxExpandedSize || this.levels > maxLevels) return;
+      this.size += 1;
+      if (selection.kind === Kind.FRAGMENT_SPREAD) this.#addFragment(selection.name.value, level + 1);
+      else if (selection.selectionSet) this.#add(selection.selectionSet, level + 1);
+    }
+  }
+
+  #addFragment(name: string, level: number): void {
+    const fragment = this.#fragments.get(name);
+    if (this.#open.has(name)) this.isCyclic = true;
+    else if (fragment) {
+      this.#open.add(name);
+      this.#add(fragment.selectionSet, level);
+      this.#open.delete(name);
+    }
+  }
+}
