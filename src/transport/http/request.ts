@@ -40,7 +40,7 @@ export function readPostRequest(
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  if (!room.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
+  if (!room.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   proceed();
   readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
 }
@@ -132,8 +132,6 @@ function assertPlain(contentEncoding: string | undefined): void {
 
 /** Bytes after the limit are never kept, and are read only as far as the answer requires. */
 function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
-  const { 'content-length': announced } = request.headers;
-  const expected = announced === undefined ? Number.POSITIVE_INFINITY : Number(announced);
   const chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
@@ -154,13 +152,12 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
     if (isOver) return;
     length += chunk.length;
     if (length > maxBytes) return refuse(tooLarge(maxBytes));
-    if (!room.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+    if (!room.reserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
     chunks.push(chunk);
     if (chunks.length - joined === joinedPieces) {
       chunks.push(Buffer.concat(chunks.splice(joined)));
       joined += 1;
     }
-    if (length < expected) room.wait();
   });
   request.on('end', () => {
     const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

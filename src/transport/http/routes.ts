@@ -130,7 +130,7 @@ function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   const cancellation = new Cancellation();
-  const room = isPost ? parts.bodies.open(request.socket) : undefined;
+  const room = isPost ? parts.bodies.open() : undefined;
   response.on('close', () => {
     room?.close();
     if (!response.writableFinished) cancellation.cancel(clientLeft());
