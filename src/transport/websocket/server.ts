@@ -58,9 +58,6 @@ interface Handshake {
   refuse: (socket: Socket, error: unknown) => void;
 }
 
-/** Shared by all handshakes whose client has sent no data after the request. */
-const nothing = Buffer.alloc(0);
-
 export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
@@ -71,13 +68,13 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     const { webSocket } = connection;
     connections.add(connection);
     webSocket.once('close', () => connections.delete(connection));
-    const hear = () => handshakes.markActive(socket);
-    webSocket.once('message', hear);
+    const markActive = () => handshakes.markActive(connection.address, socket);
+    webSocket.once('message', markActive);
     limitMessages(connection, parts.config.limits.messages, handshakes);
     keepAlive.watch(connection, socket);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
-    open(protocol, connection, parts, hear);
+    open(protocol, connection, parts, markActive);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
     let isUpgraded = false;
@@ -104,8 +101,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.retained.hasRoomForSocket(address)) return false;
-      const said = head.length > 0 ? head : nothing;
-      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head: said, refuse });
+      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
     },
     async close() {
       handshakes.close();
