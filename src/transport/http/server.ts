@@ -105,7 +105,7 @@ function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (soc
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    if (limit.take(socket)) for (const listener of accept) listener.call(server, socket);
+    if (limit.add(socket)) for (const listener of accept) listener.call(server, socket);
     else turnAway(socket.on('error', ignore));
   });
 }
