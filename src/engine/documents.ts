@@ -18,7 +18,6 @@ import { LRUCache } from 'lru-cache';
 import { withoutTraces } from '../errors.ts';
 import { requestError } from './answer.ts';
 import type { Enveloped } from './engine.ts';
-import { EvictedDocuments } from './evicted-documents.ts';
 import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
@@ -59,14 +58,10 @@ export interface OpenedDocument {
 /** Parses and validates each document once. The cache is limited by the tokens of its documents. */
 export class Documents {
   readonly #enveloped: Enveloped;
-  readonly #evicted = new EvictedDocuments();
   readonly #opened = new LRUCache<string, OpenedDocument>({
     max: maxDocuments,
     maxSize: maxTokens,
     sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
-    dispose: ({ document, errors }, source) => {
-      if (errors.length === 0) this.#evicted.add(source, document);
-    },
   });
 
   constructor(enveloped: Enveloped) {
@@ -81,18 +76,9 @@ export class Documents {
   open(source: string): OpenedDocument {
     const known = this.#opened.get(source);
     if (known) return known;
-    const opened = this.#reopen(source) ?? this.#openNew(source);
+    const opened = this.#openNew(source);
     this.#opened.set(source, opened);
     return opened;
-  }
-
-  /**
-   * Reuses the tree that a running subscription holds, so that new subscriptions of an equal document share its tree
-   * and its group.
-   */
-  #reopen(source: string): OpenedDocument | undefined {
-    const document = this.#evicted.find(source);
-    return document && { document, errors: [], operations: new Map() };
   }
 
   #openNew(source: string): OpenedDocument {

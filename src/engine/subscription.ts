@@ -50,7 +50,6 @@ interface OperationTraits {
   resumeVariable: string | undefined;
 }
 
-/** Equal documents share one syntax tree while any subscription runs it. */
 const traitsOf = new WeakMap<OperationDefinitionNode, OperationTraits>();
 
 /**
