@@ -16,12 +16,7 @@ import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './rou
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
-/** The latest exchange of a socket, as a property of the socket: this costs the garbage collector the least. */
-const latest = Symbol('latest exchange');
-
-interface WithExchange {
-  [latest]?: Exchange | undefined;
-}
+const latestExchanges = new WeakMap<Duplex, Exchange>();
 
 const settings = {
   headersTimeout: 10_000,
@@ -45,9 +40,8 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const hosts = new OwnHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const socket = request.socket as Socket & WithExchange;
-    socket.setNoDelay(true);
-    socket[latest] = handle(request, response, !server.listening);
+    request.socket.setNoDelay(true);
+    latestExchanges.set(request.socket, handle(request, response, !server.listening));
     response.on('close', forget);
   };
   const server = createServer(settings, onRequest);
@@ -96,8 +90,8 @@ function ignore(): void {}
 
 /** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
 function forget(this: ServerResponse): void {
-  const socket = this.req.socket as Socket & WithExchange;
-  if (socket[latest]?.response === this) socket[latest] = undefined;
+  const { socket } = this.req;
+  if (latestExchanges.get(socket)?.response === this) latestExchanges.delete(socket);
 }
 
 /** Refused connections never reach the HTTP parser. */
@@ -122,8 +116,8 @@ function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: 
 /**
  * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
  */
-function endStalled(socket: Socket & WithExchange): void {
-  const last = socket[latest];
+function endStalled(socket: Socket): void {
+  const last = latestExchanges.get(socket);
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
   if (!isWaiting) socket.destroy();
 }
@@ -134,14 +128,14 @@ const refused = new WeakSet<Duplex>();
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
-  socket: Duplex & WithExchange,
+  socket: Duplex,
 ): void {
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
   sendHeldAnswers();
   const fault = explain(error);
-  const last = socket[latest];
+  const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();
