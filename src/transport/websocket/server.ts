@@ -197,12 +197,10 @@ function open(
     },
     connection,
   );
-  // Not a function literal after the `=`: V8 allocates those in the old generation, together with all they close over.
-  const end = (code: number, reason: string) => {
+  connection.onEnd = (code, reason) => {
     onEnd();
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
   };
-  connection.onEnd = end;
 }
 
 /** The listener of graphql-ws, which accepts a parsed message as well as a text. */
