@@ -67,7 +67,7 @@ const noPayload: SubscribePayload = {
   extensions: undefined,
 };
 
-/** Frees the memory of a payload after its request has been read: up to 256 KB for each open subscription. */
+/** Frees a payload after its request has been read: 100 subscriptions of 30 kB would otherwise hold 3 MB uncounted. */
 export function clearPayload(payload: object): void {
   Object.assign(payload, noPayload);
 }
