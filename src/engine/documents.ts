@@ -7,7 +7,6 @@ import {
   OverlappingFieldsCanBeMergedRule,
   parse,
   specifiedRules,
-  type Token,
   type ValidatedExecutionArgs,
   type ValidationOptions,
   type ValidationRule,
@@ -74,41 +73,16 @@ export class Documents {
 
   /** @throws GraphQLError GRAPHQL_PARSE_FAILED, or ClientError if the text is too large or too complex. */
   open(source: string): OpenedDocument {
-    const known = this.#opened.get(source);
-    if (known) return known;
-    const opened = this.#openNew(source);
-    this.#opened.set(source, opened);
-    return opened;
-  }
-
-  #openNew(source: string): OpenedDocument {
+    const cached = this.#opened.get(source);
+    if (cached) return cached;
     const { parse, validate, schema } = this.#enveloped;
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
-    if (errors.length > 0) dissolve(document);
-    return { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
+    const opened = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
+    this.#opened.set(source, opened);
+    return opened;
   }
 }
-
-/**
- * Takes the tree of a refused document apart. graphql's TypeInfo creates a function that closes over the document and
- * each of its fragments, and V8 allocates this function in the old generation. Until the next collection of the old
- * generation, the function would hold the whole tree.
- */
-function dissolve(document: Mutable<DocumentNode>): void {
-  for (let token: Mutable<Token> | null | undefined = document.loc?.startToken; token; ) {
-    const { next }: Token = token;
-    token.prev = null;
-    token.next = null;
-    token = next;
-  }
-  for (const definition of document.definitions) {
-    Object.assign(definition, { selectionSet: undefined, variableDefinitions: undefined, directives: undefined });
-  }
-  document.definitions = [];
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The rules for parsing and validating in the pipeline. */
 export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {
