@@ -13,7 +13,7 @@ import type { Subscriber } from '../../live/subscriber.ts';
 import type { UnsentAnswers } from '../admission/unsent-answers.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { Starting } from './starting.ts';
-import { forgetFrames, unfinishedBytes } from './unfinished-frames.ts';
+import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
 
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
@@ -85,19 +85,8 @@ export class Connection {
     account.add(socketBytes);
     this.writer = new SocketWriter(socket, webSocket, account);
     // An invalid frame: ws itself closes the socket, with the appropriate code.
-    webSocket.on('error', () => {
-      forgetFrames(webSocket);
-      this.#finish(1006, '');
-    });
-    webSocket.once('close', (code, reason) => {
-      this.#finish(code, String(reason));
-      // V8 allocates some of Node's functions for each socket in the old generation. They keep the closed socket alive
-      // until a major garbage collection; the objects that it references are released now.
-      forgetFrames(webSocket);
-      webSocket.removeAllListeners();
-      // An `error` event without a listener would end the process.
-      webSocket.on('error', ignore);
-    });
+    webSocket.on('error', () => this.#finish(1006, ''));
+    webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
   }
 
   get isOpen(): boolean {
@@ -268,8 +257,6 @@ export class Connection {
     this.account.close();
   }
 }
-
-function ignore(): void {}
 
 /** The reason of a cancelled operation; it is never sent. */
 export function clientLeft(): ClientError {
