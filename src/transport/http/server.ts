@@ -6,7 +6,6 @@ import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { Origins } from './origins.ts';
 import { OwnHosts } from './own-hosts.ts';
@@ -48,10 +47,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
-  server.on('connect', (_request, socket) => {
-    sendHeldAnswers();
-    refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
-  });
+  server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
@@ -63,7 +59,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   };
   if (limit) limitConnections(server, limit, turnAway);
   server.on('upgrade', (request, socket: Socket, head) => {
-    sendHeldAnswers();
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
@@ -124,7 +119,7 @@ function endStalled(socket: Socket): void {
 
 const refused = new WeakSet<Duplex>();
 
-/** Answers bytes that the parser rejects. A pending answer is sent first. */
+/** Answers bytes that the parser rejects. */
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
@@ -133,7 +128,6 @@ function refuseBytes(
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
-  sendHeldAnswers();
   const fault = explain(error);
   const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();

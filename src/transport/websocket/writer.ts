@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
-import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
+import { flushAtTurnEnd, type Outgoing } from '../batched-writes.ts';
 
 /**
  * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
@@ -47,7 +47,7 @@ export class SocketWriter implements Outgoing {
   write(prefix: Buffer, shared: Buffer): void {
     const frame = { prefix, shared };
     this.#pendingBytes += lengthOf(frame);
-    if (this.#pending.push(frame) === 1) sendEventsAtTurnEnd(this);
+    if (this.#pending.push(frame) === 1) flushAtTurnEnd(this);
   }
 
   isFull(): boolean {
