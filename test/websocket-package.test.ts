@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import * as ws from 'ws';
 
-it('ws keeps what it has of a message in fields of the names by which the server lets go of it', () => {
+it('ws keeps an incomplete message in the fields that the server counts', () => {
   const { Receiver } = ws as unknown as { Receiver: new () => object };
-  expect(new Receiver()).toMatchObject({ _fragments: [], _buffers: [], _errored: false, writableFinished: false });
-  expect(new Receiver()).toMatchObject({ _bufferedBytes: 0, _messageLength: 0 });
-  expect(new Receiver()).toHaveProperty('_mask');
+  expect(new Receiver()).toMatchObject({ _fragments: [], _buffers: [], _bufferedBytes: 0, _messageLength: 0 });
 });

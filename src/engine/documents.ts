@@ -1,9 +1,8 @@
-import { type DocumentNode, type GraphQLSchema, Kind, type Token } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import type { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { RequestErrors } from './answer.ts';
 import { CompiledOperation } from './compiled-operation.ts';
-import { EvictedDocuments } from './evicted-documents.ts';
 import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
@@ -29,14 +28,10 @@ interface CheckedDocument {
 export class Documents {
   readonly #pipeline: Pipeline;
   readonly #hideSuggestions: boolean;
-  readonly #evicted = new EvictedDocuments();
   readonly #checked = new LRUCache<string, CheckedDocument>({
     max: maxDocuments,
     maxSize: maxTokens,
     sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
-    dispose: ({ document, errors }, source) => {
-      if (errors.length === 0) this.#evicted.add(source, document);
-    },
   });
 
   constructor(pipeline: Pipeline, hideSuggestions: boolean) {
@@ -67,46 +62,16 @@ export class Documents {
   #open(source: string): CheckedDocument {
     let checked = this.#checked.get(source);
     if (!checked) {
-      checked = this.#reopen(source) ?? this.#check(source);
+      checked = this.#check(source);
       this.#checked.set(source, checked);
     }
     return checked;
-  }
-
-  /**
-   * Reuses the tree that a running subscription holds, so that new subscriptions of an equal document share its tree
-   * and its group.
-   */
-  #reopen(source: string): CheckedDocument | undefined {
-    const document = this.#evicted.find(source);
-    return document && { document, errors: [], operations: new Map() };
   }
 
   #check(source: string): CheckedDocument {
     const { parse, validate, schema } = this.#pipeline;
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
-    if (errors.length > 0) dissolve(document);
     return { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
   }
 }
-
-/**
- * Takes the tree of a refused document apart. graphql's TypeInfo creates a function that closes over the document and
- * each of its fragments, and V8 allocates this function in the old generation. Until the next collection of the old
- * generation, the function would hold the whole tree.
- */
-function dissolve(document: Mutable<DocumentNode>): void {
-  for (let token: Mutable<Token> | null | undefined = document.loc?.startToken; token; ) {
-    const { next }: Token = token;
-    token.prev = null;
-    token.next = null;
-    token = next;
-  }
-  for (const definition of document.definitions) {
-    Object.assign(definition, { selectionSet: undefined, variableDefinitions: undefined, directives: undefined });
-  }
-  document.definitions = [];
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -175,8 +175,6 @@ export class Retained {
   }
 }
 
-const bytesOf = new WeakMap<DocumentNode, number>();
-
 export function countTokens(document: DocumentNode): number {
   let tokens = 0;
   for (let token: Token | null | undefined = document.loc?.startToken; token; token = token.next) tokens += 1;
@@ -184,9 +182,5 @@ export function countTokens(document: DocumentNode): number {
 }
 
 function bytesOfDocument(document: DocumentNode): number {
-  const known = bytesOf.get(document);
-  if (known !== undefined) return known;
-  const bytes = countTokens(document) * bytesPerToken + 2 * (document.loc?.source.body.length ?? 0);
-  bytesOf.set(document, bytes);
-  return bytes;
+  return countTokens(document) * bytesPerToken + 2 * (document.loc?.source.body.length ?? 0);
 }

@@ -1,53 +1,42 @@
 import type { Socket } from 'node:net';
+import { FixedWindow } from '../../fixed-window.ts';
 import { networkOf } from '../address.ts';
 
 const maxAnswersPerSecond = 25;
-const tellingMs = 1_000;
-
-/** The address for which a socket is counted. */
-const counted = Symbol('counted for');
-
-interface Counted {
-  [counted]?: string | undefined;
-}
 
 /**
  * Limits the HTTP connections of each address, without WebSockets, and the rate of answers that refuse a connection.
  */
 export class ConnectionLimit {
   readonly #limit: number;
-  readonly #held = new Map<string, number>();
-  /** The number of refusals sent to each address in the current second. */
-  readonly #told = new Map<string, number>();
-  readonly #release: (this: Socket) => void;
+  readonly #counts = new Map<string, number>();
+  /** The address for which a socket is counted; a closed socket no longer has its address. */
+  readonly #addresses = new WeakMap<Socket, string>();
+  readonly #answers = new FixedWindow({ limit: maxAnswersPerSecond, windowSeconds: 1 });
 
   constructor(limit: number) {
     this.#limit = limit;
-    const release = (socket: Socket) => this.release(socket);
-    this.#release = function (this: Socket) {
-      release(this);
-    };
   }
 
   /** Counts the socket until it closes; false if its address has reached the limit. */
-  take(socket: Socket & Counted): boolean {
+  add(socket: Socket): boolean {
     const address = addressOf(socket);
-    const held = this.#held.get(address) ?? 0;
-    if (held >= this.#limit) return false;
-    this.#held.set(address, held + 1);
-    socket[counted] = address;
-    socket.on('close', this.#release);
+    const count = this.#counts.get(address) ?? 0;
+    if (count >= this.#limit) return false;
+    this.#counts.set(address, count + 1);
+    this.#addresses.set(socket, address);
+    socket.once('close', () => this.release(socket));
     return true;
   }
 
   /** Stops counting the socket, for example when it becomes a WebSocket, which has a limit of its own. */
-  release(socket: Socket & Counted): void {
-    const address = socket[counted];
+  release(socket: Socket): void {
+    const address = this.#addresses.get(socket);
     if (address === undefined) return;
-    socket[counted] = undefined;
-    const left = (this.#held.get(address) ?? 0) - 1;
-    if (left > 0) this.#held.set(address, left);
-    else this.#held.delete(address);
+    this.#addresses.delete(socket);
+    const left = (this.#counts.get(address) ?? 0) - 1;
+    if (left > 0) this.#counts.set(address, left);
+    else this.#counts.delete(address);
   }
 
   /**
@@ -55,12 +44,7 @@ export class ConnectionLimit {
    * has received the maximum in this second: a refusal costs the server more than the request costs the client.
    */
   mayAnswer(socket: Socket): boolean {
-    if (this.#told.size === 0) setTimeout(() => this.#told.clear(), tellingMs).unref();
-    const address = addressOf(socket);
-    const told = this.#told.get(address) ?? 0;
-    if (told >= maxAnswersPerSecond) return false;
-    this.#told.set(address, told + 1);
-    return true;
+    return !this.#answers.charge(addressOf(socket)).isOver;
   }
 }
 

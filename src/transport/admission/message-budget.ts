@@ -3,24 +3,25 @@
  * subscribes to everything at once.
  */
 export class MessageBudget {
-  readonly #perMs: number;
-  readonly #most: number;
-  #left: number;
-  #at = performance.now();
+  readonly #perSecond: number;
+  readonly #burst: number;
+  #tokens: number;
+  #refilledAt = performance.now();
 
   constructor(perSecond: number) {
-    this.#perMs = perSecond / 1_000;
-    this.#most = perSecond * 2;
-    this.#left = this.#most;
+    this.#perSecond = perSecond;
+    this.#burst = perSecond * 2;
+    this.#tokens = this.#burst;
   }
 
   /** False if the message exceeds the budget. */
   take(): boolean {
     const now = performance.now();
-    this.#left = Math.min(this.#most, this.#left + (now - this.#at) * this.#perMs);
-    this.#at = now;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
+    const refill = ((now - this.#refilledAt) / 1_000) * this.#perSecond;
+    this.#refilledAt = now;
+    this.#tokens = Math.min(this.#burst, this.#tokens + refill);
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
     return true;
   }
 }

@@ -7,7 +7,7 @@ import { ClientError } from '../../errors.ts';
 const perAddress = 3;
 const perProcess = 25;
 /** An answer up to this length may always be sent; it is counted only while it waits on its socket. */
-export const maxShortAnswer = 16_384;
+const maxShortAnswer = 16_384;
 
 /** The memory of an answer while its result is held and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
 const bytesPerCharacter = 3;
@@ -30,15 +30,15 @@ interface Unsent {
 export class UnsentAnswers {
   readonly #maxAnswerBytes: number;
   readonly #maxPerAddress: number;
-  readonly #maxInAll: number;
+  readonly #maxTotal: number;
   readonly #byAddress = new Map<string, number>();
   readonly #bySocket = new WeakMap<Socket, Set<Unsent>>();
-  #inAll = 0;
+  #total = 0;
 
   constructor(maxAnswerBytes: number) {
     this.#maxAnswerBytes = maxAnswerBytes;
     this.#maxPerAddress = perAddress * maxAnswerBytes;
-    this.#maxInAll = perProcess * maxAnswerBytes;
+    this.#maxTotal = perProcess * maxAnswerBytes;
   }
 
   /**
@@ -47,15 +47,15 @@ export class UnsentAnswers {
    * @throws ClientError SERVICE_UNAVAILABLE, or COST_LIMIT_EXCEEDED if a mutation has run and its answer is dropped.
    */
   execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
-    if (this.#inAll > 0 && !this.#mayRun(address)) throw notNow();
+    if (this.#total > 0 && !this.#mayRun(address)) throw tooManyUnread();
     const answer = operation.execute();
-    const admit = (done: Answer): HeldAnswer => {
-      const { length = 0 } = done;
-      if (length <= maxShortAnswer) return done;
+    const admit = (finished: Answer): HeldAnswer => {
+      const { length = 0 } = finished;
+      if (length <= maxShortAnswer) return finished;
       const bytes = bytesPerCharacter * length;
       // Counted immediately: many answers may be ready in one turn of the event loop.
-      if (this.#hasRoomFor(bytes, address)) return { ...done, release: this.hold(socket, address, bytes) };
-      throw operation.type === 'mutation' ? ranWithoutAnswer() : notNow();
+      if (this.#fits(bytes, address)) return { ...finished, release: this.hold(socket, address, bytes) };
+      throw operation.type === 'mutation' ? droppedAnswer() : tooManyUnread();
     };
     return answer instanceof Promise ? answer.then(admit) : admit(answer);
   }
@@ -74,16 +74,16 @@ export class UnsentAnswers {
 
   /** Whether there is space for the longest answer: an answer that is dropped later would be wasted work. */
   #mayRun(address: string): boolean {
-    return !this.#byAddress.has(address) || this.#hasRoomFor(this.#maxAnswerBytes, address);
+    return !this.#byAddress.has(address) || this.#fits(this.#maxAnswerBytes, address);
   }
 
   /** Whether an answer of this number of bytes fits in the budgets of its address and of the process. */
-  #hasRoomFor(bytes: number, address: string): boolean {
+  #fits(bytes: number, address: string): boolean {
     const ofAddress = this.#byAddress.get(address) ?? 0;
     // Unread answers of other addresses never prevent a short answer.
     if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
     const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
-    return fitsAddress && this.#inAll + bytes < this.#maxInAll;
+    return fitsAddress && this.#total + bytes < this.#maxTotal;
   }
 
   /** The responses that wait after an unread one (pipelining) do not notice that their socket is closed. */
@@ -98,19 +98,19 @@ export class UnsentAnswers {
   }
 
   #count(address: string, bytes: number): void {
-    this.#inAll += bytes;
+    this.#total += bytes;
     const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes;
     if (ofAddress > 0) this.#byAddress.set(address, ofAddress);
     else this.#byAddress.delete(address);
   }
 }
 
-const tooManyUnread = 'Too many bytes of answers have not been read yet.';
+const unread = 'Too many bytes of answers have not been read yet.';
 
-function notNow(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', tooManyUnread, { retryAfterMs: 1_000 });
+function tooManyUnread(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', unread, { retryAfterMs: 1_000 });
 }
 
-function ranWithoutAnswer(): ClientError {
-  return new ClientError('COST_LIMIT_EXCEEDED', `${tooManyUnread} The mutation has run, and its answer is dropped.`);
+function droppedAnswer(): ClientError {
+  return new ClientError('COST_LIMIT_EXCEEDED', `${unread} The mutation has run, and its answer is dropped.`);
 }

@@ -18,14 +18,14 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
  */
 export async function readPostRequest(exchange: Exchange, { bodies, config }: PostParts): Promise<GraphQLRequest> {
   const { request, response } = exchange;
-  const { headers, socket } = request;
+  const { headers } = request;
   const maxBytes = config.limits.bodyBytes;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  const reservation = bodies.open(socket);
-  if (!reservation.mayHold(length)) throw new ClientError('SERVICE_UNAVAILABLE');
+  const reservation = bodies.open();
+  if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (headers.expect !== undefined) response.writeContinue();
   const body = await readBody(exchange, reservation, maxBytes);
@@ -81,7 +81,6 @@ function assertPlain(contentEncoding: string | undefined): void {
  * requires.
  */
 function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
-  const expected = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   let chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
@@ -97,13 +96,12 @@ function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes:
       if (isRefused) return;
       length += chunk.length;
       if (length > maxBytes) return refuse(tooLarge(maxBytes));
-      if (!reservation.hasRoomFor(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+      if (!reservation.reserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
       chunks.push(chunk);
       if (chunks.length - joined === joinedPieces) {
         chunks.push(Buffer.concat(chunks.splice(joined)));
         joined += 1;
       }
-      if (length < expected) reservation.wait();
     });
     request.once('end', () => {
       reservation.close();

@@ -6,7 +6,6 @@ import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
@@ -17,12 +16,7 @@ import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
-/** The latest exchange of a socket, as a property of the socket: this costs the garbage collector the least. */
-const latest = Symbol('latest exchange');
-
-interface WithExchange {
-  [latest]?: Exchange | undefined;
-}
+const latestExchanges = new WeakMap<Duplex, Exchange>();
 
 const settings = {
   headersTimeout: 10_000,
@@ -46,19 +40,15 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const hosts = new OwnHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const socket = request.socket as Socket & WithExchange;
-    socket.setNoDelay(true);
-    socket[latest] = handle(request, response, !server.listening);
+    request.socket.setNoDelay(true);
+    latestExchanges.set(request.socket, handle(request, response, !server.listening));
     response.on('close', forget);
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
-  server.on('connect', (_request, socket) => {
-    sendHeldAnswers();
-    refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
-  });
+  server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
@@ -70,7 +60,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   };
   if (limit) limitConnections(server, limit, turnAway);
   server.on('upgrade', (request, socket: Socket, head) => {
-    sendHeldAnswers();
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
@@ -97,8 +86,8 @@ function ignore(): void {}
 
 /** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
 function forget(this: ServerResponse): void {
-  const socket = this.req.socket as Socket & WithExchange;
-  if (socket[latest]?.response === this) socket[latest] = undefined;
+  const { socket } = this.req;
+  if (latestExchanges.get(socket)?.response === this) latestExchanges.delete(socket);
 }
 
 /** Refused connections never reach the HTTP parser. */
@@ -106,7 +95,7 @@ function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (soc
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    if (limit.take(socket)) for (const listener of accept) listener.call(server, socket);
+    if (limit.add(socket)) for (const listener of accept) listener.call(server, socket);
     else turnAway(socket.on('error', ignore));
   });
 }
@@ -123,26 +112,25 @@ function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: 
 /**
  * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
  */
-function endStalled(socket: Socket & WithExchange): void {
-  const last = socket[latest];
+function endStalled(socket: Socket): void {
+  const last = latestExchanges.get(socket);
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
   if (!isWaiting) socket.destroy();
 }
 
 const refused = new WeakSet<Duplex>();
 
-/** Answers bytes that the parser rejects. A pending answer is sent first. */
+/** Answers bytes that the parser rejects. */
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
-  socket: Duplex & WithExchange,
+  socket: Duplex,
 ): void {
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
-  sendHeldAnswers();
   const fault = explain(error);
-  const last = socket[latest];
+  const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();

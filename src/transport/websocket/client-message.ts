@@ -59,12 +59,15 @@ function toSubscribeMessage({ id, type, payload }: SubscribeMessage): SubscribeM
   return { id, type, payload: request as SubscribeMessage['payload'] };
 }
 
-/** Frees the memory of a payload after its request has been read. */
+const noPayload: SubscribePayload = {
+  query: undefined,
+  documentId: undefined,
+  operationName: undefined,
+  variables: undefined,
+  extensions: undefined,
+};
+
+/** Frees a payload after its request has been read: 100 subscriptions of 30 kB would otherwise hold 3 MB uncounted. */
 export function clearPayload(payload: object): void {
-  const cleared: Partial<SubscribePayload> = payload;
-  cleared.query = undefined;
-  cleared.documentId = undefined;
-  cleared.operationName = undefined;
-  cleared.variables = undefined;
-  cleared.extensions = undefined;
+  Object.assign(payload, noPayload);
 }

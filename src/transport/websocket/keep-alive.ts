@@ -7,10 +7,10 @@ interface Watched {
   connection: Connection;
   socket: Socket;
   /** The number of checks since the client last sent a pong or read some bytes. */
-  silentLooks: number;
-  /** At the last check: the bytes that the network had accepted, and the bytes that waited to be sent. */
-  taken: number;
-  waiting: number;
+  silentChecks: number;
+  /** At the last check: the bytes that the system had accepted, and the bytes that it had not. */
+  accepted: number;
+  pending: number;
 }
 
 /** Pings every socket. A socket that has neither answered nor drained for `stallSeconds` is closed, then terminated. */
@@ -18,26 +18,26 @@ export class KeepAlive {
   /**
    * Time is counted in checks, so that time in which this process itself was blocked does not count against a client.
    */
-  readonly #maxSilentLooks: number;
+  readonly #maxSilentChecks: number;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(stallSeconds: number) {
     const stallMs = stallSeconds * 1_000;
-    const lookMs = Math.min(pingMs, stallMs / 4);
-    this.#maxSilentLooks = Math.ceil(stallMs / lookMs);
-    this.#timer = setInterval(() => this.#look(), lookMs).unref();
+    const checkMs = Math.min(pingMs, stallMs / 4);
+    this.#maxSilentChecks = Math.ceil(stallMs / checkMs);
+    this.#timer = setInterval(() => this.#check(), checkMs).unref();
   }
 
   watch(connection: Connection, socket: Socket): void {
     const { webSocket } = connection;
-    const watched: Watched = { connection, socket, silentLooks: 0, taken: 0, waiting: 0 };
+    const watched: Watched = { connection, socket, silentChecks: 0, accepted: 0, pending: 0 };
     webSocket.on('pong', () => {
-      watched.silentLooks = 0;
+      watched.silentChecks = 0;
     });
     webSocket.on('message', () => {
       // A client may keep sending requests without reading any answer, so a message alone proves nothing.
-      if (socket.writableLength === 0) watched.silentLooks = 0;
+      if (socket.writableLength === 0) watched.silentChecks = 0;
     });
     webSocket.once('close', () => this.#watched.delete(watched));
     this.#watched.add(watched);
@@ -47,15 +47,15 @@ export class KeepAlive {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     for (const watched of this.#watched) {
       const { connection, socket } = watched;
-      const waiting = socket.writableLength;
-      const taken = socket.bytesWritten - waiting;
-      // If nothing was waiting, our own ping may only have reached the kernel's buffer.
-      const hasDrained = taken > watched.taken && waiting + watched.waiting > 0;
-      Object.assign(watched, { taken, waiting, silentLooks: hasDrained ? 0 : watched.silentLooks + 1 });
-      if (watched.silentLooks > this.#maxSilentLooks) connection.end(tryAgainLater, 'Stalled');
+      const pending = socket.writableLength;
+      const accepted = socket.bytesWritten - pending;
+      // If nothing was pending, our own ping may only have reached the kernel's buffer.
+      const hasDrained = accepted > watched.accepted && pending + watched.pending > 0;
+      Object.assign(watched, { accepted, pending, silentChecks: hasDrained ? 0 : watched.silentChecks + 1 });
+      if (watched.silentChecks > this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
       else if (connection.isOpen) connection.webSocket.ping();
     }
   }

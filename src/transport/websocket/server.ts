@@ -49,9 +49,6 @@ interface Handshake {
   refuse: (socket: Socket, error: unknown) => void;
 }
 
-/** Shared by all handshakes whose client has sent no data after the request. */
-const nothing = Buffer.alloc(0);
-
 export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
@@ -62,7 +59,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     const { webSocket } = connection;
     connections.add(connection);
     webSocket.once('close', () => connections.delete(connection));
-    const markActive = () => handshakes.markActive(socket);
+    const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
     limitMessages(connection, parts.config.limits.messages, handshakes);
     keepAlive.watch(connection, socket);
@@ -152,10 +149,8 @@ function open(
     },
     connection,
   );
-  // Not a function literal after the `=`: V8 allocates those in the old generation, together with all they close over.
-  const end = (code: number, reason: string) => {
+  connection.onEnd = (code, reason) => {
     onEnd();
     closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
   };
-  connection.onEnd = end;
 }

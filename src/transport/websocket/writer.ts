@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
-import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
+import { flushAtTurnEnd, type Outgoing } from '../batched-writes.ts';
 
 /**
  * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
@@ -28,10 +28,11 @@ export class SocketWriter implements Outgoing {
   expiresAt = Number.POSITIVE_INFINITY;
   readonly #socket: Socket;
   readonly #webSocket: WebSocket;
-  #pending: Frame[] | undefined;
-  #pendingBytes = 0;
-  #waiting: (() => void)[] | undefined;
   readonly #account: ClientAccount;
+  /** Frames that are written at the end of the turn. */
+  #pending: Frame[] = [];
+  #pendingBytes = 0;
+  #onDrained: (() => void)[] = [];
   /** The bytes that waited on the socket when they were last counted. */
   #counted = 0;
 
@@ -44,10 +45,9 @@ export class SocketWriter implements Outgoing {
 
   /** Writes one frame with the payload `prefix`, then `shared`. */
   write(prefix: Buffer, shared: Buffer): void {
-    this.#pendingBytes += frameLength(prefix, shared);
-    if (this.#pending) return void this.#pending.push({ prefix, shared });
-    this.#pending = [{ prefix, shared }];
-    sendEventsAtTurnEnd(this);
+    const frame = { prefix, shared };
+    this.#pendingBytes += lengthOf(frame);
+    if (this.#pending.push(frame) === 1) flushAtTurnEnd(this);
   }
 
   isFull(): boolean {
@@ -62,20 +62,15 @@ export class SocketWriter implements Outgoing {
   }
 
   onceDrained(resume: () => void): void {
-    this.#waiting ??= [];
-    this.#waiting.push(resume);
+    this.#onDrained.push(resume);
   }
 
   flush(now = Date.now()): void {
-    const pending = this.#pending;
-    if (!pending) return;
-    const length = this.#pendingBytes;
-    this.#pending = undefined;
-    this.#pendingBytes = 0;
+    const { frames, length } = this.#takePending();
     // No frame may follow a close frame.
-    if (this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
-    if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeAtOnce(pending, length);
-    else this.#writeEach(pending);
+    if (length === 0 || this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
+    if (length <= maxCopiedBytes) this.#socket.write(join(frames, length));
+    else this.#writeEach(frames);
     this.recount();
     if (!this.#socket.writableNeedDrain) this.#resume();
   }
@@ -84,14 +79,16 @@ export class SocketWriter implements Outgoing {
   recount(): void {
     if (this.#socket.writableLength === this.#counted) return;
     this.#count();
-    if (this.#counted > 0) this.#socket.write(nothing, () => this.#taken());
+    if (this.#counted > 0) this.#recountWhenAccepted();
   }
 
-  #taken(): void {
-    this.#count();
-    if (this.#counted === 0) this.#resume();
-    // ws itself has written a ping or a pong after the last count.
-    else this.#socket.write(nothing, () => this.#taken());
+  #recountWhenAccepted(): void {
+    this.#socket.write(nothing, () => {
+      this.#count();
+      if (this.#counted === 0) this.#resume();
+      // ws itself has written a ping or a pong after the last count.
+      else this.#recountWhenAccepted();
+    });
   }
 
   #count(): void {
@@ -102,60 +99,44 @@ export class SocketWriter implements Outgoing {
 
   /** Called when the socket is closed: drops the pending frames, and resumes all callers that wait for it to drain. */
   close(): void {
-    this.#pending = undefined;
-    this.#pendingBytes = 0;
+    this.#takePending();
     this.#resume();
   }
 
-  #writeAtOnce(frames: readonly Frame[], length: number): void {
-    const bytes = takeScratch(length);
-    let offset = 0;
-    for (const { prefix, shared } of frames) {
-      offset = putHead(bytes, offset, prefix, shared);
-      bytes.set(shared, offset);
-      offset += shared.length;
-    }
-    this.#socket.write(bytes);
-    // The socket still refers to the bytes that the system has not accepted, so they must not be overwritten.
-    if (this.#socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
+  #takePending(): { frames: readonly Frame[]; length: number } {
+    const taken = { frames: this.#pending, length: this.#pendingBytes };
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return taken;
   }
 
   #writeEach(frames: readonly Frame[]): void {
     this.#socket.cork();
-    for (const { prefix, shared } of frames) {
-      const isLong = shared.length > maxCopiedBytes;
-      const length = frameLength(prefix, shared);
-      const bytes = Buffer.allocUnsafe(isLong ? length - shared.length : length);
-      const offset = putHead(bytes, 0, prefix, shared);
-      if (!isLong) bytes.set(shared, offset);
-      this.#socket.write(bytes);
-      if (isLong) this.#socket.write(shared);
+    for (const frame of frames) {
+      if (frame.shared.length <= maxCopiedBytes) this.#socket.write(join([frame], lengthOf(frame)));
+      else this.#writeLong(frame);
     }
     this.#socket.uncork();
   }
 
+  #writeLong(frame: Frame): void {
+    const head = Buffer.allocUnsafe(lengthOf(frame) - frame.shared.length);
+    writeHead(head, 0, frame);
+    this.#socket.write(head);
+    this.#socket.write(frame.shared);
+  }
+
   #resume(): void {
-    const waiting = this.#waiting;
-    if (!waiting) return;
-    this.#waiting = undefined;
-    for (const resume of waiting) resume();
+    if (this.#onDrained.length === 0) return;
+    const callbacks = this.#onDrained;
+    this.#onDrained = [];
+    for (const resume of callbacks) resume();
   }
 }
 
 const nothing = Buffer.alloc(0);
 
-/**
- * A buffer that all sockets share to assemble frames: it is free again as soon as the system has accepted the bytes.
- */
-let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
-let taken = scratch;
-
-function takeScratch(length: number): Buffer {
-  if (taken.buffer !== scratch.buffer || taken.length !== length) taken = scratch.subarray(0, length);
-  return taken;
-}
-
-function frameLength(prefix: Buffer, shared: Buffer): number {
+function lengthOf({ prefix, shared }: Frame): number {
   const length = prefix.length + shared.length;
   return headerLength(length) + length;
 }
@@ -164,8 +145,19 @@ function headerLength(length: number): number {
   return length < 126 ? 2 : length < 65_536 ? 4 : 10;
 }
 
+function join(frames: readonly Frame[], length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let offset = 0;
+  for (const frame of frames) {
+    offset = writeHead(bytes, offset, frame);
+    bytes.set(frame.shared, offset);
+    offset += frame.shared.length;
+  }
+  return bytes;
+}
+
 /** Writes the header of an unmasked text frame (RFC 6455, 5.2) and the prefix; returns the offset for `shared`. */
-function putHead(bytes: Buffer, start: number, prefix: Buffer, shared: Buffer): number {
+function writeHead(bytes: Buffer, start: number, { prefix, shared }: Frame): number {
   const length = prefix.length + shared.length;
   const offset = start + headerLength(length);
   bytes[start] = finalText;
