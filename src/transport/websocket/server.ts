@@ -91,14 +91,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.retained.hasRoomForSocket(address)) return false;
-      const handshake = {
-        request: { method, headers },
-        address,
-        socket,
-        head: head.length > 0 ? head : nothing,
-        refuse,
-      };
-      return handshakes.enter(address, socket, handshake);
+      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
     },
     async close() {
       handshakes.close();
