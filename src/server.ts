@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { BadSetting, type Config } from './config.ts';
-import { openDatabase } from './data/database.ts';
+import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
 import type { Services } from './engine/context.ts';
 import { createEngine, type Engine } from './engine/engine.ts';

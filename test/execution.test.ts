@@ -9,7 +9,8 @@ import {
 } from 'graphql';
 import { createSchema } from 'graphql-yoga';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Database, type Db, openDatabase } from '../src/data/database.ts';
+import type { Database, Db } from '../src/data/database.ts';
+import { openDatabase } from '../src/data/open-database.ts';
 import { insertPost } from '../src/data/posts.ts';
 import { insertMember, insertRoom } from '../src/data/rooms.ts';
 import { insertUser } from '../src/data/users.ts';

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
-import { type Database, openDatabase } from '../data/database.ts';
+import type { Database } from '../data/database.ts';
+import { openDatabase } from '../data/open-database.ts';
 import { writeBatch } from '../import/batch.ts';
 import { openInput } from '../import/input.ts';
 import { readBatches } from '../import/read-batches.ts';

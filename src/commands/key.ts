@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { insertApiKey } from '../data/api-keys.ts';
-import { openDatabase } from '../data/database.ts';
+import { openDatabase } from '../data/open-database.ts';
 import { findUserByEmail } from '../data/users.ts';
 import { createApiKey } from '../identity/api-key.ts';
 import { auditTo } from '../identity/audit.ts';

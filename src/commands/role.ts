@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
 import { revokeAdminKeysOf } from '../data/api-keys.ts';
-import { openDatabase } from '../data/database.ts';
+import { openDatabase } from '../data/open-database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { setRole } from '../data/users.ts';
 import { auditTo } from '../identity/audit.ts';

@@ -1,8 +1,4 @@
 import type { Kysely, Transaction } from 'kysely';
-import { migrate } from './migrations/migrate.ts';
-import { openSqlite } from './sqlite/database.ts';
-import { reasonOf } from './sqlite/errors.ts';
-import type { HealthListener } from './sqlite/health.ts';
 import type { Tables } from './tables.ts';
 
 /** The database, or a transaction; data functions work with both. */
@@ -56,6 +52,13 @@ export interface Database {
   close(): Promise<void>;
 }
 
+export interface HealthListener {
+  /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
+  onFault?: ((reason: string) => void) | undefined;
+  /** Called when writes succeed again after a reported fault. */
+  onRecovery?: (() => void) | undefined;
+}
+
 export interface DatabaseOptions extends HealthListener {
   /** Called with the text of each statement, without its values. */
   onStatement?: (sql: string) => void;
@@ -67,26 +70,4 @@ export class DatabaseUnusable extends Error {
     super(message, options);
     this.name = 'DatabaseUnusable';
   }
-}
-
-/**
- * Opens the database of a `DATABASE_URL` and brings its tables up to date.
- * @throws DatabaseUnusable if it is corrupt, not writable, or newer than this program.
- */
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const { watch, ...database } = await openSqlite(url.slice('sqlite:'.length), options);
-  try {
-    await migrate(database);
-    await watch();
-  } catch (error) {
-    await database.close();
-    throw explain(url, error);
-  }
-  return database;
-}
-
-/** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
-function explain(url: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error)) return error;
-  return new DatabaseUnusable(`cannot use the database ${url}: ${reasonOf(error)}`, { cause: error });
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tuneCollector } from '../../../src/commands/collector.ts';
 import { readConfig } from '../../../src/config.ts';
-import { openDatabase } from '../../../src/data/database.ts';
+import { openDatabase } from '../../../src/data/open-database.ts';
 import type { Services } from '../../../src/engine/context.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { Retained } from '../../../src/engine/limits/retained.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import type { Migration } from './migrate.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Dialect } from '../database.ts';
+import type { Tables } from '../tables.ts';
 
 /** Users, rooms, members, posts, the log of events, and the epoch that identifies this history. */
-export const initial: Migration = async (db, { bigint, tableOptions }) => {
+export async function initial(db: Kysely<Tables>, { bigint, tableOptions }: Dialect): Promise<void> {
   const big = sql.raw(bigint);
   const options = sql.raw(tableOptions);
   const statements = [
@@ -54,4 +55,4 @@ export const initial: Migration = async (db, { bigint, tableOptions }) => {
     sql`insert into settings ("name", "value") values ('epoch', ${randomUUID().slice(0, 8)})`,
   ];
   for (const statement of statements) await statement.execute(db);
-};
+}

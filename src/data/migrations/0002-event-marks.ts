@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
-import type { Migration } from './migrate.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Dialect } from '../database.ts';
+import type { Tables } from '../tables.ts';
 
 /**
  * Each event gets a random mark and the mark of the event before it; each room gets the marks of its latest two events.
  */
-export const eventMarks: Migration = async (db, dialect) => {
+export async function eventMarks(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const randomMark = sql.raw(dialect.randomMark);
   const markAt = (seq: string) =>
     sql`select "mark" from "roomEvents" as earlier where earlier."roomId" = room."id" and earlier."seq" = ${sql.raw(seq)}`;
@@ -23,4 +24,4 @@ export const eventMarks: Migration = async (db, dialect) => {
     sql`delete from settings where "name" = 'epoch'`,
   ];
   for (const statement of statements) await statement.execute(db);
-};
+}

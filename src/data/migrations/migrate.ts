@@ -5,7 +5,7 @@ import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
 
 /** Changes the tables by one version, inside a transaction. */
-export type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
+type Migration = (db: Kysely<Tables>, dialect: Dialect) => Promise<void>;
 
 /** All migrations in order; the database stores the number of migrations that have run. */
 const migrations: readonly Migration[] = [initial, eventMarks];

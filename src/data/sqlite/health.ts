@@ -1,15 +1,9 @@
+import type { HealthListener } from '../database.ts';
 import { DatabaseUnavailable } from '../unavailable.ts';
 import type { SqliteFile } from './file.ts';
 
 /** A disk that is full only for large writes fails and recovers repeatedly. */
 const minLogIntervalMs = 10_000;
-
-export interface HealthListener {
-  /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
-  onFault?: ((reason: string) => void) | undefined;
-  /** Called when writes succeed again after a reported fault. */
-  onRecovery?: (() => void) | undefined;
-}
 
 /**
  * Tracks whether the database can be written: its files are still in place, and the latest write did not fail on the
