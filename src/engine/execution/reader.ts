@@ -1,6 +1,13 @@
 import { GraphQLBoolean, GraphQLID, GraphQLInt, type GraphQLOutputType, GraphQLString, getNullableType } from 'graphql';
 import type { AnswerSize } from '../limits/answer-size.ts';
-import type { FieldPlan } from './plan.ts';
+
+/** The part of a field's plan that reading its property depends on. */
+interface ReadableField {
+  responseName: string;
+  field: { name: string; type: GraphQLOutputType };
+  completion: { isNonNull: boolean };
+  resolve: unknown;
+}
 
 /**
  * Creates the answer's object for a source if the source's own properties are the values of the first fields without
@@ -31,7 +38,7 @@ export interface PartlyRead {
 /** The property of the field at `index`, unless it was read before. @throws the error of the earlier read. */
 export function readProperty(
   source: unknown,
-  { field }: FieldPlan,
+  { field }: ReadableField,
   read: PartlyRead | undefined,
   index: number,
 ): unknown {
@@ -55,12 +62,12 @@ function isString(variable: string): string {
   return `typeof ${variable} === 'string'`;
 }
 
-function findCheck({ field, resolve }: FieldPlan): ((variable: string) => string) | undefined {
+function findCheck({ field, resolve }: ReadableField): ((variable: string) => string) | undefined {
   return resolve ? undefined : asIs.get(getNullableType(field.type));
 }
 
 /** The length of a string with its quotes, or of null; any other value counts as one character. */
-function printLength({ field, completion }: FieldPlan, variable: string): string {
+function printLength({ field, completion }: ReadableField, variable: string): string {
   const type = getNullableType(field.type);
   if (type !== GraphQLString && type !== GraphQLID) return '1';
   return completion.isNonNull ? `${variable}.length + 2` : `(${variable}?.length ?? 2) + 2`;
@@ -69,7 +76,7 @@ function printLength({ field, completion }: FieldPlan, variable: string): string
 /**
  * The number of fields before the first field that is not an own property of the source with a built-in scalar type.
  */
-export function countSimple(fields: readonly FieldPlan[]): number {
+export function countSimple(fields: readonly ReadableField[]): number {
   const first = fields.findIndex((field) => !findCheck(field));
   return first < 0 ? fields.length : first;
 }
@@ -79,7 +86,7 @@ export function countSimple(fields: readonly FieldPlan[]): number {
  * it cannot know in code that all selections share. The only text of the request in this code is response names, and
  * their syntax is that of GraphQL names.
  */
-export function compileReader(fields: readonly FieldPlan[]): Reader {
+export function compileReader(fields: readonly ReadableField[]): Reader {
   const simple = fields.slice(0, countSimple(fields));
   const variables = simple.map((_, index) => `value${index}`);
   const reads = simple.map(({ field }, index) => `value${index} = source.${field.name}; count = ${index + 1};`);
@@ -109,7 +116,7 @@ export function compileReader(fields: readonly FieldPlan[]): Reader {
   }
 }
 
-function printCheck(plan: FieldPlan, variable: string): string {
+function printCheck(plan: ReadableField, variable: string): string {
   const check = findCheck(plan)?.(variable);
   return plan.completion.isNonNull ? `${check}` : `${variable} == null || ${check}`;
 }
