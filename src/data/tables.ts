@@ -126,7 +126,6 @@ export type RoomEventType = (typeof roomEventTypes)[number];
 
 export type UserRow = Selectable<UserTable>;
 export type RoomRow = Selectable<RoomTable>;
-export type RoomMemberRow = Selectable<RoomMemberTable>;
 export type PostRow = Selectable<PostTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;

@@ -6,7 +6,7 @@ import { executeInParts } from './parts.ts';
 import type { UserRow } from './tables.ts';
 import { contains, isStorable } from './text.ts';
 
-export const deletedUserName = 'deleted user';
+const deletedUserName = 'deleted user';
 
 export interface UserFilter {
   name?: string | null | undefined;

@@ -46,7 +46,7 @@ export function assertKeyLiving(key: ApiKeyRow | undefined): void {
 }
 
 /** A viewer is an admin if both the role of the user and the scopes of the credentials say ADMIN. */
-export function isAdmin(viewer: Viewer | null): boolean {
+function isAdmin(viewer: Viewer | null): boolean {
   return viewer?.user.role === 'ADMIN' && viewer.scopes.has('ADMIN');
 }
 

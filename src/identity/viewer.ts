@@ -4,7 +4,7 @@ export const scopes = ['READ', 'WRITE', 'ADMIN'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** The means by which a viewer is authenticated. */
-export type Credential =
+type Credential =
   /**
    * `sessionsFrom`: the account's value when the session began; it is compared with the current value, not with a
    * clock.
