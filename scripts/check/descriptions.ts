@@ -8,8 +8,8 @@ import {
   isIntrospectionType,
   Source,
 } from 'graphql';
-import { loadSchema } from '../src/engine/schema.ts';
-import { inRepository } from './repository.ts';
+import { loadSchema } from '../../src/engine/schema.ts';
+import { inRepository } from '../repository.ts';
 
 /** An element of a schema that introspection shows. String() gives its coordinate: `User.posts(last:)`. */
 interface Element {

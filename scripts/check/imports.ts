@@ -1,97 +1,97 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { type Import, readImports } from './read-imports.ts';
-import { findTypeScriptFiles, inRepository } from './repository.ts';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import { findTypeScriptFiles, inRepository } from '../repository.ts';
 
-/** From left to right: a layer imports itself and what stands further right. Layers of one line do not know each other. */
-const layers: readonly (readonly string[])[] = [
-  ['main.ts'],
-  ['commands/'],
-  ['import/'],
-  ['server.ts'],
-  ['transport/'],
-  ['engine/'],
-  ['resolvers/'],
-  ['live/', 'data/', 'identity/'],
-  ['errors.ts', 'config.ts', 'event-loop.ts', 'fixed-window.ts', 'ids.ts', 'log.ts', 'output.ts'],
+/** The layers of src/ from the top: a layer imports only itself and the layers after it. */
+const layers = [
+  'main.ts',
+  'commands/',
+  'import/',
+  'server.ts',
+  'transport/',
+  'engine/',
+  'resolvers/',
+  'live/',
+  'identity/',
+  'data/',
 ];
+/** All other files that are directly in src/: errors, settings and utilities. */
+const base = 'the base files';
 
-/** An import between two files, paths as seen from src/, or of a package. */
-interface Arrow {
-  file: string;
-  to: string;
-  isType: boolean;
-}
-
-/** What the order refuses and is right all the same. */
-const exceptions: readonly ((arrow: Arrow) => boolean)[] = [
-  // The engine hands the context to the resolvers, so its type is theirs to know.
-  ({ file, to, isType }) => file.startsWith('resolvers/') && to === 'engine/context.ts' && isType,
-  ({ file, to, isType }) => file.startsWith('live/') && (to === 'data/events.ts' || (to.startsWith('data/') && isType)),
-  ({ file, to }) => file.startsWith('identity/') && to.startsWith('data/'),
-];
-
-/** What the order allows and is wrong all the same. */
-const bans: readonly { reason: string; broken: (arrow: Arrow) => boolean }[] = [
+/** Modules that some files must not import although the order of the layers allows it. */
+const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean; reason: string }[] = [
   {
-    reason: 'main.ts only chooses among commands',
-    broken: ({ file, to }) => file === 'main.ts' && !/^(commands\/|node:)/.test(to),
+    code: /^data\/sqlite\//,
+    isAllowed: (file) => file.startsWith('data/sqlite/') || file === 'data/open-database.ts',
+    reason: 'only data/open-database.ts chooses the database',
   },
   {
-    reason: 'data knows no GraphQL',
-    broken: ({ file, to }) => file.startsWith('data/') && /^@?graphql\b/.test(to),
+    code: /^live\/bus\/(?!bus\.ts$)/,
+    isAllowed: (file) => file.startsWith('live/bus/') || file === 'server.ts',
+    reason: 'only server.ts chooses the bus',
   },
   {
-    reason: 'only server.ts and commands choose an implementation',
-    broken: ({ file, to }) => /^(data\/sqlite\/|live\/bus\/(?!bus\.ts$))/.test(to) && !mayChoose(file, to),
+    code: /^@?graphql\b/,
+    isAllowed: (file) => !file.startsWith('data/'),
+    reason: 'the code of data/ does not depend on GraphQL',
   },
 ];
 
-function mayChoose(file: string, to: string): boolean {
-  if (file.startsWith('data/sqlite/')) return to.startsWith('data/sqlite/');
-  if (file === 'data/database.ts') return to.startsWith('data/sqlite/');
-  return file === 'server.ts' || file.startsWith('commands/');
+/** The module specifiers of all imports and re-exports, types included; undefined for one that is computed. */
+export function readImports(code: string): (string | undefined)[] {
+  const { program, errors } = parseSync('module.ts', code);
+  if (errors[0]) throw new Error(errors[0].message);
+  const specifiers: (string | undefined)[] = [];
+  const add = ({ source }: { source: Expression | null }) => {
+    if (source)
+      specifiers.push(source.type === 'Literal' && typeof source.value === 'string' ? source.value : undefined);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: add,
+    TSImportType: add,
+  }).visit(program);
+  return specifiers;
 }
 
-/** What is wrong with one import of `file` (as seen from src/); undefined where nothing is. */
-export function checkImport(file: string, { from, isType }: Import): string | undefined {
-  if (from === undefined) return `src/${file}: a computed import() hides where it goes`;
-  const to = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from;
-  const reason = refuse({ file, to, isType }, from.startsWith('.'));
-  return reason && `src/${file} imports ${from}: ${reason}`;
+/** Why `file` may not import `specifier`; undefined if it may. Paths are relative to src/. */
+export function refuseImport(file: string, specifier: string | undefined): string | undefined {
+  if (specifier === undefined) return `src/${file}: the module of an import() must be a string literal`;
+  const isFile = specifier.startsWith('.') && !specifier.endsWith('.json');
+  const target = isFile ? posix.join(posix.dirname(file), specifier) : specifier;
+  const reason = refuseRestricted(file, target) ?? (isFile ? refuseDirection(file, target) : undefined);
+  return reason && `src/${file} imports ${specifier}: ${reason}`;
 }
 
-function refuse(arrow: Arrow, isFile: boolean): string | undefined {
-  const banned = bans.find(({ broken }) => broken(arrow));
-  if (banned) return banned.reason;
-  return isFile && !exceptions.some((allows) => allows(arrow)) ? refuseDirection(arrow) : undefined;
+function refuseRestricted(file: string, target: string): string | undefined {
+  return restricted.find(({ code, isAllowed }) => code.test(target) && !isAllowed(file))?.reason;
 }
 
-function refuseDirection({ file, to }: Arrow): string | undefined {
-  // package.json and the like are no code.
-  if (to.startsWith('../') && to.endsWith('.json')) return undefined;
-  const [source, target] = [place(file), place(to)];
-  if (!source) return 'the importing file stands in no layer';
-  if (!target) return 'that stands in no layer';
-  if (target.column < source.column) return 'that arrow runs back';
-  const isApart = target.column === source.column && target.layer !== source.layer && source.layer.endsWith('/');
-  return isApart ? `${source.layer} does not know ${target.layer}` : undefined;
+function refuseDirection(file: string, target: string): string | undefined {
+  const [from, to] = [findLayer(file), findLayer(target)];
+  if (!to) return 'the imported file is in no layer of scripts/check/imports.ts';
+  if (!from || from.order <= to.order) return undefined;
+  return `${from.name} must not import ${to.name}, which is a higher layer`;
 }
 
-function place(path: string): { column: number; layer: string } | undefined {
-  const isIn = (layer: string) => (layer.endsWith('/') ? path.startsWith(layer) : path === layer);
-  const column = layers.findIndex((line) => line.some(isIn));
-  const layer = layers[column]?.find(isIn);
-  return layer === undefined ? undefined : { column, layer };
+function findLayer(path: string): { name: string; order: number } | undefined {
+  const contains = (layer: string) => (layer.endsWith('/') ? path.startsWith(layer) : path === layer);
+  const order = layers.findIndex(contains);
+  const name = layers[order];
+  if (name !== undefined) return { name, order };
+  return path.includes('/') ? undefined : { name: base, order: layers.length };
 }
 
-/** What is wrong with the imports and the places of the files in src/. */
+/** The files of src/ that are in no layer, and all imports that are not allowed. */
 export async function checkImports(root = inRepository()): Promise<string[]> {
   const problems = findTypeScriptFiles('src', root).map(async (path) => {
     const file = path.slice('src/'.length);
-    const imports = readImports(await readFile(join(root, path), 'utf8'));
-    const misplaced = place(file) ? [] : [`${path} stands in no layer of scripts/check-imports.ts`];
-    return [...misplaced, ...imports.flatMap((imported) => checkImport(file, imported) ?? [])];
+    if (!findLayer(file)) return [`${path} is in no layer of scripts/check/imports.ts`];
+    const specifiers = readImports(await readFile(join(root, path), 'utf8'));
+    return specifiers.flatMap((specifier) => refuseImport(file, specifier) ?? []);
   });
   return (await Promise.all(problems)).flat();
 }
