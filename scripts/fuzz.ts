@@ -21,7 +21,9 @@ async function runOne(name: string, fuzz: typeof fuzzHttp, target: Target): Prom
   recordMemory(0);
   const tally = await fuzz(target, options);
   recordMemory(runs);
-  console.log(`\n${name}: ${runs} in ${Math.round((performance.now() - startedAt) / 1_000)} s, ${tally.faultCount} faults`);
+  console.log(
+    `\n${name}: ${runs} in ${Math.round((performance.now() - startedAt) / 1_000)} s, ${tally.faultCount} faults`,
+  );
   const points = [0, 0.1, 0.25, 0.5, 0.75, 1].map((part) => memory[Math.round(part * (memory.length - 1))]);
   console.log(`  resident memory: ${points.map((point) => point && `${point[1]} MB at ${point[0]}`).join(', ')}`);
   for (const [what, count] of [...tally.counts].sort(([one], [other]) => one.localeCompare(other))) {

@@ -75,7 +75,8 @@ export async function checkGenerated(): Promise<string[]> {
  */
 function allowNulls(code: string): string {
   const allowing = code.replace('[P in K]-?: NonNullable<T[P]>', '[P in K]-?: Exclude<T[P], undefined>');
-  if (allowing === code) throw new Error('codegen no longer generates RequireFields with NonNullable: update allowNulls');
+  if (allowing === code)
+    throw new Error('codegen no longer generates RequireFields with NonNullable: update allowNulls');
   return allowing;
 }
 

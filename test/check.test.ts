@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { buildSchema } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findUndescribed } from '../scripts/check/descriptions.ts';
@@ -9,6 +9,7 @@ import { checkLinks } from '../scripts/check/links.ts';
 import { checkNames } from '../scripts/check/names.ts';
 import { checkSamples } from '../scripts/check/samples.ts';
 import { checkSettings } from '../scripts/check/settings.ts';
+import { inRepository, runInstalled } from '../scripts/repository.ts';
 
 describe('a layer imports only itself and lower layers', () => {
   const cases: [file: string, specifier: string, isAllowed: boolean][] = [
@@ -83,6 +84,26 @@ describe('every form of import is found', () => {
   test.each(["// import a from './a.ts';", "const code = `import a from './a.ts';`;"])('but not in %j', (code) => {
     expect(readImports(code)).toEqual([]);
   });
+});
+
+test('Biome refuses import cycles, also of types, and every reader of the environment except src/config.ts', async () => {
+  const reader = "import type { A } from './a.ts';\n\nexport const port = (_: A) => process.env['PORT'];\n";
+  const root = await writeFiles({
+    'biome.json': await readFile(inRepository('biome.json'), 'utf8'),
+    'src/a.ts': "import type { port } from './b.ts';\n\nexport type A = typeof port;\n",
+    'src/b.ts': reader,
+    'src/config.ts': reader,
+    'src/c.ts': "import { env } from 'node:process';\n\nexport const port = env['PORT'];\n",
+  });
+  const { stdout } = await runInstalled('biome', ['lint', `--config-path=${root}`, '--reporter=json', root]);
+  const { diagnostics }: { diagnostics: { category: string; location: { path: string } }[] } = JSON.parse(stdout);
+  const found = diagnostics.map(({ category, location }) => `${relative(root, location.path)}: ${category}`);
+  expect(found.sort()).toEqual([
+    'src/a.ts: lint/suspicious/noImportCycles',
+    'src/b.ts: lint/style/noProcessEnv',
+    'src/b.ts: lint/suspicious/noImportCycles',
+    'src/c.ts: lint/style/noRestrictedImports',
+  ]);
 });
 
 test('every element of the schema that has no description is named', () => {

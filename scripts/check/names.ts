@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
-import { readConfig } from '../../src/config.ts';
 import { clientErrors } from '../../src/errors.ts';
 import { findTypeScriptFiles, inRepository, runInstalled } from '../repository.ts';
 import { type Document, listCodeSpans, readDocuments } from './documents.ts';
+import { listSettings } from './settings.ts';
 
 /** The documents that describe the code itself: their folders and identifiers must exist in src/. */
 const aboutTheCode = ['docs/architecture.md', 'docs/glossary.md'];
@@ -39,10 +39,8 @@ function ruleOfFiles(root: string): Rule {
   const names = new Set(paths.map((path) => basename(path)));
   const isPresent = (path: string) =>
     names.has(path) || ['', 'src'].some((folder) => paths.includes(posix.join(folder, path)));
-  return (text) => {
-    const isPath = /^(\.?[\w-]+\/)*[\w.-]+\.(ts|graphql|json|md)$/.test(text);
-    return isPath && !isPresent(text) && text !== 'test/NAME.test.ts' ? [text] : [];
-  };
+  const isPath = (word: string) => /^(\.?[\w-]+\/)*[\w.-]+\.(ts|graphql|json|md)$/.test(word) && !word.includes('NAME');
+  return (text) => text.split(/\s+/).filter((word) => isPath(word) && !isPresent(word));
 }
 
 async function ruleOfScripts(root: string): Promise<Rule> {
@@ -66,13 +64,6 @@ function ruleOfConstants(): Rule {
     const [, name] = /^([A-Z]+(?:_[A-Z]+)+)(?:=|$)/.exec(text) ?? [];
     return name && !known.has(name) && !path.startsWith('bench/') ? [name] : [];
   };
-}
-
-/** The names of all environment variables that the configuration reads. */
-export function listSettings(): string[] {
-  const names = new Set<string>();
-  readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
-  return [...names];
 }
 
 async function ruleOfCode(root: string): Promise<Rule> {

@@ -3,7 +3,6 @@ import type { Tokens } from 'marked';
 import { type Config, readConfig } from '../../src/config.ts';
 import { inRepository } from '../repository.ts';
 import { readDocuments } from './documents.ts';
-import { listSettings } from './names.ts';
 
 interface DocumentedSetting {
   name: string;
@@ -22,6 +21,13 @@ export async function checkSettings(root = inRepository()): Promise<string[]> {
     ...documented.flatMap(checkDefault),
     ...findHiddenDefaults(documented),
   ];
+}
+
+/** The names of all environment variables that the configuration reads. */
+export function listSettings(): string[] {
+  const names = new Set<string>();
+  readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
+  return [...names];
 }
 
 async function readTable(root: string): Promise<DocumentedSetting[]> {
