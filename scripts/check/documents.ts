@@ -35,3 +35,20 @@ function listTokens(text: string): MarkedToken[] {
 export function listCodeSpans({ tokens }: Document): string[] {
   return tokens.flatMap((token) => (token.type === 'codespan' ? token.text : []));
 }
+
+/** A code block of a document. */
+export interface Sample {
+  /** The path and line of the document. */
+  place: string;
+  path: string;
+  language: string;
+  code: string;
+}
+
+export function listSamples({ path, text, tokens }: Document): Sample[] {
+  return tokens.flatMap((token) => {
+    if (token.type !== 'code') return [];
+    const line = text.slice(0, text.indexOf(token.raw)).split('\n').length;
+    return { place: `${path}:${line}`, path, language: token.lang ?? '', code: token.text };
+  });
+}

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
 import { clientErrors } from '../../src/errors.ts';
 import { findTypeScriptFiles, inRepository, runInstalled } from '../repository.ts';
-import { type Document, listCodeSpans, readDocuments } from './documents.ts';
+import { type Document, listCodeSpans, listSamples, readDocuments } from './documents.ts';
 import { listSettings } from './settings.ts';
 
 /** The documents that describe the code itself: their folders and identifiers must exist in src/. */
@@ -30,8 +30,8 @@ export async function checkNames(root = inRepository()): Promise<string[]> {
 }
 
 function listTexts(document: Document): string[] {
-  const samples = document.tokens.flatMap((token) => (token.type === 'code' && token.lang === 'sh' ? token.text : []));
-  return [...listCodeSpans(document), ...samples];
+  const samples = listSamples(document).filter(({ language }) => language === 'sh');
+  return [...listCodeSpans(document), ...samples.map(({ code }) => code)];
 }
 
 function ruleOfFiles(root: string): Rule {
