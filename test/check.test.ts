@@ -165,12 +165,13 @@ describe('a sample', () => {
   const wrong: [language: string, code: string, problem: string][] = [
     ['graphql', '{ rooms { data { colour } } }', 'Cannot query field "colour" on type "Room".'],
     ['graphql', '{ rooms ', 'Syntax Error: Expected Name, found <EOF>.'],
-    ['json', '{ line: 1 }', 'this is not JSON: { line: 1 }'],
+    ['json', '{ line: 1 }', 'not JSON: { line: 1 }'],
     ['js', 'const = 1;', 'Unexpected token'],
     ['js', 'const query = `query { colour }`;', 'Cannot query field "colour" on type "Query".'],
     ['js', "import { createClients } from 'graphql-ws';", 'has no exported member'],
     ['js', "import { createClient } from 'graphql-wss';", 'Cannot find module'],
     ['sh', `curl -d '{"query":"{ colour }"}'`, 'Cannot query field "colour" on type "Query".'],
+    ['sh', `curl -d '{"query":{ colour }}'`, 'not JSON: {"query":{ colour }}'],
     ['sh', 'curl --data-urlencode "query={ colour }"', 'Cannot query field "colour" on type "Query".'],
     ['', '1 + 1', 'there is no check for the language ""'],
   ];

@@ -13,7 +13,7 @@ const rules: Record<string, Rule> = {
   json: checkJson,
   js: checkScript,
   ts: checkScript,
-  sh: (code, schema) => listShellQueries(code).flatMap((query) => checkGraphQL(query, schema)),
+  sh: checkShell,
   mermaid: () => [],
 };
 
@@ -40,7 +40,7 @@ function checkGraphQL(query: string, schema: GraphQLSchema): string[] {
 /** One value, or one value in each line. */
 function checkJson(code: string): string[] {
   if (isJson(code)) return [];
-  return code.split('\n').flatMap((line) => (isJson(line) ? [] : `this is not JSON: ${line}`));
+  return code.split('\n').flatMap((line) => (isJson(line) ? [] : `not JSON: ${line}`));
 }
 
 function isJson(text: string): boolean {
@@ -64,12 +64,15 @@ function checkScript(code: string, schema: GraphQLSchema): string[] {
   return problems;
 }
 
-/** The documents in the bodies and parameters of curl, with a placeholder for each variable of the shell. */
-function listShellQueries(code: string): string[] {
+/** Checks the documents in the bodies and parameters of curl, with a placeholder for each variable of the shell. */
+function checkShell(code: string, schema: GraphQLSchema): string[] {
   const text = code.replaceAll(/'?\$[A-Z]+'?/g, 'VARIABLE');
-  const bodies = [...text.matchAll(/'(\{"query":[^']*\})'/g)].map(([, body = '']) => JSON.parse(body).query);
-  const parameters = [...text.matchAll(/"query=((?:\\.|[^"\\])*)"/g)].map(([, value = '']) =>
-    value.replaceAll('\\"', '"'),
+  const bodies = [...text.matchAll(/'(\{"query":[^']*\})'/g)].map(([, body = '']) => body);
+  const queries = [...text.matchAll(/"query=((?:\\.|[^"\\])*)"/g)].map(([, query = '']) =>
+    query.replaceAll('\\"', '"'),
   );
-  return [...bodies, ...parameters];
+  return [
+    ...bodies.flatMap((body) => (isJson(body) ? checkGraphQL(JSON.parse(body).query, schema) : `not JSON: ${body}`)),
+    ...queries.flatMap((query) => checkGraphQL(query, schema)),
+  ];
 }
