@@ -1,22 +1,29 @@
-import { checkDescriptions } from './check-descriptions.ts';
-import { checkEnvironment } from './check-environment.ts';
-import { checkImports } from './check-imports.ts';
+import { checkDescriptions } from './check/descriptions.ts';
+import { checkImports } from './check/imports.ts';
+import { checkLinks } from './check/links.ts';
+import { checkNames } from './check/names.ts';
+import { checkSamples } from './check/samples.ts';
+import { checkSettings } from './check/settings.ts';
 import { checkGenerated } from './generate.ts';
 import { runInstalled } from './repository.ts';
 
-/** What each step promises; a step returns what is wrong. */
+/** The steps of the check. Each returns the problems that it found. */
 const steps: Record<string, () => Promise<string[]>> = {
-  types: () => complaintsOf('tsc', ['-p', '.']),
-  'lint and format': () => complaintsOf('biome', ['check', '--error-on-warnings', '.']),
-  'generated code is fresh': checkGenerated,
-  'imports run one way': () => checkImports(),
-  'one reader of the environment': () => checkEnvironment(),
-  'the schema describes itself': checkDescriptions,
+  types: () => runTool('tsc', ['-p', '.']),
+  'lint, format, import cycles': () => runTool('biome', ['check', '--error-on-warnings', '.']),
+  'unused code and packages': () => runTool('knip', ['--no-progress']),
+  'generated code': checkGenerated,
+  'import directions': () => checkImports(),
+  'schema descriptions': checkDescriptions,
+  'links in the documentation': () => checkLinks(),
+  'samples in the documentation': () => checkSamples(),
+  'settings in the documentation': () => checkSettings(),
+  'names in the documentation': () => checkNames(),
 };
 
-async function complaintsOf(command: string, args: string[]): Promise<string[]> {
+async function runTool(command: string, args: string[]): Promise<string[]> {
   const { status, stdout, stderr } = await runInstalled(command, args);
-  return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${command} ended with ${status}`];
+  return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${command} exited with status ${status}`];
 }
 
 async function findProblems(step: () => Promise<string[]>): Promise<string[]> {
@@ -28,7 +35,7 @@ function report(name: string, problems: string[]): void {
   else console.log(`failed  ${name}\n${problems.join('\n').replace(/^(?=.)/gm, '        ')}`);
 }
 
-// All begin at once; the report keeps the order of the list.
+// All steps start at once; they are reported in the order of the list.
 const running = Object.entries(steps).map(([name, step]) => ({ name, found: findProblems(step) }));
 for (const { name, found } of running) {
   const problems = await found;

@@ -6,7 +6,7 @@ import { type FuzzOptions, fuzzHttp, fuzzWebSocket } from '../test/support/fuzz/
 import { createTarget, fuzzSettings, residentBytes, type Tally, type Target } from '../test/support/fuzz/target.ts';
 import { launch } from '../test/support/postroom.ts';
 
-/* npm run fuzz -- [--seed N] [--runs N]: so many requests over HTTP, and so many messages over WebSocket. */
+/* npm run fuzz -- [--seed N] [--runs N] sends N requests over HTTP and N messages over WebSocket. */
 
 const { values } = parseArgs({ options: { seed: { type: 'string' }, runs: { type: 'string', default: '100000' } } });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -15,13 +15,15 @@ const megabyte = 1024 * 1024;
 
 async function runOne(name: string, fuzz: typeof fuzzHttp, target: Target): Promise<Tally> {
   const memory: [number, number][] = [];
-  const remember = (done: number) => memory.push([done, Math.round(residentBytes(postroom) / megabyte)]);
-  const options: FuzzOptions = { seed, runs, onProgress: remember };
-  const begun = performance.now();
-  remember(0);
+  const recordMemory = (done: number) => memory.push([done, Math.round(residentBytes(postroom) / megabyte)]);
+  const options: FuzzOptions = { seed, runs, onProgress: recordMemory };
+  const startedAt = performance.now();
+  recordMemory(0);
   const tally = await fuzz(target, options);
-  remember(runs);
-  console.log(`\n${name}: ${runs} in ${Math.round((performance.now() - begun) / 1_000)} s, ${tally.faultCount} faults`);
+  recordMemory(runs);
+  console.log(
+    `\n${name}: ${runs} in ${Math.round((performance.now() - startedAt) / 1_000)} s, ${tally.faultCount} faults`,
+  );
   const points = [0, 0.1, 0.25, 0.5, 0.75, 1].map((part) => memory[Math.round(part * (memory.length - 1))]);
   console.log(`  resident memory: ${points.map((point) => point && `${point[1]} MB at ${point[0]}`).join(', ')}`);
   for (const [what, count] of [...tally.counts].sort(([one], [other]) => one.localeCompare(other))) {
@@ -38,7 +40,7 @@ try {
   const target = await createTarget(postroom);
   const tallies = [await runOne('HTTP', fuzzHttp, target), await runOne('WebSocket', fuzzWebSocket, target)];
   const status = await postroom.stop();
-  console.log(`\nthe server ended with ${status}; its log has ${postroom.log.length} warnings and errors`);
+  console.log(`\nthe server exited with status ${status}; its log has ${postroom.log.length} warnings and errors`);
   for (const line of postroom.log.slice(0, 10)) console.log(`  ${JSON.stringify(line)}`);
   const isClean = status === 0 && postroom.log.length === 0 && tallies.every(({ faultCount }) => faultCount === 0);
   process.exitCode = isClean ? 0 : 1;

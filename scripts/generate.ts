@@ -8,9 +8,9 @@ import { inRepository, runInstalled } from './repository.ts';
 
 export const generatedFile = 'src/resolvers/resolver-types.generated.ts';
 
-const header = '// Made from schema.graphql by `npm run generate`: change that, not this.\n';
+const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
 
-/** What the parents of the resolvers are; paths are seen from the generated file. */
+/** The TypeScript type of the parent value of each type's resolvers. Paths are relative to the generated file. */
 const mappers = {
   User: '../data/tables.ts#PublicUser',
   ApiKey: '../data/tables.ts#ApiKeyRow',
@@ -37,19 +37,19 @@ const mappers = {
 const config = {
   contextType: './context.ts#Context',
   mappers,
-  // Milliseconds since 1970 on our side; the scalar reads and writes the text.
+  // Resolvers use milliseconds since 1970; the scalar converts them from and to text.
   scalars: { DateTime: 'number', ID: 'string' },
-  // A new scalar stops the generator until it stands in the list above.
+  // The generator refuses a scalar that is not in `scalars`.
   strictScalars: true,
   enumsAsTypes: true,
   skipTypename: true,
   useTypeImports: true,
-  // `undefined` stands in both, because exactOptionalPropertyTypes reads `?` as "may be absent" alone.
+  // With exactOptionalPropertyTypes, an optional property may be undefined only if its type says so.
   maybeValue: 'T | null | undefined',
   inputMaybeValue: 'T | null | undefined',
 };
 
-/** The text of the generated file, as schema.graphql has it now. */
+/** Generates the text of the file from the present schema.graphql. */
 export async function generate(): Promise<string> {
   const sdl = await readFile(inRepository('schema.graphql'), 'utf8');
   const code = await codegen({
@@ -60,24 +60,28 @@ export async function generate(): Promise<string> {
     plugins: [{ typescript: {} }, { typescriptResolvers: {} }],
     pluginMap: { typescript, typescriptResolvers },
   });
-  return format(header + admitNulls(code));
+  return format(header + allowNulls(code));
 }
 
-/** What is wrong with the generated file on disk; nothing when it is fresh. */
+/** Returns a problem if the generated file does not match schema.graphql. */
 export async function checkGenerated(): Promise<string[]> {
-  const [fresh, present] = await Promise.all([generate(), readPresent()]);
-  return fresh === present ? [] : [`${generatedFile} is stale: npm run generate`];
+  const [expected, present] = await Promise.all([generate(), readPresent()]);
+  return expected === present ? [] : [`${generatedFile} does not match schema.graphql: run npm run generate`];
 }
 
-/** A default answers an absent argument, not an explicit null: codegen's helper denies that the null arrives. */
-function admitNulls(code: string): string {
-  const admitting = code.replace('[P in K]-?: NonNullable<T[P]>', '[P in K]-?: Exclude<T[P], undefined>');
-  if (admitting === code) throw new Error('RequireFields has changed: see what it says of null now');
-  return admitting;
+/**
+ * A default value replaces an absent argument, not an explicit null. The type that codegen generates excludes null; this
+ * replacement allows it.
+ */
+function allowNulls(code: string): string {
+  const allowing = code.replace('[P in K]-?: NonNullable<T[P]>', '[P in K]-?: Exclude<T[P], undefined>');
+  if (allowing === code)
+    throw new Error('codegen no longer generates RequireFields with NonNullable: update allowNulls');
+  return allowing;
 }
 
 async function format(code: string): Promise<string> {
-  // Under another name, because biome.json leaves *.generated.ts alone.
+  // Under another name, because biome.json excludes *.generated.ts.
   const { status, stdout, stderr } = await runInstalled('biome', ['format', '--stdin-file-path=generated.ts'], code);
   if (status !== 0) throw new Error(`biome could not format the generated code: ${stderr}`);
   return stdout;

@@ -9,18 +9,18 @@ export interface Finished {
   stderr: string;
 }
 
-/** The path of the repository's root, or of what stands at `path` in it. */
+/** The absolute path of the repository, or of `path` in it. */
 export function inRepository(path = ''): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
-/** Runs one of the installed packages' commands at the root, with `input` as its standard input. */
+/** Runs a command of an installed package in the root of the repository, with `input` as its standard input. */
 export function runInstalled(name: string, args: string[], input = ''): Promise<Finished> {
   const child = spawn(inRepository(`node_modules/.bin/${name}`), args, { cwd: inRepository() });
   const finished: Finished = { status: null, stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (finished.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (finished.stderr += text));
-  // A command that ends before it has read everything must show its own words, not EPIPE.
+  // If a command exits before it has read its input, its own message is more useful than EPIPE.
   child.stdin.on('error', () => undefined).end(input);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -28,7 +28,7 @@ export function runInstalled(name: string, args: string[], input = ''): Promise<
   });
 }
 
-/** The TypeScript files in `folder` of `root`, as `src/data/posts.ts`, in order. */
+/** The paths of the TypeScript files in `folder`, relative to `root` and sorted. */
 export function findTypeScriptFiles(folder: string, root = inRepository()): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root })
     .map((file) => file.split(sep).join('/'))

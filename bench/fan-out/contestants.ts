@@ -21,7 +21,7 @@ export interface StartOptions {
 }
 
 export const peers = ['yoga', 'apollo', 'mercurius'] as const;
-export type Peer = (typeof peers)[number];
+type Peer = (typeof peers)[number];
 export type ContestantName = 'raw-ws' | 'raw-ws-behind-postroom' | 'graphql-ws' | Peer | 'postroom';
 
 export const everyone: ContestantName[] = ['raw-ws', ...peers, 'postroom'];

@@ -10,7 +10,7 @@ import type { Latencies, NeighbourOrder } from './neighbour.ts';
 import { Server, type ServerOptions } from './server.ts';
 import { sleep, within } from './waiting.ts';
 
-export const megabyte = 1_000_000;
+const megabyte = 1_000_000;
 
 export interface Measured {
   /** Growth of the resident memory at its peak. */

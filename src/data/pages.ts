@@ -71,7 +71,7 @@ export interface ConnectionArguments {
   before?: string | null | undefined;
 }
 
-export const maxPageLength = 100;
+const maxPageLength = 100;
 const defaultPageLength = 20;
 
 /**

@@ -124,7 +124,6 @@ export type UserRow = Selectable<UserTable>;
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
 export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
 export type RoomRow = Selectable<RoomTable>;
-export type RoomMemberRow = Selectable<RoomMemberTable>;
 export type PostRow = Selectable<PostTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;

@@ -6,7 +6,7 @@ import { createPage, type PageArguments, type UserPage } from './pages.ts';
 import { contains, isStorable } from './stored-text.ts';
 import { type PublicUser, publicUserColumns, type UserRow } from './tables.ts';
 
-export const deletedUserName = 'deleted user';
+const deletedUserName = 'deleted user';
 
 export interface UserFilter {
   name?: string | null | undefined;

@@ -35,7 +35,7 @@ export function assertNotRevoked(credential: Credential, account: UserRow | unde
 }
 
 /** An admin has the role ADMIN, and credentials with the scope ADMIN. */
-export function isAdmin(viewer: Viewer | null): boolean {
+function isAdmin(viewer: Viewer | null): boolean {
   return viewer?.user.role === 'ADMIN' && viewer.scopes.has('ADMIN');
 }
 

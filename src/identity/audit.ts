@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 
 /** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
-export type AuditEvent =
+type AuditEvent =
   | { event: 'signedUp' | 'signedIn' | 'passwordChanged' | 'accountDeleted'; userId: string }
   /**
    * `userId`: the account that was tried, or null if it does not exist. The input is not logged, since it may be a

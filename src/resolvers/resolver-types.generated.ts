@@ -1,4 +1,4 @@
-// Made from schema.graphql by `npm run generate`: change that, not this.
+// Generated from schema.graphql by `npm run generate`. Do not edit.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PublicUser, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
 import type {
@@ -60,7 +60,7 @@ export type RoomRole =
   /** May read and post. */
   | 'MEMBER';
 
-/** A permission of credentials. */
+/** A permission that credentials can have. */
 export type Scope =
   /** Allows queries and subscriptions. */
   | 'READ'
@@ -125,7 +125,7 @@ export type ApiKey = {
   id: Scalars['ID']['output'];
   /** The name of the application. */
   name: Scalars['String']['output'];
-  /** The first characters of the key, to recognise it by. */
+  /** The first characters of the key, which help to recognise it. */
   prefix: Scalars['String']['output'];
   /** The scopes of the key. */
   scopes: Array<Scope>;
@@ -208,9 +208,9 @@ export type RoomPostsArgs = {
 
 /** Information about a page of a connection, as in the Relay specification. */
 export type PageInfo = {
-  /** Whether there are edges before this page, in both directions of pagination. */
+  /** Whether there are items before this page, whatever the direction of pagination. */
   hasPreviousPage: Scalars['Boolean']['output'];
-  /** Whether there are edges after this page, in both directions of pagination. */
+  /** Whether there are items after this page, whatever the direction of pagination. */
   hasNextPage: Scalars['Boolean']['output'];
   /** The cursor of the first edge; null if the page is empty. */
   startCursor?: Maybe<Scalars['String']['output']>;
@@ -415,7 +415,7 @@ export type Mutation = {
   signIn: SignInPayload;
   /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
   renewSession: RenewSessionPayload;
-  /** Sets a new password and ends the user's other sessions. */
+  /** Sets a new password and revokes the user's other sessions. */
   changePassword: ChangePasswordPayload;
   /**
    * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
@@ -442,9 +442,9 @@ export type Mutation = {
   replaceRoom: ReplaceRoomPayload;
   /** Deletes a room with its posts and ends its streams. Only its owner and admins can do this. */
   deleteRoom: DeleteRoomPayload;
-  /** Makes the viewer a member of a public room. Does nothing if the viewer is a member already. */
+  /** Adds the viewer to a public room. Does nothing if the viewer is a member already. */
   joinRoom: JoinRoomPayload;
-  /** Ends the viewer's membership of a room. Does nothing if the viewer is not a member. The owner cannot leave. */
+  /** Removes the viewer from a room. Does nothing if the viewer is not a member. The owner cannot leave. */
   leaveRoom: LeaveRoomPayload;
   /** Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. */
   addRoomMember: AddRoomMemberPayload;

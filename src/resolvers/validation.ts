@@ -10,7 +10,7 @@ const controlCharacter = /\p{Cc}/u;
 const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
 
 /** A name or title: at least one visible character, no control characters. Lengths are in code points. */
-export function line(maxLength: number): Rule {
+function line(maxLength: number): Rule {
   return (value) =>
     issuesOf({
       too_short: value.trim() === '',
@@ -20,7 +20,7 @@ export function line(maxLength: number): Rule {
 }
 
 /** Free text: any characters except NUL and lone surrogates. */
-export function text(maxLength: number): Rule {
+function text(maxLength: number): Rule {
   return (value) => issuesOf({ too_long: lengthOf(value) > maxLength, invalid: !isStorable(value) });
 }
 

@@ -18,7 +18,7 @@ export const compiled: Execute = (args) => {
 };
 
 /** The comparable parts of an error: its serialised form and the name of its original error. */
-export function formatError(error: GraphQLError) {
+function formatError(error: GraphQLError) {
   const { message, ...rest } = error.toJSON();
   return { ...rest, message: unquote(message), cause: error.originalError?.name };
 }
@@ -38,7 +38,7 @@ function unquote(message: string): string {
 }
 
 /** The data as nested entries, so that a comparison includes the order of the keys. */
-export function formatData(value: unknown): unknown {
+function formatData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(formatData);
   if (typeof value !== 'object' || value === null) return value;
   return Object.entries(value).map(([key, item]) => [key, formatData(item)]);

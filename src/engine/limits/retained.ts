@@ -17,7 +17,7 @@ const subscriptionBytes = 4_900;
 /** Bytes that a coerced variable and its JSON take for each byte of the JSON. */
 const bytesPerVariableByte = 4;
 /** For a document's syntax tree and plans. They are held while a subscription runs the document. */
-export const bytesPerToken = 400;
+const bytesPerToken = 400;
 const maxBytesOfSocket = 2 ** 20;
 const maxBytesOfAddress = 58 * 2 ** 20;
 const minBytesPerSocket = 58 * 2 ** 10;

@@ -44,7 +44,7 @@ export function readClientMessage(data: string): ClientMessage | undefined {
 }
 
 /** The payload of a `subscribe` message. graphql-ws keeps a reference to it until the operation is over. */
-export interface SubscribePayload {
+interface SubscribePayload {
   query: unknown;
   documentId: unknown;
   operationName: unknown;

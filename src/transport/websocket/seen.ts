@@ -1,5 +1,5 @@
 /** In characters: the maximum length of a client's string that the server keeps, such as the id of an operation. */
-export const maxKeptLength = 200;
+const maxKeptLength = 200;
 
 /** The cursor that each operation had reached before its client reconnected, by the operation's id. */
 export type SeenPositions = Map<string, string>;

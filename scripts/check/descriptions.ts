@@ -8,15 +8,15 @@ import {
   isIntrospectionType,
   Source,
 } from 'graphql';
-import { loadSchema } from '../src/engine/schema.ts';
-import { inRepository } from './repository.ts';
+import { loadSchema } from '../../src/engine/schema.ts';
+import { inRepository } from '../repository.ts';
 
-/** An element of a schema that introspection shows. String() gives its coordinate: `User.posts(last:)`. */
+/** An element of a schema. String() returns its coordinate, such as `User.posts(last:)`. */
 interface Element {
   description?: string | null | undefined;
 }
 
-/** The elements of a schema that have no description, each by its coordinate. */
+/** The coordinates of the elements that have no description. */
 export function findUndescribed(schema: GraphQLSchema): string[] {
   return listElements(schema)
     .filter(({ description }) => !description?.trim())
@@ -25,7 +25,7 @@ export function findUndescribed(schema: GraphQLSchema): string[] {
 
 function listElements(schema: GraphQLSchema): Element[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
-  return [...types.flatMap(listParts), ...schema.getDirectives().flatMap(listArguments)];
+  return [...types.flatMap(listParts), ...schema.getDirectives().flatMap(listDirective)];
 }
 
 function listParts(type: GraphQLNamedType): Element[] {
@@ -36,11 +36,11 @@ function listParts(type: GraphQLNamedType): Element[] {
   return [type, ...fields, ...args];
 }
 
-function listArguments(directive: GraphQLDirective): Element[] {
+function listDirective(directive: GraphQLDirective): Element[] {
   return [directive, ...directive.args];
 }
 
-/** A resolver of a scalar replaces what schema.graphql says of the scalar, unless it repeats it. */
+/** The resolver of a scalar replaces the description and URL of schema.graphql, so it must repeat them. */
 function findChangedScalars(built: GraphQLSchema, written: GraphQLSchema): string[] {
   return Object.values(written.getTypeMap()).flatMap((type) => {
     const served = built.getType(type.name);
@@ -52,7 +52,7 @@ function findChangedScalars(built: GraphQLSchema, written: GraphQLSchema): strin
   });
 }
 
-/** The elements of the schema, as the server builds it, that introspection would not describe. */
+/** The elements of the server's schema whose description is missing, or differs from schema.graphql. */
 export async function checkDescriptions(): Promise<string[]> {
   const built = loadSchema();
   const written = buildSchema(new Source(await readFile(inRepository('schema.graphql'), 'utf8'), 'schema.graphql'));

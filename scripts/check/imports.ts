@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import { findTypeScriptFiles, inRepository } from '../repository.ts';
+
+/** The layers of src/ from the top: a layer imports only itself and the layers after it. */
+const layers = [
+  'main.ts',
+  'commands/',
+  'import/',
+  'server.ts',
+  'transport/',
+  'engine/',
+  'resolvers/',
+  'live/',
+  'identity/',
+  'data/',
+];
+/** All other files that are directly in src/: errors, settings and utilities. */
+const base = 'the base files';
+
+/** Modules that some files must not import although the order of the layers allows it. */
+const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean; reason: string }[] = [
+  {
+    code: /^data\/sqlite\//,
+    isAllowed: (file) => file.startsWith('data/sqlite/') || file === 'data/open-database.ts',
+    reason: 'only data/open-database.ts chooses the database',
+  },
+  {
+    code: /^live\/bus\/(?!bus\.ts$)/,
+    isAllowed: (file) => file.startsWith('live/bus/') || file === 'server.ts',
+    reason: 'only server.ts chooses the bus',
+  },
+  {
+    code: /^@?graphql\b/,
+    isAllowed: (file) => !file.startsWith('data/'),
+    reason: 'the code of data/ does not depend on GraphQL',
+  },
+];
+
+/** The module specifiers of all imports and re-exports, types included; undefined for one that is computed. */
+export function readImports(code: string): (string | undefined)[] {
+  const { program, errors } = parseSync('module.ts', code);
+  if (errors[0]) throw new Error(errors[0].message);
+  const specifiers: (string | undefined)[] = [];
+  const add = ({ source }: { source: Expression | null }) => {
+    if (source)
+      specifiers.push(source.type === 'Literal' && typeof source.value === 'string' ? source.value : undefined);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: add,
+    TSImportType: add,
+  }).visit(program);
+  return specifiers;
+}
+
+/** Why `file` may not import `specifier`; undefined if it may. Paths are relative to src/. */
+export function refuseImport(file: string, specifier: string | undefined): string | undefined {
+  if (specifier === undefined) return `src/${file}: the module of an import() must be a string literal`;
+  const isFile = specifier.startsWith('.') && !specifier.endsWith('.json');
+  const target = isFile ? posix.join(posix.dirname(file), specifier) : specifier;
+  const reason = refuseRestricted(file, target) ?? (isFile ? refuseDirection(file, target) : undefined);
+  return reason && `src/${file} imports ${specifier}: ${reason}`;
+}
+
+function refuseRestricted(file: string, target: string): string | undefined {
+  return restricted.find(({ code, isAllowed }) => code.test(target) && !isAllowed(file))?.reason;
+}
+
+function refuseDirection(file: string, target: string): string | undefined {
+  const [from, to] = [findLayer(file), findLayer(target)];
+  if (!to) return 'the imported file is in no layer of scripts/check/imports.ts';
+  if (!from || from.order <= to.order) return undefined;
+  return `${from.name} must not import ${to.name}, which is a higher layer`;
+}
+
+function findLayer(path: string): { name: string; order: number } | undefined {
+  const contains = (layer: string) => (layer.endsWith('/') ? path.startsWith(layer) : path === layer);
+  const order = layers.findIndex(contains);
+  const name = layers[order];
+  if (name !== undefined) return { name, order };
+  return path.includes('/') ? undefined : { name: base, order: layers.length };
+}
+
+/** The files of src/ that are in no layer, and all imports that are not allowed. */
+export async function checkImports(root = inRepository()): Promise<string[]> {
+  const problems = findTypeScriptFiles('src', root).map(async (path) => {
+    const file = path.slice('src/'.length);
+    if (!findLayer(file)) return [`${path} is in no layer of scripts/check/imports.ts`];
+    const specifiers = readImports(await readFile(join(root, path), 'utf8'));
+    return specifiers.flatMap((specifier) => refuseImport(file, specifier) ?? []);
+  });
+  return (await Promise.all(problems)).flat();
+}

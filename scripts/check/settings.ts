@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Tokens } from 'marked';
+import { type Config, readConfig } from '../../src/config.ts';
+import { inRepository } from '../repository.ts';
+import { readDocuments } from './documents.ts';
+
+interface DocumentedSetting {
+  name: string;
+  /** Undefined if the default is described in words, such as "none". */
+  defaultValue: string | undefined;
+}
+
+/** The settings that differ between src/config.ts and the table of settings in the README. */
+export async function checkSettings(root = inRepository()): Promise<string[]> {
+  const documented = await readTable(root);
+  const names = documented.map(({ name }) => name);
+  const read = listSettings();
+  return [
+    ...read.filter((name) => !names.includes(name)).map((name) => `README.md: the setting ${name} is missing`),
+    ...names.filter((name) => !read.includes(name)).map((name) => `README.md: there is no setting ${name}`),
+    ...documented.flatMap(checkDefault),
+    ...findHiddenDefaults(documented),
+  ];
+}
+
+/** The names of all environment variables that the configuration reads. */
+export function listSettings(): string[] {
+  const names = new Set<string>();
+  readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
+  return [...names];
+}
+
+async function readTable(root: string): Promise<DocumentedSetting[]> {
+  const readme = (await readDocuments(root)).find(({ path }) => path === 'README.md');
+  const table = readme?.tokens.find((token) => token.type === 'table' && token.header[0]?.text === 'setting');
+  return table?.type === 'table' ? table.rows.flatMap(readRow) : [];
+}
+
+/** A row has one or more settings, and the default of each in the same order. */
+function readRow([names, defaults]: Tokens.TableCell[]): DocumentedSetting[] {
+  const values = listCode(defaults);
+  return listCode(names).map((name, index) => ({ name, defaultValue: values[index] }));
+}
+
+function listCode(cell: Tokens.TableCell | undefined): string[] {
+  return (cell?.tokens ?? []).flatMap((token) => (token.type === 'codespan' ? token.text : []));
+}
+
+/** A default that is written as code must have the same effect as no value. */
+function checkDefault({ name, defaultValue }: DocumentedSetting): string[] {
+  if (defaultValue === undefined) return [];
+  const isTrue = isDeepStrictEqual(readOrUndefined({ [name]: defaultValue }), readConfig({}));
+  return isTrue ? [] : [`README.md: ${defaultValue} is not the default of ${name}`];
+}
+
+/** A default may be described in words only if the configuration has no value for the setting. */
+function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] {
+  const names = documented.flatMap(({ name, defaultValue }) => (defaultValue === undefined ? [name] : []));
+  const changed = readOrUndefined(Object.fromEntries(names.map((name) => [name, 'https://example.org'])));
+  const isAbsent = (value: unknown) => value === undefined || isDeepStrictEqual(value, []);
+  const hasOnlyAbsent =
+    changed &&
+    Object.entries(readConfig({})).every(
+      ([key, value]) => isAbsent(value) || isDeepStrictEqual(value, changed[key as keyof Config]),
+    );
+  return hasOnlyAbsent ? [] : [`README.md: one of ${names.join(', ')} has a default that is not written as code`];
+}
+
+function readOrUndefined(environment: Record<string, string>): Config | undefined {
+  try {
+    return readConfig(environment);
+  } catch {
+    return undefined;
+  }
+}
