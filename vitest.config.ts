@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Those run apart: npm run test:soak.
     exclude: ['test/soak/**'],
+    globalSetup: 'test/support/bundle-packages.ts',
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.
     isolate: false,

@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { cursorsOf } from './support/cursors.ts';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const query = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
@@ -263,8 +264,7 @@ describe('a cursor that is too old', () => {
 });
 
 it('a cursor of an event that this process has not received yet is looked up in the log', async () => {
-  const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
-  const postroom = await launchProcessForTest({}, [program, 'deaf']);
+  const postroom = await launchForTest({}, { bus: createUnreliableBus('deaf') });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   const socket = await LiveSocket.open(postroom.webSocketUrl);

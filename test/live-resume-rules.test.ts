@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createLateBus } from './support/late-bus.ts';
 import { seqOf, seqsBetween } from './support/live.ts';
 import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
 import { readMetrics } from './support/metrics.ts';
-import { launchProcessForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -247,7 +248,7 @@ describe('an event', () => {
   });
 
   it('written after the subscription is delivered even if the bus is slow', async () => {
-    const slow = await launchProcessForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
+    const slow = await launchForTest({}, { bus: createLateBus() });
     const eve = await slow.signUp('Eve');
     const room = await slow.createRoom(eve, 'lobby');
     const socket = await LiveSocket.open(slow.webSocketUrl, { authorization: `Bearer ${eve.token}` });

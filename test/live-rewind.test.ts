@@ -1,9 +1,11 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { OwnParts } from '../src/server.ts';
 import { forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { withDatabase } from './support/shared-server.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const events = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) { __typename ... on PostCreated { post { title } } }
@@ -20,10 +22,10 @@ interface History {
   room: string;
 }
 
-async function begin(program?: string[]): Promise<History> {
+async function begin(parts: OwnParts = {}): Promise<History> {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const postroom = program ? await launchProcessForTest(settings, program) : await launchForTest(settings);
+  const postroom = await launchForTest(settings, parts);
   const ada = await postroom.signUp('Ada');
   return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
 }
@@ -130,12 +132,11 @@ describe('after an older state of the database was restored', () => {
 
 describe('when the database is rewound under a running server', () => {
   it.each([
-    ['the new history is shorter', undefined, 0],
-    ['the new history has grown past it', undefined, 7],
+    ['the new history is shorter', 'none', 0],
+    ['the new history has grown past it', 'none', 7],
     ['the new history has grown past it and the bus says nothing', 'deaf', 7],
-  ])('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
-    const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
-    const history = await begin(fault ? [program, fault] : undefined);
+  ] as const)('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
+    const history = await begin({ bus: createUnreliableBus(fault) });
     const { postroom, room } = history;
     const [live, resumed] = [await open(postroom), await open(postroom)];
     const started = live.subscribe('live', events, { room });

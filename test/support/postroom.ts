@@ -7,10 +7,22 @@ import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/data/database.ts';
+import { setRole } from '../../src/data/users.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 export const mainProgram = [main, 'serve'];
+
+const cacheFolder = new URL('../../node_modules/.cache/postroom', import.meta.url).pathname;
+const useBundles = new URL('use-bundles.ts', import.meta.url).href;
+
+/** The environment of the processes that tests start, apart from settings. The two options only save time. */
+export const programEnvironment = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: cacheFolder,
+  NODE_OPTIONS: `--import=${useBundles}`,
+};
 
 export interface ReplyError {
   message: string;
@@ -193,13 +205,21 @@ export async function launchForTest(settings: Settings = {}, own: OwnParts = {})
   return postroom;
 }
 
+/** Makes the account an admin, as the command `grant-admin` does. */
+export async function grantAdmin({ DATABASE_URL = '' }: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
+  const database = await openDatabase(DATABASE_URL);
+  const user = await database.transaction((db) => setRole(db, email, 'ADMIN'));
+  await database.close();
+  if (!user) throw new Error(`There is no account of ${email}.`);
+}
+
 /** Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. */
 export async function launch(
   settings: Settings = {},
   program = mainProgram,
   command = process.execPath,
 ): Promise<PostroomProcess> {
-  const child = spawn(command, program, { env: { PATH: process.env['PATH'], ...defaults, ...settings } });
+  const child = spawn(command, program, { env: { ...programEnvironment, ...defaults, ...settings } });
   const log: LogLine[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -235,7 +255,7 @@ export async function run(
   input?: string | Buffer,
   program = main,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...settings } });
+  const child = spawn(process.execPath, [program, ...args], { env: { ...programEnvironment, ...settings } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => {
     output.stdout += chunk;
