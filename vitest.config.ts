@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   // Without `development`: one graphql for the tests and for the packages that Node loads itself.
@@ -11,8 +12,9 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.
     isolate: false,
-    // Most of a test is waiting.
-    maxWorkers: 3,
+    // A test waits for about half of its time.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
