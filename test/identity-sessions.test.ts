@@ -55,7 +55,7 @@ describe('a change of the session key', () => {
 });
 
 describe('sign-in attempts', () => {
-  const limit = 2;
+  const limit = 3;
 
   /** Each address a client of its own. */
   async function launchLimited() {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
 import { readMetrics } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';

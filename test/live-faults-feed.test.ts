@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { createLateBus } from './support/late-bus.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
 import { inMemory, makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';

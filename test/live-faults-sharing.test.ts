@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
 import { inMemory, makePosts } from './support/load.ts';
 import { readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';

@@ -1,9 +1,10 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OwnParts } from '../src/server.ts';
-import { forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
+import { forgeCursor, openCursor } from './support/cursors.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
 
@@ -49,10 +50,8 @@ function names(letter: string, from: number, to: number): string[] {
   return Array.from({ length: to - from + 1 }, (_, index) => `${letter}${from + index}`);
 }
 
-async function open(postroom: Postroom, seen?: Record<string, string>): Promise<LiveSocket> {
-  const socket = await LiveSocket.open(postroom.webSocketUrl, seen && { live: { seen } });
-  onTestFinished(() => socket.close());
-  return socket;
+function open({ webSocketUrl }: Postroom, seen: Record<string, string> = {}): Promise<ProtocolSocket> {
+  return ProtocolSocket.open(webSocketUrl, { init: { live: { seen } } });
 }
 
 /** The code that a resumed subscription is refused with, or the titles that it receives. */

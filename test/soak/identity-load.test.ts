@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { seqOf } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
-import { seqOf } from '../support/live.ts';
 import { inMemory } from '../support/load.ts';
 import { launchProcessForTest, type Person, type PostroomProcess, scratchFolder } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
 import { FrameReader } from '../support/frame-reader.ts';
-import { seqOf, seqsBetween } from '../support/live.ts';
 import { inMemory, makePosts, memoryOf, peakMemoryOf } from '../support/load.ts';
 import { launchProcessForTest, type Person, type PostroomProcess } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
