@@ -5,11 +5,12 @@ import { launchForTest, type Person } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
+import { isSoak } from './support/soak.ts';
 
 const server = shareServer();
 const postCount = 30;
-const readCount = 60;
-const writeCount = 400;
+const readCount = isSoak ? 60 : 15;
+const writeCount = isSoak ? 400 : 100;
 
 let ada: Person;
 let room: string;

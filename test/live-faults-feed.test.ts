@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/cursors.ts';
 import { createLateBus } from './support/late-bus.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -104,7 +104,7 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
 
 it('a subscriber whose next events cannot be read receives an error, and can resume from its position', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const settings = { DATABASE_URL: `sqlite:${file}`, ...inMemory };
+  const settings = { DATABASE_URL: `sqlite:${file}` };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
   const { ada, room, start } = await fillRoom(other);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -145,7 +145,7 @@ it('a subscription fails if the database cannot be read when its room is opened,
 
 it('a room that another process deletes ends the stream of a subscriber that still has events to receive', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug', ...inMemory };
+  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
   const { ada, room, start } = await fillRoom(other);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

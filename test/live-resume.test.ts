@@ -6,10 +6,10 @@ import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket, type Result } from './support/protocol-socket.ts';
 import { openDocumented } from './support/resume-docs.ts';
+import { isSoak } from './support/soak.ts';
 import { createRandom } from './support/unreliable-bus.ts';
 
-/** The long run is one of `npm run test:soak`. */
-const eventCount = process.env['SOAK'] ? 10_000 : 2_000;
+const eventCount = isSoak ? 10_000 : 2_000;
 const cutCount = 20;
 const writerCount = 8;
 const retryWaitMs = 20;

@@ -1,4 +1,4 @@
-import { inMemory, makePosts } from './load.ts';
+import { makePosts } from './load.ts';
 import { launchForTest, type Person, type Postroom } from './postroom.ts';
 
 /** A room on its own server, and a subscription to its events. */
@@ -10,7 +10,7 @@ export interface Hall {
 }
 
 export async function openHall(settings: Record<string, string>): Promise<Hall> {
-  const postroom = await launchForTest({ ...inMemory, ...settings });
+  const postroom = await launchForTest(settings);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hall');
   return { postroom, ada, room, query: follow(room) };

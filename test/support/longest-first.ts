@@ -6,12 +6,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'graphiql',
   'http-wire',
-  'live-faults-feed',
+  'live-slow-streams',
   'import',
-  'live-slow',
+  'live-faults-feed',
   'live-ends',
-  'live-cursor-mutation',
   'api-start',
+  'live-slow',
 ];
 
 /** Starts the longest files first; with `--sequence.shuffle` the order depends on the seed only. */

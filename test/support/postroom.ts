@@ -20,6 +20,7 @@ const useBundles = new URL('use-bundles.ts', import.meta.url).href;
 /** The environment of the processes that tests start, apart from settings. The two options only save time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
+  TMPDIR: process.env['TMPDIR'],
   NODE_COMPILE_CACHE: cacheFolder,
   NODE_OPTIONS: `--import=${useBundles}`,
 };
@@ -55,8 +56,8 @@ export interface Person {
 export type Settings = Record<string, string>;
 
 /** Creates a folder that is removed after the test. */
-export function scratchFolder(parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, 'postroom-test-'));
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -189,8 +190,6 @@ const defaults: Settings = {
 
 /** Starts a server inside this process; the caller stops it. */
 export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
-  // In-memory databases store their files in TMPDIR.
-  if (settings['TMPDIR']) process.env['TMPDIR'] = settings['TMPDIR'];
   const config = readConfig({ ...defaults, ...settings });
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
