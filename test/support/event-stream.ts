@@ -112,8 +112,8 @@ export class EventStream {
     }
     const data = fieldOf('data');
     const event = { event: fieldOf('event'), id: fieldOf('id'), data: data ? JSON.parse(data) : undefined };
-    this.onEvent?.(event);
     this.#inbox.push(event);
+    this.onEvent?.(event);
     if (event.event === 'next') this.results.push(event.data);
     if (event.event === 'complete') this.results.close(() => 'complete');
   }
