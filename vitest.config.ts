@@ -27,7 +27,8 @@ export default defineConfig({
     // A test waits for about half of its time.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
+    // On a busy machine a test takes several times as long.
+    testTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
   },
