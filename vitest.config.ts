@@ -1,4 +1,16 @@
+import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
+
+const memory = '/dev/shm';
+const minFreeBytes = 2 ** 31;
+
+/** Databases of tests are stored in memory if there is enough, so that commits do not wait for a disk. */
+function findTemporaryFolder(): Record<string, string> {
+  if (!existsSync(memory)) return {};
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize < minFreeBytes ? {} : { TMPDIR: memory };
+}
 
 export default defineConfig({
   // Without `development`: one graphql for the tests and for the packages that Node loads itself.
@@ -7,12 +19,16 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Those run apart: npm run test:soak.
     exclude: ['test/soak/**'],
+    globalSetup: 'test/support/bundle-packages.ts',
+    env: findTemporaryFolder(),
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.
     isolate: false,
-    // Most of a test is waiting.
-    maxWorkers: 3,
-    testTimeout: 30_000,
+    // A test waits for about half of its time.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
+    // On a busy machine a test takes several times as long.
+    testTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
   },

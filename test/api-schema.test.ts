@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   buildSchema,
@@ -10,11 +11,11 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roomEventTypes } from '../src/data/room-event-types.ts';
 import { columns } from '../src/data/tables.ts';
 import { resolvers } from '../src/resolvers/resolvers.ts';
-import { run, scratchFolder } from './support/postroom.ts';
+import { run } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -54,15 +55,22 @@ describe('the server refuses to start where', () => {
     'a resolver answers no field': ['  owner: User\n', '  holder: User\n', 'Room.owner'],
   };
 
-  it.each(Object.entries(changes))('%s', async (_, [from, to, says]) => {
-    const folder = scratchFolder();
+  /** A copy of the program, so that its schema can be changed. */
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+
+  beforeAll(() => {
     cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
     cpSync(join(root, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(Object.entries(changes))('%s', async (_, [from, to, says]) => {
     const changed = from === '' ? `${sdl}\n${to}` : sdl.replace(from, to);
     expect(changed).not.toBe(sdl);
     writeFileSync(join(folder, 'schema.graphql'), changed);
-    const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:' };
+    const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:', NODE_COMPILE_CACHE: join(folder, 'cache') };
     const { status, stdout, stderr } = await run(['serve'], settings, '', join(folder, 'src/main.ts'));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(says);

@@ -20,7 +20,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launch, launchForTest, launchProcessForTest, run, scratchFolder } from './support/postroom.ts';
+import {
+  launchForTest,
+  launchProcessForTest,
+  programEnvironment,
+  run,
+  scratchFolder,
+  startInProcess,
+} from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { writePosts, writeUsers } from './support/rows.ts';
 
@@ -58,7 +65,10 @@ async function expectRefused(folder: string, { file, settings = {}, says }: Refu
 let full: string;
 beforeAll(async () => {
   full = mkdtempSync(join(tmpdir(), 'postroom-test-'));
-  const postroom = await launch({ DATABASE_URL: `sqlite:${join(full, 'postroom.db')}`, SESSION_KEY: sessionKey });
+  const postroom = await startInProcess({
+    DATABASE_URL: `sqlite:${join(full, 'postroom.db')}`,
+    SESSION_KEY: sessionKey,
+  });
   const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
   const database = join(full, 'postroom.db');
   writePosts(database, { room, author: writeUsers(database, [1])[0] ?? '', times: Array(2_000).fill(1) });
@@ -189,7 +199,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
 async function runWithoutRights(settings: Record<string, string>): Promise<{ status: number | null; stderr: string }> {
   const isRoot = process.getuid?.() === 0;
   const child: ChildProcess = spawn(process.execPath, [join(root, 'src/main.ts'), 'serve'], {
-    env: settings,
+    env: { ...programEnvironment, ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
   });

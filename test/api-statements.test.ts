@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { LiveSocket } from './support/live-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { writeMembers, writePosts, writeRoom, writeUsers } from './support/rows.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -100,8 +100,7 @@ describe('SQL statements', () => {
     const { postroom } = server;
     const ada = await postroom.signUp('Ada');
     const lobby = await postroom.createRoom(ada, 'lobby');
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
-    onTestFinished(() => socket.close());
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     const unheard = await statementsDuring(() => postroom.createPost(ada, lobby, 'unheard'));
     const query = `subscription ($room: ID!) {
       roomEvents(room: $room) { cursor actor { name } ... on PostCreated { post { title author { id name } } } }

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { type GeneratedRequest, requests } from './support/documents.ts';
 import { compiled, differOnlyInRace, type Execute, formatResult, stock } from './support/executors.ts';
 import { schema, World, type WorldOptions } from './support/nasty-schema.ts';
+import { isSoak } from './support/soak.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
 /*
@@ -114,7 +115,7 @@ it(
         expect(unhandled.reasons).toEqual([]);
       }
     });
-    await fc.assert(property, { numRuns: 700 });
+    await fc.assert(property, { numRuns: isSoak ? 700 : 175 });
   },
   timeout,
 );
@@ -134,7 +135,7 @@ it(
         if (!isSame) expect(formatResult(actual.result)).toEqual(formatResult(expected.result));
       }
     });
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: isSoak ? 500 : 125 });
   },
   timeout,
 );
@@ -162,7 +163,7 @@ it(
         }
       },
     );
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: isSoak ? 400 : 100 });
   },
   timeout,
 );

@@ -10,14 +10,14 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { tabs } from '../src/transport/graphiql/tabs.ts';
 import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from './support/browser.ts';
-import { launch, launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Postroom, scratchFolder, startInProcess } from './support/postroom.ts';
 
 const ofBrowser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
 let shared: Postroom;
 
 beforeAll(async () => {
-  shared = await launch();
+  shared = await startInProcess();
 });
 
 afterAll(() => shared.stop());

@@ -1,13 +1,8 @@
 import { expect, it } from 'vitest';
-import { exchange, RawConnection } from './support/http.ts';
+import { exchange, postOf, RawConnection } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
 
 /* Clients that leave before they are answered. */
-
-function postOf(query: string): string {
-  const body = JSON.stringify({ query });
-  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
 
 it('the work for a client ends when the client disconnects', async () => {
   const postroom = await launchForTest();

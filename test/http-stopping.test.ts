@@ -1,13 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { graphqlResponse, handshake, RawConnection } from './support/http.ts';
+import { graphqlResponse, handshake, postOf, RawConnection } from './support/http.ts';
 import { launchProcessForTest, type Postroom } from './support/postroom.ts';
-
-function postOf(query: string): string {
-  const body = JSON.stringify({ query });
-  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
 
 /** A stream over SSE on a connection of its own; resolves once it has begun. */
 async function follow(postroom: Postroom, room: string): Promise<Response> {

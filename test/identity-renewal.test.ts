@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { sendAs } from './support/credentials.ts';
 import { audience, openIssuer } from './support/issuer.ts';
-import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { grantAdmin, launchForTest, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { TokenMaker } from './support/tokens.ts';
 
@@ -25,7 +25,7 @@ async function launchAdmin() {
   const { id } = (await sendAs(postroom, all)).data.viewer;
   const named = `mutation { updateUser(input: { id: "${id}", email: "ada@example.org" }) { user { email } } }`;
   expect((await sendAs(postroom, all, named)).status).toBe(200);
-  expect((await run(['grant-admin', 'ada@example.org'], settings)).status).toBe(0);
+  await grantAdmin(settings, { email: 'ada@example.org' });
   const bob = await postroom.signUp('Bob');
   const hall = await postroom.createRoom(bob, 'hall');
   const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { post } from './support/http.ts';
-import { launch, launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Postroom, type Settings, scratchFolder, startInProcess } from './support/postroom.ts';
 
 const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 describe('a change of the session key', () => {
   /** One server behind the other on the same database. */
   async function during<T>(settings: Settings, work: (postroom: Postroom) => Promise<T>): Promise<T> {
-    const postroom = await launch(settings);
+    const postroom = await startInProcess(settings);
     try {
       return await work(postroom);
     } finally {
@@ -55,7 +55,7 @@ describe('a change of the session key', () => {
 });
 
 describe('sign-in attempts', () => {
-  const limit = 4;
+  const limit = 3;
 
   /** Each address a client of its own. */
   async function launchLimited() {

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { Archive, ada, bob, Ear, history, main, post, room, startImport, toText } from './support/history.ts';
-import { launchForTest, type Postroom } from './support/postroom.ts';
+import { launchForTest, type Postroom, programEnvironment } from './support/postroom.ts';
 import { writeUsers } from './support/rows.ts';
 import { withDatabase } from './support/shared-server.ts';
 
@@ -457,7 +456,7 @@ describe('progress', () => {
     const file = archive.write('history.ndjson', toText([...history(1_000), 'no JSON']));
     const command = `${process.execPath} ${main} import ${file}`;
     const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
-      env: { ...archive.settings, TERM: 'xterm' },
+      env: { ...programEnvironment, ...archive.settings, TERM: 'xterm' },
     });
     const out = new Ear(child.stdout);
     const [status] = await once(child, 'close');
@@ -469,21 +468,5 @@ describe('progress', () => {
 
   it('is not shown elsewhere', async () => {
     expect(await new Archive().take(history(2_000))).toMatchObject({ stderr: '', status: 0 });
-  });
-});
-
-describe('real chat history', () => {
-  const file =
-    process.env['CHAT_HISTORY'] ?? fileURLToPath(new URL('../../shared/data/ubuntu-irc.ndjson.gz', import.meta.url));
-
-  it('is imported completely, and recognised when it is imported again', { timeout: 120_000 }, async ({ skip }) => {
-    if (!existsSync(file)) skip(`there is no ${file}`);
-    const archive = new Archive();
-    const first = await archive.takeFile(file);
-    expect(first).toMatchObject({ status: 0, stderr: '', rooms: [1, 0], users: [15_730, 0], posts: [196_123, 0] });
-    expect(first.stdout).toContain('90 titles had control characters');
-    const again = await archive.takeFile(file);
-    expect(again).toMatchObject({ status: 0, stderr: '', rooms: [0, 1], users: [0, 15_730], posts: [0, 196_123] });
-    expect(archive.count('posts')).toBe(196_123);
   });
 });

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LiveSocket } from './support/live-client.ts';
 import { makePosts } from './support/load.ts';
 import { untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
@@ -27,7 +26,7 @@ const mostGroups = 9;
 
 async function open(address: string, token?: string): Promise<ProtocolSocket> {
   const init = token ? { authorization: `Bearer ${token}` } : {};
-  return ProtocolSocket.open(postroom.webSocketUrl, { headers: { 'x-forwarded-for': address }, init });
+  return ProtocolSocket.open(postroom.webSocketUrl, { init: { headers: { 'x-forwarded-for': address }, init } });
 }
 
 /** The refusal of a subscription. */
@@ -107,7 +106,7 @@ describe('a subscription that resumes', () => {
     expect(await left()).toBe(5);
     const resume = async (groups: string[]) => {
       const seen = Object.fromEntries(groups.map((_, index) => [`${index}`, cursor]));
-      const socket = await LiveSocket.open(limited.webSocketUrl, { live: { seen } });
+      const socket = await ProtocolSocket.open(limited.webSocketUrl, { init: { live: { seen } } });
       const operations = groups.map((n, index) => socket.subscribe(`${index}`, live, { room: hall, n }));
       const outcomes = operations.map(({ start, refused }) =>
         Promise.race([start, refused.then(([error]) => error?.extensions.code)]),

@@ -1,15 +1,16 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, it } from 'vitest';
-import { seqOf } from './support/live.ts';
-import { LiveSocket } from './support/live-client.ts';
+import { seqOf } from './support/cursors.ts';
 import { launchForTest, type Person } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
+import { isSoak } from './support/soak.ts';
 
 const server = shareServer();
 const postCount = 30;
-const readCount = 60;
-const writeCount = 400;
+const readCount = isSoak ? 60 : 15;
+const writeCount = isSoak ? 400 : 100;
 
 let ada: Person;
 let room: string;
@@ -87,7 +88,7 @@ it('the cursor of another room in an event is not newer than any other field of 
 }, async () => {
   const { postroom } = server;
   const bob = await postroom.signUp('Bob');
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const { start, results } = socket.subscribe(
     '1',
     `subscription ($room: ID!) { roomEvents(room: $room) { room { owner { ${deep} } } } }`,

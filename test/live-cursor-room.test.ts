@@ -1,7 +1,7 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { type LiveOperation, LiveSocket } from './support/live-client.ts';
+import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { launchForTest } from './support/postroom.ts';
+import { type LiveOperation, ProtocolSocket } from './support/protocol-socket.ts';
 import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -38,8 +38,7 @@ it(title, { timeout: 120_000 }, async () => {
   const room = await postroom.createRoom(ada, 'lobby');
   const posts: string[] = [];
   while (posts.length < postCount) posts.push(await postroom.createPost(ada, room, `post ${posts.length}`));
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
 
   const readings: Reading[] = [];
   const followed: { seq: number; operation: LiveOperation }[] = [];

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cursorsOf } from './support/cursors.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { EventStream, forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { cursorsOf, forgeCursor, openCursor, seqOf, seqsBetween } from './support/cursors.ts';
+import { EventStream } from './support/event-stream.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const query = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
@@ -22,7 +23,7 @@ async function createPosts(postroom: Postroom, author: Person, room: string, cou
 }
 
 /** The code that a subscription is refused with, or where it went live. */
-async function outcomeOf(socket: LiveSocket, id: string, variables: Record<string, unknown>): Promise<string> {
+async function outcomeOf(socket: ProtocolSocket, id: string, variables: Record<string, unknown>): Promise<string> {
   const { start, refused } = socket.subscribe(id, query, variables);
   const outcome = await Promise.race([
     start,
@@ -38,17 +39,15 @@ async function refusalsOf(postroom: Postroom, room: string, after: string): Prom
   const parameters = new URLSearchParams({ query, variables: JSON.stringify({ room }) });
   const eventSource = { accept: 'text/event-stream', 'last-event-id': after };
   const answers = await Promise.all([
-    EventStream.open(postroom.graphqlUrl, { query, variables: { room, after } }),
-    EventStream.open(postroom.graphqlUrl, { query, variables: { room }, lastEventId: after }),
+    EventStream.open(postroom.graphqlUrl, query, {}, { room, after }),
+    EventStream.open(postroom.graphqlUrl, query, { 'last-event-id': after }, { room }),
   ]);
   const answer = await fetch(`${postroom.graphqlUrl}?${parameters}`, { headers: eventSource });
-  const refusals = await Promise.all(
-    answers.map(async (stream) => ({
-      status: stream.status,
-      type: stream.headers['content-type'],
-      code: (await stream.readBody()).errors[0]?.extensions.code,
-    })),
-  );
+  const refusals = answers.map(({ status, response, refusal }) => ({
+    status,
+    type: response.headers['content-type'],
+    code: refusal.errors[0]?.extensions.code,
+  }));
   const { errors } = (await answer.json()) as { errors: { extensions: { code: string } }[] };
   const type = answer.headers.get('content-type');
   return [...refusals, { status: answer.status, type, code: errors[0]?.extensions.code }];
@@ -77,7 +76,7 @@ describe('a cursor', () => {
   });
 
   it('is the position after one event of its room, and the events that follow it are replayed', async () => {
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     for (let seq = 0; seq <= head; seq += 1) {
       const after = cursors[seq];
       const { start, results } = socket.subscribe(`from ${seq}`, query, { room, after });
@@ -95,7 +94,7 @@ describe('a cursor', () => {
   });
 
   it('is accepted only exactly as it was given out, and a refusal leaves the socket open', async () => {
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     const given = new Set(cursors);
     const whole = cursors[7] ?? '';
     const { mark } = openCursor(whole);
@@ -167,12 +166,12 @@ describe('a cursor', () => {
   it('of five million characters is refused with a short message', async () => {
     const after = createHash('sha512').update('much').digest('hex').repeat(40_000);
     expect(after.length).toBeGreaterThan(5_000_000);
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room, after } });
-    const body = await stream.readBody();
+    const stream = await EventStream.open(postroom.graphqlUrl, query, {}, { room, after });
+    const body = stream.refusal;
     expect(stream.status).toBe(422);
     expect(body.errors[0]?.extensions.code).toBe('VARIABLES_INVALID');
     expect(JSON.stringify(body).length).toBeLessThan(1_000);
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     expect(await outcomeOf(socket, 'also', { room, after: after.slice(0, 200_000) })).toBe('VARIABLES_INVALID');
     expect(await outcomeOf(socket, 'less', { room, after: after.slice(0, 4_000) })).toBe('CURSOR_INVALID');
     expect(await outcomeOf(socket, 'next', { room })).toBe(await cursorOf(postroom, room));
@@ -180,7 +179,7 @@ describe('a cursor', () => {
   });
 
   it('of null is an absent cursor, and an empty string is an invalid one', async () => {
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     expect(await outcomeOf(socket, 'null', { room, after: null })).toBe(await cursorOf(postroom, room));
     expect(await outcomeOf(socket, 'empty', { room, after: '' })).toBe('CURSOR_INVALID');
     await socket.close();
@@ -192,7 +191,7 @@ describe('a cursor that is too old', () => {
   async function expectExpired(postroom: Postroom, author: Person, room: string, after: string): Promise<void> {
     const expected = refusal(410, 'CURSOR_EXPIRED');
     expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
-    const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen: { resumed: after } } });
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen: { resumed: after } } } });
     expect(await outcomeOf(socket, 'resumed', { room })).toBe('CURSOR_EXPIRED');
     const [error] = await socket.subscribe('expired', query, { room, after }).refused;
     const cursor = error?.extensions.live?.cursor;
@@ -206,7 +205,7 @@ describe('a cursor that is too old', () => {
   }
 
   async function expectTaken(postroom: Postroom, room: string, after: string): Promise<void> {
-    const socket = await LiveSocket.open(postroom.webSocketUrl);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     expect(await outcomeOf(socket, 'taken', { room, after })).toBe(after);
     await socket.close();
   }
@@ -263,11 +262,10 @@ describe('a cursor that is too old', () => {
 });
 
 it('a cursor of an event that this process has not received yet is looked up in the log', async () => {
-  const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
-  const postroom = await launchProcessForTest({}, [program, 'deaf']);
+  const postroom = await launchForTest({}, { bus: createUnreliableBus('deaf') });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   await socket.subscribe('watch', query, { room }).start;
   await createPosts(postroom, ada, room, 3);
   const after = await cursorOf(postroom, room);

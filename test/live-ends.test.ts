@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { FrameReader } from './support/frame-reader.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { scratchName } from './support/names.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
@@ -22,7 +22,7 @@ const shared = shareServer();
 
 /** A room of its own; with settings, on a server of its own. */
 async function openLobby(settings?: Record<string, string>): Promise<Lobby> {
-  const postroom = settings ? await launchForTest({ ...inMemory, ...settings }) : shared.postroom;
+  const postroom = settings ? await launchForTest(settings) : shared.postroom;
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, scratchName());
   return { postroom, ada, room, query: `subscription { roomEvents(room: "${room}") { cursor } }` };

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { LiveSocket } from './support/live-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readMetrics, untilCounts } from './support/metrics.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -83,8 +82,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
     const { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;
     const { subscribers = 0 } = await readMetrics(postroom);
     const resume = async () => {
-      const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen: { 1: cursor } } });
-      onTestFinished(() => socket.close());
+      const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen: { 1: cursor } } } });
       await socket.subscribe('1', query, { room }).start;
       return socket;
     };

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { seqOf, seqsBetween } from './support/cursors.ts';
+import { createLateBus } from './support/late-bus.ts';
+import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
-import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
-const deaf = [new URL('support/unreliable-server.ts', import.meta.url).pathname, 'deaf', '1'];
-const late = [new URL('support/late-bus-server.ts', import.meta.url).pathname];
 const postCount = 2_000;
 const patience = { timeout: 20_000, interval: 5 };
 const feedFailed = 'the live feed failed, and tries again';
@@ -18,6 +18,11 @@ const follow = (room: string, after?: string) =>
   } }`;
 const seqsOf = (socket: ProtocolSocket) => socket.nexts('1').map(({ data }) => seqOf(data.roomEvents.cursor));
 const codes = (code: string) => [{ extensions: { code } }];
+
+function launchOnDeafBus(file: string): Promise<Postroom> {
+  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
+  return launchForTest(settings, { bus: createUnreliableBus('deaf') });
+}
 
 /** How often the heads of all open rooms were compared with the log so far. */
 function comparisonsOf({ log }: Postroom): number {
@@ -55,7 +60,7 @@ it.each([
   'roomMembers',
 ])('a database whose %s cannot be read for a while costs no event and no stream', async (table) => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const postroom = await launchOnDeafBus(file);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hidden');
   const hide = 'mutation ($id: ID!) { updateRoom(input: { id: $id, visibility: PRIVATE }) { room { id } } }';
@@ -78,7 +83,7 @@ it.each([
 
 it('a post that cannot be read for a while is delivered once, when it can be read', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' }, deaf);
+  const postroom = await launchOnDeafBus(file);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'patient');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -99,7 +104,7 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
 
 it('a subscriber whose next events cannot be read receives an error, and can resume from its position', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const settings = { DATABASE_URL: `sqlite:${file}`, ...inMemory };
+  const settings = { DATABASE_URL: `sqlite:${file}` };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
   const { ada, room, start } = await fillRoom(other);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -140,7 +145,7 @@ it('a subscription fails if the database cannot be read when its room is opened,
 
 it('a room that another process deletes ends the stream of a subscriber that still has events to receive', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug', ...inMemory };
+  const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
   const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
   const { ada, room, start } = await fillRoom(other);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -157,7 +162,7 @@ it('a room that another process deletes ends the stream of a subscriber that sti
 });
 
 it('a bus that does not answer delays no one, and no resource is left after the subscribers that waited', async () => {
-  const postroom = await launchProcessForTest({ OPERATION_TIMEOUT_MS: '500' }, late);
+  const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '500' }, { bus: createLateBus() });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'silent');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

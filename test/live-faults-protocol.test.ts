@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nothingLeft, untilCounts } from './support/metrics.ts';
-import { launch, launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, startInProcess } from './support/postroom.ts';
 import { type Message, ProtocolSocket, type ProtocolSocketOptions } from './support/protocol-socket.ts';
 
 /* graphql-transport-ws, rule by rule: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
@@ -12,7 +12,7 @@ let ada: Person;
 let room: string;
 
 beforeAll(async () => {
-  postroom = await launch({ LIMIT_SUBSCRIPTIONS: '5', LIMIT_MESSAGES: '1000' });
+  postroom = await startInProcess({ LIMIT_SUBSCRIPTIONS: '5', LIMIT_MESSAGES: '1000' });
   ada = await postroom.signUp('Ada');
   room = await postroom.createRoom(ada, 'protocol');
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { makePosts } from './support/load.ts';
 import { readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -13,7 +13,7 @@ interface Stage {
 }
 
 async function openStage(): Promise<Stage> {
-  const postroom = await launchForTest({ ...inMemory, STALL_SECONDS: '600' });
+  const postroom = await launchForTest({ STALL_SECONDS: '600' });
   const people = await Promise.all(['Ada', 'Bob', 'Cid'].map((name) => postroom.signUp(name)));
   const [ada] = people;
   if (!ada) throw new Error('There is nobody.');

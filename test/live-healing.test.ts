@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { launchProcessForTest, scratchFolder } from './support/postroom.ts';
+import { launchForTest, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const query = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';
-const program = [new URL('support/unreliable-server.ts', import.meta.url).pathname, 'deaf'];
 
 interface RoomRow {
   head: number;
@@ -33,7 +33,7 @@ function changeRooms(file: string, counts: Record<string, number>): void {
 
 it('a room with many events to catch up on does not delay other rooms', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` }, program);
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` }, { bus: createUnreliableBus('deaf') });
   const ada = await postroom.signUp('Ada');
   const busy = await postroom.createRoom(ada, 'busy');
   const quiet = await postroom.createRoom(ada, 'quiet');

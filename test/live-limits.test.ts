@@ -1,10 +1,11 @@
 import { createClient } from 'graphql-ws';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { EventStream } from './support/event-stream.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
-import { EventStream, LiveSocket } from './support/live-client.ts';
 import { untilCounts } from './support/metrics.ts';
 import type { Person, Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { openDocumented } from './support/resume-docs.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -21,21 +22,15 @@ beforeAll(async () => {
   room = await postroom.createRoom(ada, 'lobby');
 });
 
-async function open(payload?: unknown): Promise<LiveSocket> {
-  const socket = await LiveSocket.open(postroom.webSocketUrl, payload);
-  onTestFinished(() => socket.close());
-  return socket;
+function open(payload?: unknown): Promise<ProtocolSocket> {
+  return ProtocolSocket.open(postroom.webSocketUrl, { init: payload });
 }
 
 /** How the server closes a socket whose `connection_init` has this `seen`; undefined where it is acknowledged. */
 async function closeOf(seen: Record<string, string>): Promise<{ code: number; reason: string } | undefined> {
-  const socket = new LiveSocket(postroom.webSocketUrl);
-  onTestFinished(() => socket.webSocket.terminate());
-  socket.webSocket.once('open', () => socket.send({ type: 'connection_init', payload: { live: { seen } } }));
-  const acknowledged = new Promise<undefined>((resolve) => {
-    socket.webSocket.on('message', (data) => String(data).includes('connection_ack') && resolve(undefined));
-  });
-  return Promise.race([acknowledged, socket.closed]);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
+  socket.send({ type: 'connection_init', payload: { live: { seen } } });
+  return Promise.race([socket.closed, socket.take(({ type }) => type === 'connection_ack').then(() => undefined)]);
 }
 
 function entries(count: number): Record<string, string> {
@@ -79,9 +74,9 @@ describe('an operation', () => {
     expect(fits?.extensions.code).toBe('CURSOR_INVALID');
     const [tooLong] = await socket.subscribe('2', query, { room, text: `${longest}x` }).refused;
     expect(tooLong).toMatchObject(refused);
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room, text: `${longest}x` } });
+    const stream = await EventStream.open(postroom.graphqlUrl, query, {}, { room, text: `${longest}x` });
     expect(stream.status).toBe(422);
-    expect((await stream.readBody()).errors).toMatchObject([refused]);
+    expect(stream.refusal.errors).toMatchObject([refused]);
     const long = await postroom.send(
       'query ($text: String) { __typename @skip(if: false) a: room(id: $text) { id } }',
       {

@@ -1,6 +1,7 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { EventStream, LiveSocket } from './support/live-client.ts';
+import { expect, it } from 'vitest';
+import { EventStream } from './support/event-stream.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const query = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';
 const rate = 20;
@@ -34,9 +35,9 @@ it.each([
   const statuses: number[] = [];
   const before = await left(postroom);
   const codes = await refusals(before + 3, async () => {
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: 'x' });
+    const stream = await EventStream.open(postroom.graphqlUrl, query, { 'last-event-id': 'x' }, variables);
     statuses.push(stream.status);
-    return (await stream.readBody()).errors?.[0]?.extensions.code;
+    return stream.refusal.errors[0]?.extensions.code;
   });
   expect(codes).toEqual([...Array(before).fill(code), ...Array(3).fill('RATE_LIMITED')]);
   expect(statuses).toEqual([...Array(before).fill(status), ...Array(3).fill(429)]);
@@ -47,8 +48,7 @@ it('a subscription over a socket that resumes with an invalid cursor is charged 
   const before = await left(postroom);
   const ids = Array.from({ length: before + 2 }, (_, n) => `${n}`);
   const seen = Object.fromEntries(ids.map((id) => [id, 'garbage']));
-  const socket = await LiveSocket.open(postroom.webSocketUrl, { live: { seen } });
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen } } });
   const codes: unknown[] = [];
   for (const id of ids) {
     const [error] = await socket.subscribe(id, query, { room }).refused;
@@ -59,10 +59,9 @@ it('a subscription over a socket that resumes with an invalid cursor is charged 
 
 it('a group that was refused is not cached: the next subscriber that resumes in it is charged for a new one', async () => {
   const { postroom, room, cursor } = await findRoomOrThrow();
-  const socket = await LiveSocket.open(postroom.webSocketUrl, {
-    live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } },
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, {
+    init: { live: { seen: { 1: 'garbage', 2: cursor, 3: cursor } } },
   });
-  onTestFinished(() => socket.close());
   const before = await left(postroom);
   await socket.subscribe('1', query, { room }).refused;
   // This question itself is one.

@@ -1,7 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { EventStream, type Inbox, LiveSocket, type Result } from './support/live-client.ts';
+import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
+import { EventStream } from './support/event-stream.ts';
+import type { Inbox } from './support/inbox.ts';
 import type { Person, Postroom } from './support/postroom.ts';
+import { ProtocolSocket, type Result } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 import { createRandom } from './support/unreliable-bus.ts';
 
@@ -42,7 +44,8 @@ interface Run {
 async function read(run: Run, reader: number): Promise<void> {
   const { postroom, ada, room, cursors } = run;
   const isAda = reader % 2 === 0;
-  const open = () => LiveSocket.open(postroom.webSocketUrl, isAda ? { authorization: `Bearer ${ada.token}` } : {});
+  const headers: Record<string, string> = isAda ? { authorization: `Bearer ${ada.token}` } : {};
+  const open = () => ProtocolSocket.open(postroom.webSocketUrl, { init: headers });
   let socket = await open();
   while (run.streams < streamCount) {
     run.streams += 1;
@@ -51,11 +54,7 @@ async function read(run: Run, reader: number): Promise<void> {
     const variables = { room, after: below(2) === 0 ? cursors[below(cursors.length)] : undefined };
     const count = below(12);
     if (below(4) === 0) {
-      const stream = await EventStream.open(postroom.graphqlUrl, {
-        query,
-        variables,
-        ...(isAda && { token: ada.token }),
-      });
+      const stream = await EventStream.open(postroom.graphqlUrl, query, headers, variables);
       run.taken.push(await take(run, query, stream.start, stream.results, count));
       stream.close();
       continue;
@@ -80,7 +79,7 @@ async function read(run: Run, reader: number): Promise<void> {
 async function take(
   { cursors }: Run,
   query: string,
-  start: Promise<string>,
+  start: Promise<string> | string,
   results: Inbox<Result>,
   count: number,
 ): Promise<Taken> {
@@ -121,8 +120,7 @@ it('streams that begin and end at any moment each receive an unbroken part of th
   isRead = true;
   await writing;
 
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const log = await socket.subscribe('log', shared, { room, after: found.cursor }).results.take(run.head);
   expect(log.map(({ extensions }) => seqOf(extensions.live.cursor))).toEqual(seqsBetween(0, run.head));
   const created = seqsBetween(0, run.head).filter((seq) => log[seq - 1]?.data.roomEvents.__typename === 'PostCreated');

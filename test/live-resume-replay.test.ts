@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type LiveOperation, LiveSocket, type Result } from './support/live-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person, Postroom } from './support/postroom.ts';
+import { type LiveOperation, ProtocolSocket, type Result } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -37,8 +37,7 @@ beforeAll(async () => {
 async function createRoom(): Promise<{ room: string; start: string }> {
   roomCount += 1;
   const room = await postroom.createRoom(ada, `room ${roomCount}`);
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   return { room, start: await socket.subscribe('watch', roomEvents, { room }).start };
 }
 
@@ -63,8 +62,7 @@ function deleteUser({ id, token }: Person, deletePosts: boolean): Promise<unknow
 
 /** A socket whose subscriptions all see what the first of them has seen a moment ago, where that is kept. */
 async function openReplays(): Promise<(query: string, room: string, after: string) => LiveOperation> {
-  const socket = await LiveSocket.open(postroom.webSocketUrl);
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   let count = 0;
   return (query, room, after) => {
     count += 1;
@@ -173,8 +171,7 @@ describe('a replay', () => {
 
 it('a live event shows the post as it was written, however soon it is changed', async () => {
   const { room } = await createRoom();
-  const socket = await LiveSocket.open(postroom.webSocketUrl, { authorization: `Bearer ${ada.token}` });
-  onTestFinished(() => socket.close());
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ada.token}` } });
   const { start, results } = socket.subscribe('live', roomEvents, { room });
   await start;
   const id = await postroom.createPost(ada, room, 'first');

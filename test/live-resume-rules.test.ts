@@ -1,8 +1,10 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
+import { EventStream } from './support/event-stream.ts';
+import { createLateBus } from './support/late-bus.ts';
 import { readMetrics } from './support/metrics.ts';
-import { launchProcessForTest, type Person, type Postroom } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket, type Result } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
@@ -44,10 +46,8 @@ async function cursorOf(id: string): Promise<string> {
   return room.cursor;
 }
 
-async function open(payload?: unknown): Promise<LiveSocket> {
-  const socket = await LiveSocket.open(postroom.webSocketUrl, payload);
-  onTestFinished(() => socket.close());
-  return socket;
+function open(payload?: unknown): Promise<ProtocolSocket> {
+  return ProtocolSocket.open(postroom.webSocketUrl, { init: payload });
 }
 
 function titleOf({ data }: Result): string {
@@ -67,9 +67,8 @@ describe('the position where a subscription goes live', () => {
 
   it('is sent by an SSE stream as the id of a block without data', async () => {
     const { room, cursors } = await createRoomWithPosts(2);
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables: { room } });
-    onTestFinished(() => stream.close());
-    expect(await stream.start).toBe(cursors[2]);
+    const stream = await EventStream.open(postroom.graphqlUrl, query, {}, { room });
+    expect(stream.start).toBe(cursors[2]);
     expect(stream.results.all).toEqual([]);
   });
 
@@ -122,9 +121,8 @@ describe('the position where a subscription goes live', () => {
   it('is the one in Last-Event-ID, whatever `after` contains', async () => {
     const { room, cursors } = await createRoomWithPosts(4);
     const variables = { room, after: cursors[1] };
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: cursors[3] });
-    onTestFinished(() => stream.close());
-    expect(await stream.start).toBe(cursors[3]);
+    const stream = await EventStream.open(postroom.graphqlUrl, query, { 'last-event-id': cursors[3] ?? '' }, variables);
+    expect(stream.start).toBe(cursors[3]);
     expect(titleOf(await stream.results.next())).toBe('4');
     expect(stream.lastEventId).toBe(cursors[4]);
   });
@@ -132,9 +130,8 @@ describe('the position where a subscription goes live', () => {
   it('is the one in `after` if Last-Event-ID is empty', async () => {
     const { room, cursors } = await createRoomWithPosts(2);
     const variables = { room, after: cursors[1] };
-    const stream = await EventStream.open(postroom.graphqlUrl, { query, variables, lastEventId: '' });
-    onTestFinished(() => stream.close());
-    expect(await stream.start).toBe(cursors[1]);
+    const stream = await EventStream.open(postroom.graphqlUrl, query, { 'last-event-id': '' }, variables);
+    expect(stream.start).toBe(cursors[1]);
   });
 });
 
@@ -233,10 +230,9 @@ describe('an event', () => {
       const room = await createRoom();
       const socket = await open();
       const { start, results } = socket.subscribe('1', query, { room });
-      const stream = EventStream.open(postroom.graphqlUrl, { query, variables: { room } });
+      const stream = EventStream.open(postroom.graphqlUrl, query, {}, { room });
       await Promise.all([post(room, 'a'), post(room, 'b'), post(room, 'c')]);
       const opened = await stream;
-      onTestFinished(() => opened.close());
       await post(room, 'last');
       for (const reader of [{ start, results }, opened]) {
         const from = seqOf(await reader.start);
@@ -247,11 +243,10 @@ describe('an event', () => {
   });
 
   it('written after the subscription is delivered even if the bus is slow', async () => {
-    const slow = await launchProcessForTest({}, [new URL('support/late-bus-server.ts', import.meta.url).pathname]);
+    const slow = await launchForTest({}, { bus: createLateBus() });
     const eve = await slow.signUp('Eve');
     const room = await slow.createRoom(eve, 'lobby');
-    const socket = await LiveSocket.open(slow.webSocketUrl, { authorization: `Bearer ${eve.token}` });
-    onTestFinished(() => socket.close());
+    const socket = await ProtocolSocket.open(slow.webSocketUrl, { init: { authorization: `Bearer ${eve.token}` } });
     const { results } = socket.subscribe('1', query, { room });
     socket.subscribe('2', createPost, { room });
     expect(titleOf(await results.next())).toBe('at once');

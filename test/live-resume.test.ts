@@ -1,14 +1,15 @@
 import { gql } from '@apollo/client';
 import { expect, it, onTestFinished } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
+import { EventStream } from './support/event-stream.ts';
 import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { EventStream, LiveSocket, type Result } from './support/live-client.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket, type Result } from './support/protocol-socket.ts';
 import { openDocumented } from './support/resume-docs.ts';
+import { isSoak } from './support/soak.ts';
 import { createRandom } from './support/unreliable-bus.ts';
 
-/** The long run is one of `npm run test:soak`. */
-const eventCount = process.env['SOAK'] ? 10_000 : 2_000;
+const eventCount = isSoak ? 10_000 : 2_000;
 const cutCount = 20;
 const writerCount = 8;
 const retryWaitMs = 20;
@@ -100,7 +101,7 @@ function readByHand(reader: Reader, room: string): Promise<void> {
   }`;
   let after: string | undefined;
   return reader.run(async () => {
-    const socket = await LiveSocket.open(reader.url);
+    const socket = await ProtocolSocket.open(reader.url);
     const { start, results } = socket.subscribe('1', query, { room, after });
     if (after === undefined) {
       after = await Promise.race([start, socket.closed.then(() => undefined)]);
@@ -120,9 +121,11 @@ function readByEventStream(reader: Reader, room: string): Promise<void> {
     'subscription ($room: ID!) { roomEvents(room: $room) { cursor at ... on PostCreated { post { title } } } }';
   let lastEventId: string | undefined;
   return reader.run(async () => {
-    const stream = await EventStream.open(reader.url, { query, variables: { room }, lastEventId });
-    if (stream.status !== 200) return reader.fail(await stream.readBody());
-    lastEventId ??= await stream.start;
+    const stream = await EventStream.open(reader.url, query, lastEventId ? { 'last-event-id': lastEventId } : {}, {
+      room,
+    });
+    if (stream.status !== 200) return reader.fail(stream.refusal);
+    lastEventId ??= stream.start;
     reader.start();
     for (;;) {
       const result = await stream.results.next();

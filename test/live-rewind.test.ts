@@ -1,9 +1,12 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { forgeCursor, LiveSocket, openCursor } from './support/live-client.ts';
-import { launchForTest, launchProcessForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { describe, expect, it } from 'vitest';
+import type { OwnParts } from '../src/server.ts';
+import { forgeCursor, openCursor } from './support/cursors.ts';
+import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
+import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const events = `subscription ($room: ID!, $after: String) {
   roomEvents(room: $room, after: $after) { __typename ... on PostCreated { post { title } } }
@@ -20,10 +23,10 @@ interface History {
   room: string;
 }
 
-async function begin(program?: string[]): Promise<History> {
+async function begin(parts: OwnParts = {}): Promise<History> {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const postroom = program ? await launchProcessForTest(settings, program) : await launchForTest(settings);
+  const postroom = await launchForTest(settings, parts);
   const ada = await postroom.signUp('Ada');
   return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
 }
@@ -47,10 +50,8 @@ function names(letter: string, from: number, to: number): string[] {
   return Array.from({ length: to - from + 1 }, (_, index) => `${letter}${from + index}`);
 }
 
-async function open(postroom: Postroom, seen?: Record<string, string>): Promise<LiveSocket> {
-  const socket = await LiveSocket.open(postroom.webSocketUrl, seen && { live: { seen } });
-  onTestFinished(() => socket.close());
-  return socket;
+function open({ webSocketUrl }: Postroom, seen: Record<string, string> = {}): Promise<ProtocolSocket> {
+  return ProtocolSocket.open(webSocketUrl, { init: { live: { seen } } });
 }
 
 /** The code that a resumed subscription is refused with, or the titles that it receives. */
@@ -130,12 +131,11 @@ describe('after an older state of the database was restored', () => {
 
 describe('when the database is rewound under a running server', () => {
   it.each([
-    ['the new history is shorter', undefined, 0],
-    ['the new history has grown past it', undefined, 7],
+    ['the new history is shorter', 'none', 0],
+    ['the new history has grown past it', 'none', 7],
     ['the new history has grown past it and the bus says nothing', 'deaf', 7],
-  ])('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
-    const program = new URL('support/unreliable-server.ts', import.meta.url).pathname;
-    const history = await begin(fault ? [program, fault] : undefined);
+  ] as const)('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
+    const history = await begin({ bus: createUnreliableBus(fault) });
     const { postroom, room } = history;
     const [live, resumed] = [await open(postroom), await open(postroom)];
     const started = live.subscribe('live', events, { room });

@@ -1,32 +1,8 @@
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { fill, follow, openHall } from './support/hall.ts';
 import { untilCounts } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-
-interface Hall {
-  postroom: Postroom;
-  ada: Person;
-  room: string;
-  query: string;
-}
-
-async function openHall(settings: Record<string, string>): Promise<Hall> {
-  const postroom = await launchForTest({ ...inMemory, ...settings });
-  const ada = await postroom.signUp('Ada');
-  const room = await postroom.createRoom(ada, 'hall');
-  return { postroom, ada, room, query: follow(room) };
-}
-
-function follow(room: string): string {
-  return `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { title body } } } }`;
-}
-
-/** So many events of 10 kB, more than the kernel holds for one who does not read. */
-function fill({ postroom, ada, room }: Hall, count = 1_000): Promise<void> {
-  return makePosts(postroom, { author: ada, room, count, bytes: 10_000 });
-}
 
 it('a stream whose client does not read is ended, and other streams receive every event', async () => {
   const hall = await openHall({ STALL_SECONDS: '1' });

@@ -1,41 +1,16 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
 import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
 import { FrameReader } from './support/frame-reader.ts';
-import { seqOf, seqsBetween } from './support/live.ts';
-import { inMemory, makePosts } from './support/load.ts';
+import { fill, follow, type Hall, openHall } from './support/hall.ts';
 import { untilCounts } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
-
-interface Hall {
-  postroom: Postroom;
-  ada: Person;
-  room: string;
-  query: string;
-}
-
-async function openHall(settings: Record<string, string>): Promise<Hall> {
-  const postroom = await launchForTest({ ...inMemory, ...settings });
-  const ada = await postroom.signUp('Ada');
-  const room = await postroom.createRoom(ada, 'hall');
-  return { postroom, ada, room, query: follow(room) };
-}
-
-function follow(room: string, after?: string): string {
-  const argument = after === undefined ? '' : `, after: "${after}"`;
-  return `subscription { roomEvents(room: "${room}"${argument}) { cursor ... on PostCreated { post { title body } } } }`;
-}
 
 async function proxyTo({ postroom }: Hall): Promise<FaultProxy> {
   const proxy = await createFaultProxy(postroom.url);
   onTestFinished(() => proxy.close());
   return proxy;
-}
-
-/** So many events of 10 kB, more than the kernel holds for one who does not read. */
-function fill({ postroom, ada, room }: Hall, count = 1_000): Promise<void> {
-  return makePosts(postroom, { author: ada, room, count, bytes: 10_000 });
 }
 
 async function cursorOf({ postroom, room }: Hall): Promise<string> {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readMetrics } from './support/metrics.ts';
-import { mainProgram, run } from './support/postroom.ts';
+import { mainProgram, programEnvironment, run } from './support/postroom.ts';
 
 /* The server answers whatever the state of standard error and standard output is. */
 
@@ -31,7 +31,7 @@ async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<
   const port = String(await findFreePort());
   const settings = { PORT: port, DATABASE_URL: 'sqlite::memory:', RATE_LIMIT: '0', TRUST_PROXY: '1' };
   const child = spawn(process.execPath, mainProgram, {
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { ...programEnvironment, ...settings },
     stdio: ['ignore', stdout, stderr],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -4,7 +4,7 @@ import { shareServer } from './support/shared-server.ts';
 
 /* How often passwords are tried and accounts are created; each address is a client of its own. */
 
-const limit = 10;
+const limit = 4;
 const server = shareServer({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
 
 let addresses = 0;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RawConnection } from './support/http.ts';
+import { postOf, RawConnection } from './support/http.ts';
 import { launchProcessForTest, mainProgram, type Postroom } from './support/postroom.ts';
 
 const descriptors = 128;
@@ -9,11 +9,6 @@ const crowd = 200;
 function launchWithFewDescriptors(): Promise<Postroom> {
   const script = `ulimit -n ${descriptors}; exec "$0" "$@"`;
   return launchProcessForTest({}, ['-c', script, process.execPath, ...mainProgram], 'sh');
-}
-
-function postOf(query: string): string {
-  const body = JSON.stringify({ query });
-  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 it('many clients that use all connections leave file descriptors for the database; dropped connections are counted and logged', async () => {

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { exchange } from './support/http.ts';
-import { launch, launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import {
+  launch,
+  launchForTest,
+  type Person,
+  type Postroom,
+  run,
+  scratchFolder,
+  startInProcess,
+} from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* The files of a database that disappear while the server runs. */
@@ -23,7 +31,7 @@ async function readiness(postroom: Postroom): Promise<number> {
 /** A database of another server, closed. */
 async function makeForeignDatabase(): Promise<string> {
   const file = join(scratchFolder(), 'foreign.db');
-  const foreign = await launch({ DATABASE_URL: `sqlite:${file}` });
+  const foreign = await startInProcess({ DATABASE_URL: `sqlite:${file}` });
   await foreign.createRoom(await foreign.signUp('Eve'), 'foreign');
   await foreign.stop();
   return file;

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { seqOf } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
-import { seqOf } from '../support/live.ts';
-import { inMemory } from '../support/load.ts';
 import { launchProcessForTest, type Person, type PostroomProcess, scratchFolder } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 import { writeMembers } from '../support/rows.ts';
@@ -157,8 +156,7 @@ async function witness({ webSocketUrl }: PostroomProcess, { token }: Person, roo
 it('1,000 subscribers of ten rooms receive no event after their membership, key or token has expired or been revoked', async ({
   annotate,
 }) => {
-  const folder = inMemory['TMPDIR'] ?? undefined;
-  const file = join(scratchFolder(folder), 'postroom.db');
+  const file = join(scratchFolder(), 'postroom.db');
   const tokens = new TokenMaker();
   const settings = { DATABASE_URL: `sqlite:${file}`, SESSION_KEY: tokens.sessionKey };
   const postroom = await launchProcessForTest(settings);

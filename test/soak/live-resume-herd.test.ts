@@ -1,10 +1,10 @@
 import { type Client as Connection, createClient } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { seqOf, seqsBetween } from '../support/cursors.ts';
 import { createFaultProxy } from '../support/fault-proxy.ts';
-import { seqOf, seqsBetween } from '../support/live.ts';
-import type { Result } from '../support/live-client.ts';
 import { launchProcessForTest, type Person, type PostroomProcess } from '../support/postroom.ts';
+import type { Result } from '../support/protocol-socket.ts';
 import { openDocumented } from '../support/resume-docs.ts';
 
 const roomCount = 10;

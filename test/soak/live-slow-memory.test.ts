@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { seqOf, seqsBetween } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
 import { FrameReader } from '../support/frame-reader.ts';
-import { seqOf, seqsBetween } from '../support/live.ts';
-import { inMemory, makePosts, memoryOf, peakMemoryOf } from '../support/load.ts';
+import { makePosts, memoryOf, peakMemoryOf } from '../support/load.ts';
 import { launchProcessForTest, type Person, type PostroomProcess } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 const bytes = 10_000;
-const settings = { ...inMemory, STALL_SECONDS: '600', LIMIT_MESSAGES: '100000' };
+const settings = { STALL_SECONDS: '600', LIMIT_MESSAGES: '100000' };
 
 interface Hall {
   postroom: PostroomProcess;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { launchForTest, type Person, type Postroom, run, scratchFolder } from './postroom.ts';
+import { grantAdmin, launchForTest, type Person, type Postroom, scratchFolder } from './postroom.ts';
 
 /* The users and applications that send requests, and the objects that they request. */
 
@@ -68,7 +67,7 @@ export async function launchCast(): Promise<Cast> {
   await postroom.ask(
     'mutation { signUp(input: { name: "f", email: "fixture@example.org", password: "correct horse" }) { expiresAt } }',
   );
-  expect((await run(['grant-admin', admin.email], settings)).status).toBe(0);
+  await grantAdmin(settings, admin);
   const makeKey = async (scopes: string, { token } = stranger) => {
     const { createApiKey } = await postroom.ask(
       `mutation { createApiKey(input: { name: "app", scopes: [${scopes}] }) { key apiKey { user { id } } } }`,

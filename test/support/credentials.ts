@@ -1,45 +1,40 @@
-import { once } from 'node:events';
-import WebSocket from 'ws';
+import { post } from './http.ts';
 import type { Postroom, ReplyError } from './postroom.ts';
+import { ProtocolSocket } from './protocol-socket.ts';
 
 export interface CredentialReply {
   status: number;
   challenge: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
   data?: any;
-  errors?: ReplyError[];
+  errors?: ReplyError[] | undefined;
 }
 
 /** Sends POST /graphql with any Authorization header. */
 export async function sendAs(
-  { graphqlUrl }: Postroom,
+  postroom: Postroom,
   authorization: string | undefined,
   query = '{ viewer { id name } }',
   variables: Record<string, unknown> = {},
 ): Promise<CredentialReply> {
-  const response = await fetch(graphqlUrl, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/graphql-response+json',
-      ...(authorization !== undefined && { authorization }),
-    },
-    body: JSON.stringify({ query, variables }),
-  });
-  const challenge = response.headers.get('www-authenticate');
-  const text = await response.text();
-  return { status: response.status, challenge, ...(text.startsWith('{') && JSON.parse(text)) };
+  const headers = authorization === undefined ? {} : { authorization };
+  const reply = await post(postroom, query, { headers, variables });
+  return {
+    status: reply.status,
+    challenge: reply.headers['www-authenticate'] ?? null,
+    data: reply.data,
+    errors: reply.errors,
+  };
 }
 
 /** Resolves with `admitted`, or with the close code of a refused WebSocket. */
 export async function connectAs({ webSocketUrl }: Postroom, authorization: unknown): Promise<'admitted' | number> {
-  const socket = new WebSocket(webSocketUrl, 'graphql-transport-ws');
-  socket.on('error', () => {});
-  await once(socket, 'open');
-  const closed = once(socket, 'close').then(([code]) => Number(code));
-  const admitted = once(socket, 'message').then(() => 'admitted' as const);
-  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }), () => {});
-  const outcome = await Promise.race([closed, admitted]);
-  socket.terminate();
+  const socket = await ProtocolSocket.open(webSocketUrl, { init: false });
+  socket.send({ type: 'connection_init', payload: { authorization } });
+  const outcome = await Promise.race([
+    socket.closed.then(({ code }) => code),
+    socket.take().then(() => 'admitted' as const),
+  ]);
+  socket.webSocket.terminate();
   return outcome;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { EventStream } from './event-stream.ts';
-import { launchForTest, type Person, type Postroom, run, type Settings, scratchFolder } from './postroom.ts';
+import { grantAdmin, launchForTest, type Person, type Postroom, type Settings, scratchFolder } from './postroom.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 
 /* Streams whose end the tests wait for. */
@@ -30,8 +30,7 @@ export async function launchWorld(own: Settings = {}): Promise<World> {
   const settings = { DATABASE_URL: `sqlite:${file}` };
   const postroom = await launchForTest({ ...settings, ...own });
   const [ada, owner] = [await postroom.signUp('Ada'), await postroom.signUp('Owner')];
-  const { status } = await run(['grant-admin', owner.email], settings);
-  if (status !== 0) throw new Error('There is no admin.');
+  await grantAdmin(settings, owner);
   const room = await postroom.createRoom(owner, 'hall');
   await postroom.ask(`mutation { joinRoom(input: { room: "${room}" }) { room { id } } }`, {}, ada.token);
   return { postroom, file, settings, ada, owner, room };

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { type Finished, run, scratchFolder } from './postroom.ts';
+import { type Finished, programEnvironment, run, scratchFolder } from './postroom.ts';
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -114,7 +114,9 @@ export class Ear {
 
 /** Starts `postroom import -`, whose input stays open until the test ends it. */
 export function startImport(settings: Record<string, string>, ...options: string[]) {
-  const child = spawn(process.execPath, [main, 'import', '-', ...options], { env: settings });
+  const child = spawn(process.execPath, [main, 'import', '-', ...options], {
+    env: { ...programEnvironment, ...settings },
+  });
   child.stdin.on('error', () => {});
   return { child, out: new Ear(child.stdout), err: new Ear(child.stderr), ended: once(child, 'close') };
 }

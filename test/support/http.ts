@@ -66,6 +66,12 @@ function toAnswer(status: number, headers: IncomingHttpHeaders, body: string): H
   return { status, headers, body, data, errors, code: errors?.[0]?.extensions?.code };
 }
 
+/** A POST of a GraphQL request, as sent on the wire. */
+export function postOf(query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
 /** A WebSocket handshake, as sent on the wire. */
 export const handshake = [
   'GET /graphql HTTP/1.1',

@@ -1,11 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Person, Postroom, PostroomProcess } from './postroom.ts';
 
 const batchLength = 25;
-const memoryFolder = '/dev/shm';
-
-/** Keeps databases in memory where the system supports it, so that the disk does not limit the load. */
-export const inMemory: Record<string, string> = existsSync(memoryFolder) ? { TMPDIR: memoryFolder } : {};
 
 export interface Load {
   author: Person;

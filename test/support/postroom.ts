@@ -7,10 +7,23 @@ import { createInterface } from 'node:readline';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/data/open-database.ts';
+import { setRole } from '../../src/data/users.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 export const mainProgram = [main, 'serve'];
+
+const cacheFolder = new URL('../../node_modules/.cache/postroom', import.meta.url).pathname;
+const useBundles = new URL('use-bundles.ts', import.meta.url).href;
+
+/** The environment of the processes that tests start, apart from settings. The two options only save time. */
+export const programEnvironment = {
+  PATH: process.env['PATH'],
+  TMPDIR: process.env['TMPDIR'],
+  NODE_COMPILE_CACHE: cacheFolder,
+  NODE_OPTIONS: `--import=${useBundles}`,
+};
 
 export interface ReplyError {
   message: string;
@@ -43,8 +56,8 @@ export interface Person {
 export type Settings = Record<string, string>;
 
 /** Creates a folder that is removed after the test. */
-export function scratchFolder(parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, 'postroom-test-'));
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -177,8 +190,6 @@ const defaults: Settings = {
 
 /** Starts a server inside this process; the caller stops it. */
 export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
-  // In-memory databases store their files in TMPDIR.
-  if (settings['TMPDIR']) process.env['TMPDIR'] = settings['TMPDIR'];
   const config = readConfig({ ...defaults, ...settings });
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -193,13 +204,21 @@ export async function launchForTest(settings: Settings = {}, own: OwnParts = {})
   return postroom;
 }
 
+/** Makes the account an admin, as the command `grant-admin` does. */
+export async function grantAdmin({ DATABASE_URL = '' }: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
+  const database = await openDatabase(DATABASE_URL);
+  const user = await database.transaction((db) => setRole(db, email, 'ADMIN'));
+  await database.close();
+  if (!user) throw new Error(`There is no account of ${email}.`);
+}
+
 /** Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. */
 export async function launch(
   settings: Settings = {},
   program = mainProgram,
   command = process.execPath,
 ): Promise<PostroomProcess> {
-  const child = spawn(command, program, { env: { PATH: process.env['PATH'], ...defaults, ...settings } });
+  const child = spawn(command, program, { env: { ...programEnvironment, ...defaults, ...settings } });
   const log: LogLine[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -235,7 +254,7 @@ export async function run(
   input?: string | Buffer,
   program = main,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'], ...settings } });
+  const child = spawn(process.execPath, [program, ...args], { env: { ...programEnvironment, ...settings } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => {
     output.stdout += chunk;

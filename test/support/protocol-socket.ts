@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import WebSocket, { type RawData } from 'ws';
+import { Inbox } from './inbox.ts';
+import type { ReplyError } from './postroom.ts';
 
 export interface Message {
   type: string;
@@ -14,35 +16,49 @@ export interface ProtocolSocketOptions {
   protocols?: string[];
   headers?: Record<string, string>;
   /** The payload of `connection_init`, which `open` sends and waits to be acknowledged; false sends nothing. */
-  init?: Record<string, unknown> | false;
+  init?: unknown;
 }
 
-/** A WebSocket without a client library, so that a test can send any message, valid or invalid. */
+/** A result of a subscription. */
+export interface Result {
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the subscription's.
+  data?: any;
+  errors?: ReplyError[];
+  extensions: { live: { cursor: string } };
+}
+
+/** One subscription. */
+export interface LiveOperation {
+  /** The cursor from which the subscription is live. */
+  start: Promise<string>;
+  results: Inbox<Result>;
+  /** The errors of its `error` message. */
+  refused: Promise<ReplyError[]>;
+}
+
+interface OpenOperation {
+  started: (cursor: string) => void;
+  refuse: (errors: ReplyError[]) => void;
+  results: Inbox<Result>;
+}
+
+/** A WebSocket without a client library, so that a test can send any message, valid or invalid. It never retries. */
 export class ProtocolSocket {
   readonly webSocket: WebSocket;
-  /** All messages received so far. */
-  readonly received: Message[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
   /** Called with each message when it arrives. */
   onMessage: ((message: Message) => void) | undefined;
-  #isClosed = false;
-  #taken = 0;
-  #wake: () => void = () => {};
+  readonly #inbox = new Inbox<Message>();
+  readonly #operations = new Map<string, OpenOperation>();
 
   constructor(webSocket: WebSocket) {
     this.webSocket = webSocket;
     webSocket.on('error', () => {});
-    webSocket.on('message', (data: RawData) => {
-      const message: Message = JSON.parse(String(data));
-      this.received.push(message);
-      this.onMessage?.(message);
-      this.#wake();
-    });
+    webSocket.on('message', (data: RawData) => this.#receive(JSON.parse(String(data))));
     this.closed = new Promise((resolve) => {
       webSocket.once('close', (code, reason) => {
-        this.#isClosed = true;
         resolve({ code, reason: String(reason) });
-        this.#wake();
+        this.#end(code);
       });
     });
   }
@@ -50,7 +66,7 @@ export class ProtocolSocket {
   /** Opens the socket and, by default, initialises it; the socket is closed after the test. */
   static async open(url: string, options: ProtocolSocketOptions = {}): Promise<ProtocolSocket> {
     const { protocols = ['graphql-transport-ws'], headers = {}, init = {} } = options;
-    const webSocket = new WebSocket(url, protocols, { headers });
+    const webSocket = new WebSocket(url.replace('http', 'ws'), protocols, { headers });
     const socket = new ProtocolSocket(webSocket);
     onTestFinished(() => webSocket.terminate());
     await once(webSocket, 'open');
@@ -60,6 +76,11 @@ export class ProtocolSocket {
     return socket;
   }
 
+  /** All messages received so far. */
+  get received(): readonly Message[] {
+    return this.#inbox.all;
+  }
+
   /** Sends the messages in one write. */
   send(...messages: Message[]): void {
     this.rawSocket.cork();
@@ -67,8 +88,17 @@ export class ProtocolSocket {
     this.rawSocket.uncork();
   }
 
-  subscribe(id: string, query: string, variables?: Record<string, unknown>): void {
-    this.send({ type: 'subscribe', id, payload: { query, ...(variables && { variables }) } });
+  subscribe(id: string, query: string, variables?: Record<string, unknown>): LiveOperation {
+    const start = Promise.withResolvers<string>();
+    const refused = Promise.withResolvers<ReplyError[]>();
+    const results = new Inbox<Result>();
+    this.#operations.set(id, { started: start.resolve, refuse: refused.resolve, results });
+    this.send({ type: 'subscribe', id, payload: { query, variables } });
+    return { start: start.promise, results, refused: refused.promise };
+  }
+
+  complete(id: string): void {
+    this.send({ type: 'complete', id });
   }
 
   /** Subscribes and waits until the subscription is live. Returns its start cursor. */
@@ -79,18 +109,8 @@ export class ProtocolSocket {
   }
 
   /** The next matching message that was not taken yet; earlier messages are skipped. */
-  async take(fits: (message: Message) => boolean = () => true): Promise<Message> {
-    for (;;) {
-      while (this.#taken < this.received.length) {
-        const message = this.received[this.#taken];
-        this.#taken += 1;
-        if (message && fits(message)) return message;
-      }
-      if (this.#isClosed) throw new Error(`it was closed; it got ${JSON.stringify(this.received.slice(-5))}`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  take(fits?: (message: Message) => boolean): Promise<Message> {
+    return this.#inbox.next(fits);
   }
 
   /** The payloads of the `next` messages of one operation so far. */
@@ -108,8 +128,31 @@ export class ProtocolSocket {
     await this.take(({ type, payload }) => type === 'pong' && payload?.marker === marker);
   }
 
+  async close(): Promise<void> {
+    this.webSocket.close(1000);
+    await this.closed;
+  }
+
   /** The underlying socket; a test pauses it to leave bytes unread. */
   get rawSocket(): Socket {
     return (this.webSocket as unknown as { _socket: Socket })._socket;
+  }
+
+  #receive(message: Message): void {
+    this.#inbox.push(message);
+    this.onMessage?.(message);
+    const { type, id = '', payload } = message;
+    const operation = this.#operations.get(id);
+    if (type === 'next') operation?.results.push(payload);
+    if (type === 'error') operation?.refuse(payload);
+    if (type === 'error') operation?.results.close(() => JSON.stringify(payload));
+    if (type === 'complete') operation?.results.close(() => 'complete');
+    if (type !== 'ping') return;
+    for (const [id, cursor] of Object.entries(payload?.live ?? {})) this.#operations.get(id)?.started(String(cursor));
+  }
+
+  #end(code: number): void {
+    this.#inbox.close(() => `closed with ${code}; it received ${JSON.stringify(this.received.slice(-5))}`);
+    for (const { results } of this.#operations.values()) results.close(() => `closed with ${code}`);
   }
 }

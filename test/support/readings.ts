@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { seqOf } from './live.ts';
-import { openCursor } from './live-client.ts';
+import { openCursor, seqOf } from './cursors.ts';
 import type { Person, Postroom } from './postroom.ts';
 import { withDatabase } from './shared-server.ts';
 

@@ -1,4 +1,5 @@
 import type { Bus, BusMessage } from '../../src/live/bus/bus.ts';
+import { createMemoryBus } from '../../src/live/bus/memory.ts';
 
 /** Pseudo-random numbers from 0 to 1 that depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
@@ -12,7 +13,7 @@ export function createRandom(seed: number): () => number {
 }
 
 /** The faults of a bus. Each receives the published messages and decides which messages the bus delivers. */
-export const busFaults = {
+const busFaults = {
   none: (bus) => (message) => bus.publish(message),
   /** Drops every message. */
   deaf: () => () => {},
@@ -51,3 +52,9 @@ export const busFaults = {
 export type BusFault = keyof typeof busFaults;
 
 const maxHeld = 20;
+
+/** A bus within one process that has the given fault. */
+export function createUnreliableBus(fault: BusFault, seed = 1): Bus {
+  const bus = createMemoryBus();
+  return { ...bus, publish: busFaults[fault](bus, createRandom(seed)) };
+}

@@ -1,13 +1,8 @@
-import { once } from 'node:events';
-import { readConfig } from '../../src/config.ts';
 import { type Bus, commonTopic, topicOf } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';
-import { createLog } from '../../src/log.ts';
-import { startServer } from '../../src/server.ts';
 
-/* Runs the program on a slow bus: a subscription to a room takes effect after the next message. */
-
-function createLateBus(): Bus {
+/** A slow bus: a subscription to a room takes effect after the next message. */
+export function createLateBus(): Bus {
   const bus = createMemoryBus();
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   return {
@@ -25,9 +20,3 @@ function createLateBus(): Bus {
     },
   };
 }
-
-const config = readConfig();
-const server = await startServer(config, createLog(config.logLevel), { bus: createLateBus() });
-process.stdout.write(`Postroom is at ${server.url}/graphql\n`);
-await once(process, 'SIGTERM');
-await server.close();
