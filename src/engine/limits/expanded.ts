@@ -45,14 +45,15 @@ class Expansion {
 
   constructor({ definitions }: DocumentNode, fragments: Fragments) {
     this.#fragments = fragments;
-    for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) this.#add(node.selectionSet, 1);
+    // An operation is the first level, its fields are the second.
+    for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) this.#add(node.selectionSet, 2);
   }
 
   #add({ selections }: SelectionSetNode, level: number): void {
-    this.levels = Math.max(this.levels, level);
     for (const selection of selections) {
       if (this.size > maxExpandedSize || this.levels > maxLevels) return;
       this.size += 1;
+      this.levels = Math.max(this.levels, level);
       if (selection.kind === Kind.FRAGMENT_SPREAD) this.#addFragment(selection.name.value, level + 1);
       else if (selection.selectionSet) this.#add(selection.selectionSet, level + 1);
     }
