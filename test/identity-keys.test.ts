@@ -125,7 +125,11 @@ describe('postroom key create', () => {
     ['a scope that there is not', ['--name', 'x', '--scopes', 'read,fly'], /FLY/],
     ['an end that has been', [...good, '--expires', '2001-01-01'], /--expires/],
     ['an end that is none', [...good, '--expires', 'tomorrow'], /--expires/],
-    ['an owner who is not there', [...good, '--owner', 'nobody@example.org'], /no account with the e-mail nobody@example\.org/],
+    [
+      'an owner who is not there',
+      [...good, '--owner', 'nobody@example.org'],
+      /no account with the e-mail nobody@example\.org/,
+    ],
     ['an option that there is not', [...good, '--color', 'red'], /--color/],
   ] as const)('refuses %s, and creates nothing', async (_, args, says) => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };

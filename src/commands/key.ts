@@ -28,16 +28,18 @@ export async function key([action, ...args]: string[]): Promise<number> {
   const { databaseUrl, logLevel } = readConfig();
   const database = await openDatabase(databaseUrl);
   try {
-    const owner = options.owner === undefined ? undefined : await findUserByEmail(database.db, options.owner);
-    if (options.owner !== undefined && !owner) {
-      process.stderr.write(`postroom: there is no account with the e-mail ${options.owner}\n`);
+    const { key, prefix, hash } = createApiKey();
+    const { name, scopes, owner: email, expiresAt } = options;
+    const created = await database.transaction(async (db) => {
+      const owner = email === undefined ? null : await findUserByEmail(db, email, 'exclusive');
+      if (owner === undefined) return undefined;
+      return insertApiKey(db, { name, scopes, expiresAt, prefix, hash, ownerId: owner?.id ?? null });
+    });
+    if (!created) {
+      process.stderr.write(`postroom: there is no account with the e-mail ${email}\n`);
       return 1;
     }
-    const { key, prefix, hash } = createApiKey();
-    const { name, scopes, expiresAt } = options;
-    const newKey = { name, scopes, expiresAt, prefix, hash, ownerId: owner?.id ?? null };
-    const { id: keyId } = await database.transaction((db) => insertApiKey(db, newKey));
-    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId, byUserId: null, scopes });
+    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId: created.id, byUserId: null, scopes });
     process.stdout.write(`${key}\n`);
     return 0;
   } finally {

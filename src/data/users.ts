@@ -96,9 +96,10 @@ export async function findUser(db: Db, id: string, lock?: RowLock): Promise<User
   return withLock(db.selectFrom('users').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
-export async function findUserByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+export async function findUserByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {
   if (!isStorable(email)) return undefined;
-  return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
+  const query = db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email));
+  return withLock(query, lock).executeTakeFirst();
 }
 
 /**
