@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
 import { contains, isStorable } from './stored-text.ts';
@@ -204,6 +204,8 @@ export async function findOrCreateSubject(
     .values(createUserRow({ name, oauth, sessionsFrom }))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+  // The insert may have waited for the deletion of the account to be committed.
+  if ((await findErasure(db, oauth)) >= sessionsFrom) throw new DatabaseUnavailable('the account is being deleted');
   return findSubject(db, oauth);
 }
 
