@@ -27,14 +27,17 @@ export async function key([action, ...args]: string[]): Promise<number> {
   const { databaseUrl, logLevel } = readConfig();
   const database = await openDatabase(databaseUrl);
   try {
-    const owner = options.owner === undefined ? undefined : await findAccountByEmail(database.db, options.owner);
-    if (options.owner !== undefined && !owner) {
-      process.stderr.write(`postroom: there is no account with the e-mail ${options.owner}\n`);
+    const { name, scopes, owner: email, expiresAt } = options;
+    const created = await database.transaction(async (db) => {
+      const owner = email === undefined ? null : await findAccountByEmail(db, email, 'exclusive');
+      return owner === undefined ? undefined : createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
+    });
+    if (!created) {
+      process.stderr.write(`postroom: there is no account with the e-mail ${email}
+`);
       return 1;
     }
-    const { name, scopes, expiresAt } = options;
-    const given = { name, scopes, expiresAt, ownerId: owner?.id ?? null };
-    const { key, apiKey } = await database.transaction((db) => createApiKey(db, given));
+    const { key, apiKey } = created;
     auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes });
     process.stdout.write(`${key}\n`);
     return 0;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
 import { contains, isStorable } from './stored-text.ts';
@@ -112,9 +112,10 @@ export async function findAccount(db: Db, id: string, lock?: RowLock): Promise<U
   return withLock(db.selectFrom('users').selectAll().where('id', '=', id), lock).executeTakeFirst();
 }
 
-export async function findAccountByEmail(db: Db, email: string): Promise<UserRow | undefined> {
+export async function findAccountByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {
   if (!isStorable(email)) return undefined;
-  return db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email)).executeTakeFirst();
+  const query = db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email));
+  return withLock(query, lock).executeTakeFirst();
 }
 
 /**
@@ -219,6 +220,8 @@ export async function findOrCreateSubject(
     .values(createUserRow({ name, oauth, sessionsFrom }))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+  // The insert may have waited for the deletion of the account to be committed.
+  if ((await findErasure(db, oauth)) >= sessionsFrom) throw new DatabaseUnavailable('the account is being deleted');
   return findSubject(db, oauth);
 }
 

@@ -17,7 +17,7 @@ export class InputUnreadable extends Error {
 }
 
 /**
- * Opens a file, or standard input for `-`. Input is decompressed if its first bytes or its name are those of gzip
+ * Opens a file, or standard input for `-`. Input is decompressed if its first bytes or its name are those of gzip.
  * @throws InputUnreadable
  */
 export async function openInput(file: string): Promise<Input> {
