@@ -3,8 +3,9 @@ import type { Db } from '../data/database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { findAccount, toPublicUser } from '../data/users.ts';
 import type { Context } from '../engine/context.ts';
-import { assertNotRevoked, assertSignedIn } from '../identity/access.ts';
-import { keyIdOf } from '../identity/credential.ts';
+import { ClientError } from '../errors.ts';
+import { assertSignedIn } from '../identity/access.ts';
+import { findRevocation, keyIdOf } from '../identity/credential.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 
@@ -30,7 +31,10 @@ export function changeAsViewer<T>(
 export async function findOwnAccount(db: Db, { user, credential }: Viewer): Promise<UserRow> {
   const keyId = keyIdOf(credential);
   const key = keyId === undefined ? undefined : await findApiKey(db, keyId);
-  return assertNotRevoked(credential, await findAccount(db, user.id), key);
+  const account = await findAccount(db, user.id);
+  const reason = findRevocation(credential, account, key);
+  if (!account || reason !== undefined) throw new ClientError('UNAUTHENTICATED', reason);
+  return account;
 }
 
 /** Whether an update has no changes. It then leaves the row as it is, including its version. */
