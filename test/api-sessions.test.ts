@@ -122,7 +122,7 @@ describe('signIn', () => {
         session.accessToken,
       );
     }
-    // What is theirs is shown to them: the drafts too.
+    // Users see their own private fields, including drafts.
     const last = (await server.postroom.send(signIn, { input: { email, password } })).data.signIn;
     expect(last.user.drafts.data).toEqual(Array(3).fill({ title: 'draft' }));
   });

@@ -66,6 +66,16 @@ describe('SQL statements', () => {
     expect(await statementsOf(query)).toHaveLength(4);
   });
 
+  it('e-mails take one statement for all users that the viewer may see them of, and none if there are no such users', async () => {
+    const query = '{ users(limit: 100) { data { name email } } viewer { email } }';
+    expect(await statementsOf(query)).toHaveLength(1);
+    const ada = await server.postroom.signUp('Ada');
+    const statements = await statementsDuring(async () => {
+      expect((await server.postroom.ask(query, {}, ada.token)).viewer).toEqual({ email: ada.email });
+    });
+    expect(statements.filter((sql) => sql.startsWith('select "id", "email" from "users"'))).toHaveLength(1);
+  });
+
   it('total and pages take one statement together, and none if they are not selected', async () => {
     for (const field of ['users', 'posts', 'rooms']) {
       const costs = async (selected: string) => (await statementsOf(`{ ${field} { ${selected} } }`)).length;

@@ -21,7 +21,7 @@ interface Recipe {
   claims?: Record<string, unknown>;
 }
 
-/** As the server would make it, but for what is asked; undefined leaves a claim out. */
+/** A token as the server creates it, with these changes; undefined omits a claim. */
 function forge({ key = privateKey, header = {}, claims = {} }: Recipe = {}): Promise<string> {
   const all = { iss: 'postroom', sub: ada.id, iat: now(), exp: now() + 60, ...claims };
   return new SignJWT(JSON.parse(JSON.stringify(all)))
@@ -36,7 +36,7 @@ function encode(value: unknown): string {
 const claims = () => ({ iss: 'postroom', sub: ada.id, iat: now(), exp: now() + 60 });
 const unsigned = (alg: string) => `${encode({ alg, typ: 'JWT' })}.${encode(claims())}.`;
 
-/** The confusion of algorithms: an HMAC whose secret is what everyone knows. */
+/** Algorithm confusion: an HMAC whose secret is the public key. */
 function signedWithPublicKey(): string {
   const secret = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
   const text = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims())}`;
@@ -52,21 +52,21 @@ const foreign = generateKeyPairSync('ed25519').privateKey;
 const foreignEs256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 const bad: Record<string, () => string | Promise<string>> = {
-  'one that has ended': () => forge({ claims: { exp: now() - 1 } }),
-  'one that ends this second': () => forge({ claims: { exp: now() } }),
-  'one that has not begun': () => forge({ claims: { nbf: now() + 60 } }),
-  'one without an end': () => forge({ claims: { exp: undefined } }),
-  'one whose end is no number': () => forge({ claims: { exp: '9999999999' } }),
+  'one that has expired': () => forge({ claims: { exp: now() - 1 } }),
+  'one that expires this second': () => forge({ claims: { exp: now() } }),
+  'one that is not valid yet': () => forge({ claims: { nbf: now() + 60 } }),
+  'one without an expiry': () => forge({ claims: { exp: undefined } }),
+  'one whose expiry is not a number': () => forge({ claims: { exp: '9999999999' } }),
   'one without a subject': () => forge({ claims: { sub: undefined } }),
   'one of an unknown user': () => forge({ claims: { sub: 'u00000000000000000000000000' } }),
-  'one whose subject is no text': () => forge({ claims: { sub: { id: 'x' } } }),
+  'one whose subject is not a string': () => forge({ claims: { sub: { id: 'x' } } }),
   'one of another issuer': () => forge({ claims: { iss: 'elsewhere' } }),
-  'one of another kind': () => forge({ header: { typ: 'at+jwt' } }),
-  'one with a foreign key': () => forge({ key: foreign }),
-  'one with a foreign key of the same name': () => forge({ key: foreign, header: { kid: 'session' } }),
-  'one that brings its key along': () =>
+  'one of another type': () => forge({ header: { typ: 'at+jwt' } }),
+  'one signed with another key': () => forge({ key: foreign }),
+  'one signed with another key of the same id': () => forge({ key: foreign, header: { kid: 'session' } }),
+  'one that contains its key': () =>
     forge({ key: foreign, header: { jwk: createPublicKey(foreign).export({ format: 'jwk' }) } }),
-  'one that says where its key is': () => forge({ key: foreign, header: { jku: 'http://127.0.0.1:1/keys' } }),
+  'one that contains the URL of its key': () => forge({ key: foreign, header: { jku: 'http://127.0.0.1:1/keys' } }),
   'one of another algorithm': () => forge({ key: foreignEs256, header: { alg: 'ES256' } }),
   'one with alg none': () => unsigned('none'),
   'one with alg NoNe': () => unsigned('NoNe'),
@@ -74,8 +74,8 @@ const bad: Record<string, () => string | Promise<string>> = {
   'an HMAC by the public key': signedWithPublicKey,
   'one with other claims than were signed': async () => tampered(await forge()),
   'one without its signature': async () => (await forge()).replace(/[^.]+$/, ''),
-  'one with a second signature behind': async () => `${await forge()}.x`,
-  'a critical header that nobody knows': async () => {
+  'one with a second signature': async () => `${await forge()}.x`,
+  'one with an unknown critical header': async () => {
     const [, body, signature] = (await forge()).split('.');
     return `${encode({ alg: 'EdDSA', typ: 'JWT', crit: ['x'], x: 1 })}.${body}.${signature}`;
   },
@@ -120,7 +120,7 @@ describe('an access token', () => {
 
   it('of 2 MB is refused, and the server continues to run', async () => {
     const answer = await sendAs(`Bearer ${'x'.repeat(2_000_000)}`).catch((error: Error) => error);
-    // Such a header is longer than HTTP allows: the connection may be gone before all of it was sent.
+    // The header is longer than the server allows: it may close the connection before the client has sent all of it.
     if (!(answer instanceof Error)) expect(answer.status).toBe(431);
     expect(await sendAs(`Bearer ${await forge()}`)).toMatchObject({ status: 200 });
   });
@@ -138,7 +138,7 @@ describe('an Authorization header', () => {
     'ApiKey x',
     'Bearer,x',
   ])('of the form %j is refused', async (authorization) => {
-    // RFC 6750 names no error where nothing was sent; a header is something, however empty.
+    // RFC 6750 has no error for a request without credentials; an empty header counts as credentials.
     expect(await sendAs(authorization)).toMatchObject({ ...refused, challenge: expect.stringContaining('Bearer') });
   });
 

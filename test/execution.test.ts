@@ -13,7 +13,7 @@ import type { Database, Db } from '../src/data/database.ts';
 import { openDatabase } from '../src/data/open-database.ts';
 import { insertPost } from '../src/data/posts.ts';
 import { insertMember, insertRoom } from '../src/data/rooms.ts';
-import { insertUser } from '../src/data/users.ts';
+import { insertUser, toPublicUser } from '../src/data/users.ts';
 import { OperationContext } from '../src/engine/context.ts';
 import { loadSchema } from '../src/engine/schema.ts';
 import type { Viewer } from '../src/identity/viewer.ts';
@@ -217,7 +217,7 @@ beforeAll(async () => {
 async function fill(db: Db): Promise<void> {
   for (const name of ['Ada', 'Grace', 'Edsger']) {
     const user = await insertUser(db, { name, email: `${name}@example.org` });
-    viewer ??= { user, expiresAt: Number.MAX_SAFE_INTEGER } as Viewer;
+    viewer ??= { user: toPublicUser(user), expiresAt: Number.MAX_SAFE_INTEGER } as Viewer;
     const room = await insertRoom(db, { name: `room of ${name}`, ownerId: user.id });
     await insertMember(db, room.id, viewer.user.id);
     ids.push(user.id, room.id);

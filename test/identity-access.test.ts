@@ -8,7 +8,7 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** What a role gets: ✓ it is done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409). */
+/** The outcome for a role: ✓ done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409). */
 type Outcomes = string;
 const statuses: Record<string, number> = { '✓': 200, s: 401, f: 403, n: 404, c: 409 };
 
@@ -35,7 +35,7 @@ const mutations: Record<string, Row[]> = {
   changePassword: [
     {
       call: () => 'changePassword(input: { currentPassword: "not this", newPassword: "long enough" }) { expiresAt }',
-      // Only whose password it is may, and this is not the password.
+      // Only a session changes its own password, and the current password is wrong.
       outcomes: 'sffffffff',
     },
   ],
@@ -76,7 +76,7 @@ const mutations: Record<string, Row[]> = {
   ],
   deleteRoom: [{ call: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`, outcomes: 'snf✓✓fff✓' }],
   joinRoom: [
-    // An admin sees the room, yet its owner adds members.
+    // An admin sees the room, but only the owner and admins add members.
     { call: ({ room }) => `joinRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓✓f' },
     { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
   ],
@@ -98,7 +98,7 @@ const mutations: Record<string, Row[]> = {
     },
   ],
   createPost: [
-    // An admin sees the room, yet only members post.
+    // An admin sees the room, but only members post.
     { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓✓f' },
     {
       call: ({ publicRoom }) => `createPost(input: { room: "${publicRoom}", title: "t" }) { post { id } }`,
@@ -123,7 +123,7 @@ const mutations: Record<string, Row[]> = {
 
 interface ReadRow {
   call: (ids: Ids) => string;
-  /** ✓ where the answer holds what stands here, for each role. */
+  /** For each role, ✓ if the answer contains a value. */
   sees: string;
 }
 
@@ -202,7 +202,7 @@ it('each mutation does for each role what the table says', async () => {
       const { status } = await sendAs(cast.postroom, authorizationOf(cast, role), `mutation { ${call(ids)} }`);
       found[role] = status;
       told[role] = statuses[[...outcomes][index] ?? ''];
-      // What was refused has changed nothing.
+      // A refused mutation changes nothing.
       if (status === 200) ids = await furnish(cast);
     }
     expect({ call: call.toString(), ...found }).toEqual({ call: call.toString(), ...told });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { sendAs } from './support/credentials.ts';
 import { launchForTest, run, scratchFolder } from './support/postroom.ts';
 
-/** What a process noted, in order, of what an operator wants to know later. */
+/** The audit events in a log, in order. */
 function notesIn(log: readonly Record<string, unknown>[]): unknown[] {
   return log.flatMap(({ audit }) => audit ?? []);
 }

@@ -13,16 +13,16 @@ import {
 import { launchForTest, run } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/* Two processes on one database, without a bus between them: what one changes, the other finds. */
+/* Two processes on one database, without a bus between them: each finds the changes of the other. */
 
 interface Change {
   mutation: (world: World, key: { id: string }) => string;
   by: (world: World) => string | Promise<string>;
-  /** As whom one follows. */
+  /** The credentials of the subscriber. */
   as: 'application' | 'person';
-  /** Where one is no member, so that there is no membership to lose first. */
+  /** A room of which the subscriber is not a member, so that no membership is lost first. */
   isOutside?: boolean;
-  /** How it ends over WebSocket and over SSE. */
+  /** The outcome over WebSocket and over SSE. */
   told: [socket: number | string, stream: string];
 }
 
@@ -93,7 +93,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
   const den = await createDen(world, []);
-  // A token that was used a moment ago is known by what was so then.
+  // The viewer of a token that was just used is cached.
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
   const { sockets, streams } = await follow(postroom, den, authorization);
   await postroom.createPost(owner, den, 'seen');
@@ -107,7 +107,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   await postroom.createPost(owner, den, 'unseen');
   for (const socket of sockets) expect(socket.nexts('e')).toHaveLength(1);
   for (const stream of streams) expect(eventsOf(stream)).toHaveLength(1);
-  // Who comes back is who they are now.
+  // A client that reconnects has its present rights.
   const again = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
   again.subscribe('den', `subscription { roomEvents(room: "${den}") { __typename } }`);
   expect(await again.take(({ id }) => id === 'den')).toMatchObject({
@@ -145,7 +145,7 @@ it('a key and a role that the command line creates are valid at once in a runnin
     init: { authorization: `ApiKey ${made.stdout.trim()}` },
   });
   await socket.follow('e', `subscription { roomEvents(room: "${room}") { __typename } }`);
-  // It is its owner's to revoke.
+  // The owner can revoke it.
   const { viewer } = await postroom.ask('{ viewer { apiKeys { id name scopes } } }', {}, ada.token);
   expect(viewer.apiKeys).toEqual([{ id: expect.anything(), name: 'operator', scopes: ['READ'] }]);
   const revoke = `mutation { revokeApiKey(input: { id: "${viewer.apiKeys[0].id}" }) { apiKey { id } } }`;

@@ -4,13 +4,13 @@ import { createKey, eventsOf, follow, lastWordOf, launchWorld, signIn, type Worl
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabaseLocked } from './support/shared-server.ts';
 
-/* What ends, ends at once: not one event that was committed behind it passes. */
+/* After a revocation is committed, no later event is delivered. */
 
 const behind = Array.from({ length: 5 }, (_, index) => `b${index}`);
 
 interface Ending {
   authorization: string;
-  /** The mutation that ends it, and who sends it. */
+  /** The mutation that revokes the credentials, and the token of its sender. */
   end: string;
   by: string;
 }
@@ -24,7 +24,7 @@ const endings: Record<string, (world: World) => Promise<Ending>> = {
       by: world.ada.token,
     };
   },
-  'a session that another one ends by a new password': async ({ postroom, ada }) => ({
+  'a session that another session revokes by a new password': async ({ postroom, ada }) => ({
     authorization: `Bearer ${ada.token}`,
     end: `changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { user { id } }`,
     by: await signIn(postroom, ada),
@@ -80,7 +80,7 @@ describe('after credentials have expired or been revoked', () => {
     const looks = () => countStatements('select * from "apiKeys" where "hash"');
     const before = looks();
     const revoking = await withDatabaseLocked(file, async () => {
-      // It waits for its turn to write; whoever comes meanwhile finds the key as it was.
+      // The revocation waits for its turn to write; until then the key is valid.
       const begun = countStatements('begin immediate');
       const revoke = `mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`;
       const sent = postroom.ask(revoke, {}, ada.token);
@@ -93,7 +93,7 @@ describe('after credentials have expired or been revoked', () => {
     await revoking.sent;
     expect((await socket.closed).code).toBe(4403);
     expect(socket.received).toEqual([{ type: 'connection_ack' }]);
-    // Nor are its credentials still taken.
+    // The key is refused from now on.
     expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
   });
 
@@ -101,7 +101,7 @@ describe('after credentials have expired or been revoked', () => {
     const { postroom, ada, room } = await launchWorld();
     const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ, WRITE] }) { key apiKey { id } } }';
     const { createApiKey } = await postroom.ask(make, {}, ada.token);
-    // What takes a while, over and over, and a change behind it.
+    // Many slow mutations, and a change after them.
     const signUps = Array.from(
       { length: 20 },
       (_, n) => `n${n}: signUp(input: { name: "new", email: "n${n}@x.org", password: "long enough" }) { expiresAt }`,

@@ -13,7 +13,7 @@ import { authorizationOf, furnish, holds, type Ids, launchCast, roles } from './
 import { sendAs } from './support/credentials.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/* Every field of every type, and who sees something in it. The root fields have a table of their own. */
+/* Every field of every type, and the roles that see a value in it. Root fields have a table of their own. */
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
@@ -27,7 +27,7 @@ const nobody = '------f--';
 
 interface Subject {
   type: string;
-  /** Where it is found, around its fields. */
+  /** The query of the subject with these fields. */
   at: (ids: Ids, fields: string) => string;
   sees: Record<string, Sees>;
 }
@@ -107,18 +107,18 @@ const subjects: Record<string, Subject> = {
 
 const everyEvent = { at: insiders, cursor: insiders, room: insiders, actor: insiders };
 
-/** Of the private room, as they happen. */
+/** The events of the private room. */
 const events: Record<string, Record<string, Sees>> = {
   PostCreated: { ...everyEvent, post: insiders },
   PostUpdated: { ...everyEvent, post: insiders },
-  // Where the post was deleted since, what it was is gone for all.
+  // The post was deleted, so nobody sees its content.
   PostDeleted: { ...everyEvent, postId: insiders },
   MemberJoined: { ...everyEvent, user: insiders },
   MemberLeft: { ...everyEvent, user: insiders },
   RoomUpdated: everyEvent,
 };
 
-/** What only leads to the types above; a mutation's payload has a row in the table of mutations. */
+/** Types that only lead to the types above; payloads of mutations are in the table of mutations. */
 const structure = /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|PostEdge)$/;
 
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
@@ -134,7 +134,7 @@ it('each type that is no mere structure has its rows, and each of its fields one
     });
 });
 
-/** What is in a field: of a list or connection what stands in it, and of a thing its id. */
+/** The selection of a field: the items of a list or connection, and the id of an object. */
 function selectionOf(type: GraphQLOutputType): string {
   const named = getNamedType(type);
   if (!isCompositeType(named)) return '';
@@ -165,7 +165,7 @@ it('each role sees in each field what the table says', async () => {
   }
 });
 
-/** What stands where the subject is. */
+/** The value at the position of the subject. */
 function findSubjects(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('fields' in value) return [value as Record<string, unknown>];

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { launchForTest } from './support/postroom.ts';
 
-/* Who tries keys and tokens. */
+/* Clients that guess keys and tokens. */
 
 const limit = 10;
-/** Of the form of a key, and of nobody's. */
+/** A well-formed key that does not exist. */
 const guess = 'ApiKey pr_live_0000000000000000000000000000000000';
 
 async function launch() {
@@ -46,6 +46,6 @@ it('a client with valid credentials at the same address has a rate of its own', 
   for (let n = 0; n < limit; n += 1) expect((await sendAs(postroom, good)).status).toBe(200);
   expect((await sendAs(postroom, good)).status).toBe(429);
   expect(await connectAs(postroom, good)).toBe('admitted');
-  // One without credentials is known by the address alone.
+  // A client without credentials is identified by its address.
   expect((await sendAs(postroom, undefined)).status).toBe(429);
 });

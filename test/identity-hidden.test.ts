@@ -7,20 +7,20 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** What a stranger knows of the hidden rooms. */
+/** The facts about the hidden rooms that a stranger knows. */
 interface Known {
   room: string;
   post: string;
   draft: string;
   name: string;
   title: string;
-  /** Of the room's live feed. */
+  /** A cursor of the room's stream. */
   cursor: string;
-  /** Of a post's and a member's edge. */
+  /** The cursors of the edges of a post and of a member. */
   edges: string[];
 }
 
-/** One of two databases that are equal but for the hidden rooms. */
+/** One of two databases that differ only in the hidden rooms. */
 interface World {
   postroom: Postroom;
   stranger: Person;
@@ -72,7 +72,7 @@ async function hide({ postroom, owner, member }: World, name: string): Promise<K
 const page = 'pagination { page limit total pages }';
 const roomFields = `id name viewerRole owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
-/** Whatever one may ask about what one knows, by the root field asked. */
+/** Queries about these facts, by root field. */
 function questionsOf({ stranger, owner, member, hall }: World, known: Known): [field: string, document: string][] {
   const { room, post, draft, name, title, cursor, edges } = known;
   const people = [stranger.id, owner.id, member.id];
@@ -133,7 +133,7 @@ function questionsOf({ stranger, owner, member, hall }: World, known: Known): [f
       mutation(`deletePost(input: { id: "${id}", expectedVersion: 7 }) { post { id } }`),
     ]),
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
-    // The names of what is hidden are free.
+    // The names of hidden rooms are not taken.
     mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),
     mutation(`createRoom(input: { name: "${name} too", visibility: PRIVATE }) { room { name } }`),
     ...['roomEvents', 'postAdded'].flatMap((field): [string, string][] => [
@@ -144,7 +144,7 @@ function questionsOf({ stranger, owner, member, hall }: World, known: Known): [f
   ];
 }
 
-/** What is about the asker's own account or about other people's, whatever rooms there are. */
+/** Root fields that concern accounts, not rooms. */
 const aboutAccounts = new Set([
   ...['signUp', 'signIn', 'renewSession', 'changePassword', 'createApiKey', 'updateUser', 'replaceUser', 'deleteUser'],
 ]);
@@ -154,7 +154,7 @@ function neutral(world: World, value: unknown): unknown {
   const names = { owner: world.owner.id, member: world.member.id, stranger: world.stranger.id, hall: world.hall };
   let text = JSON.stringify(value ?? null);
   for (const [name, id] of Object.entries(names)) text = text.replaceAll(id, name);
-  // Fresh ids and the request's own are nobody's secret.
+  // New ids and the ids in the request are not secret.
   return JSON.parse(text.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""').replaceAll(/person\d+@/g, 'person@'));
 }
 
@@ -200,7 +200,7 @@ it.each([
     }
   }
   expect(answered).toBeGreaterThan(100);
-  // Nothing that was asked has done anything.
+  // No request changed anything.
   const rooms = await full.postroom.ask(
     '{ rooms(filter: { visibility: PRIVATE }) { data { name version } } }',
     {},

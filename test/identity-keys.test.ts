@@ -38,7 +38,7 @@ describe('an API key', () => {
     expect((await sendAs(postroom, `ApiKey ${key}`)).data).toEqual({ viewer: { id: apiKey.user.id, name: 'robot' } });
     const [{ lastUsedAt }] = await list();
     expect(lastUsedAt).toMatch(/Z$/);
-    // Coarsely: not each use is a write.
+    // The resolution is about a minute, so that not every use is a write.
     await sendAs(postroom, `apikey ${key}`);
     expect((await list())[0].lastUsedAt).toBe(lastUsedAt);
     await postroom.ask(`mutation { revokeApiKey(input: { id: "${apiKey.id}" }) { apiKey { id } } }`, {}, ada.token);

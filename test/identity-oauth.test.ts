@@ -143,7 +143,7 @@ describe('a subject whose account was deleted', () => {
     const people = await postroom.ask('{ users { data { id } } }');
     expect(people).toEqual({ users: { data: [{ id: bob }] } });
 
-    // Tokens tell their time in seconds: what was made in the second of the deletion counts as before.
+    // The times of tokens are in seconds: a token of the second of the deletion counts as older.
     let again = '';
     const comeBack = async () => {
       again = await issuer.sign({ sub });
@@ -169,14 +169,14 @@ describe('of all values that can be sent as an access token', () => {
     'a genuine one': ({ sign }) => sign(),
     'one whose type is application/at+jwt': ({ sign }) => sign({}, { typ: 'application/at+jwt' }),
     'one for several audiences': ({ sign }) => sign({ aud: ['urn:other', audience] }),
-    'one that has just begun': ({ sign }) => sign({ nbf: now() - 1 }),
+    'one that has just become valid': ({ sign }) => sign({ nbf: now() - 1 }),
   };
 
   const bad: Record<string, Make> = {
-    'one that nobody signed': ({ issuer }) => `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(claimsOf(issuer))}.`,
+    'one without a signature': ({ issuer }) => `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(claimsOf(issuer))}.`,
     'one that nobody signed, in other letters': ({ issuer }) =>
       `${encode({ alg: 'NoNe', typ: 'at+jwt' })}.${encode(claimsOf(issuer))}.`,
-    'one with the public key for a secret': async ({ issuer, publicKey }) => {
+    'one signed with the public key as an HMAC secret': async ({ issuer, publicKey }) => {
       const text = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: 'issuer-key' })}.${encode(claimsOf(issuer))}`;
       return `${text}.${createHmac('sha256', await exportSPKI(publicKey))
         .update(text)
@@ -184,22 +184,22 @@ describe('of all values that can be sent as an access token', () => {
     },
     "a stranger's under the issuer's key id": async ({ issuer }) =>
       signToken({ issuer, changes: {}, header: {}, key: (await generateKeyPair('RS256')).privateKey }),
-    'one that brings its key along': async ({ issuer }) => {
+    'one that contains its key': async ({ issuer }) => {
       const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
       return signToken({ issuer, changes: {}, header: { jwk: await exportJWK(publicKey) }, key: privateKey });
     },
-    'one that says where its key is': async ({ issuer }) => {
+    'one that contains the URL of its key': async ({ issuer }) => {
       const { privateKey } = await generateKeyPair('RS256');
       return signToken({ issuer, changes: {}, header: { jku: `${issuer}/foreign-jwks` }, key: privateKey });
     },
     'one of another type': ({ sign }) => sign({}, { typ: 'JWT' }),
     'one without a type': ({ sign }) => sign({}, { typ: undefined }),
-    'one for someone else': ({ sign }) => sign({ aud: 'urn:other' }),
-    'one by someone else': ({ sign }) => sign({ iss: 'https://issuer.example' }),
-    'one without an end': ({ sign }) => sign({ exp: undefined }),
-    'one that has ended': ({ sign }) => sign({ exp: now() - 1 }),
-    'one that has not begun': ({ sign }) => sign({ nbf: now() + 60 }),
-    'one of nobody': ({ sign }) => sign({ sub: undefined }),
+    'one for another audience': ({ sign }) => sign({ aud: 'urn:other' }),
+    'one of another issuer': ({ sign }) => sign({ iss: 'https://issuer.example' }),
+    'one without an expiry': ({ sign }) => sign({ exp: undefined }),
+    'one that has expired': ({ sign }) => sign({ exp: now() - 1 }),
+    'one that is not valid yet': ({ sign }) => sign({ nbf: now() + 60 }),
+    'one without a subject': ({ sign }) => sign({ sub: undefined }),
     'one with an extension that must be understood': async ({ issuer, privateKey }) =>
       new CompactSign(Buffer.from(JSON.stringify(claimsOf(issuer))))
         .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: 'issuer-key', crit: ['x'], x: 1 })
@@ -271,7 +271,7 @@ describe('while the issuer is down', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    // One that has just failed is not asked for a second.
+    // An issuer that has just failed gets no request for one second.
     await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
   });
 });
@@ -319,7 +319,7 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    // One that has just failed is not asked for a second.
+    // An issuer that has just failed gets no request for one second.
     await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
   });
 });
@@ -343,7 +343,7 @@ describe('the accepted issuer', () => {
     expect((await sendAs(postroom, 'Bearer x')).challenge).toBe(
       `Bearer realm="postroom", ${link}, error="invalid_token"`,
     );
-    // RFC 6750, 3.1: one who sent nothing is not told of an error.
+    // RFC 6750, 3.1: a client that sent no credentials receives no error in the challenge.
     expect((await sendAs(postroom, undefined, createRoom, { name: 'x' })).challenge).toBe(
       `Bearer realm="postroom", ${link}`,
     );

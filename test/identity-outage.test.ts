@@ -53,7 +53,7 @@ describe('while the issuer is down for five minutes', () => {
       expect(await statusOf(postroom, token)).toBe(200);
       expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
     }
-    // What has ended has ended, whatever the issuer would say.
+    // Expired tokens are refused without the issuer.
     expect(await statusOf(postroom, brief)).toBe(401);
     expect(await sendAs(postroom, `Bearer ${strange}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${strange}`)).toBe(1013);
@@ -70,10 +70,10 @@ describe('while the issuer is down for five minutes', () => {
     const replies = await Promise.all(tokens.map((token) => statusOf(postroom, token)));
     for (const token of tokens) replies.push(await statusOf(postroom, token));
     expect(new Set(replies)).toEqual(new Set([502]));
-    // One that fails is asked again each second.
+    // After a failure, one request per second is sent.
     const seconds = Math.ceil((Date.now() - started) / 1_000);
     expect(issuer.countRequests('/')).toBeLessThanOrEqual(1 + seconds);
-    // Nor do they fill the log: it says so once, and again while that goes on.
+    // The log has a warning at most once a minute.
     const warnings = () => postroom.log.filter(({ level }) => level === 40);
     const fails = expect.objectContaining({ msg: 'the issuer of access tokens fails', err: expect.anything() });
     expect(warnings()).toEqual([fails]);
@@ -91,7 +91,7 @@ describe('while the issuer is down for five minutes', () => {
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
     const asked = issuer.countRequests(introspection);
     issuer.state.isDown = true;
-    // What it said a moment ago holds.
+    // The last introspection is cached.
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
     expect(issuer.countRequests(introspection)).toBe(asked);
     await moveClock(postroom);
@@ -104,7 +104,7 @@ describe('while the issuer is down for five minutes', () => {
     issuer.state.isDown = false;
     await moveClock(postroom);
     expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
-    // What it once refused it is not asked about again for a while.
+    // A refusal of the issuer is cached.
     const before = issuer.countRequests(introspection);
     for (let round = 0; round < 5; round += 1) expect(await statusOf(postroom, 'unknown')).toBe(401);
     expect(issuer.countRequests(introspection) - before).toBe(1);

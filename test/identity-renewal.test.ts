@@ -6,11 +6,11 @@ import { grantAdmin, launchForTest, scratchFolder } from './support/postroom.ts'
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { TokenMaker } from './support/tokens.ts';
 
-/* Fresh credentials on a living socket: what goes on is what they allow. */
+/* New credentials on an open socket: the subscriptions that they allow continue. */
 
 const events = (room: string) => `subscription { roomEvents(room: "${room}") { __typename } }`;
 
-/** One who comes by the tokens of an issuer, which name their scopes, and is an admin; and a room of hers. */
+/** An admin with tokens of an issuer, which name their scopes, and a room that she owns. */
 async function launchAdmin() {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());

@@ -7,7 +7,7 @@ import { audience, introspector, openIssuer } from './support/issuer.ts';
 import { launch, type PostroomProcess, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/** How a process and its children were called, as `ps` shows it. */
+/** The command lines of a process and its children, as `ps` shows them. */
 function commandLinesOf(pid: number): string {
   const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
@@ -16,7 +16,7 @@ function commandLinesOf(pid: number): string {
   return [line, ...children.map((child) => commandLinesOf(Number(child)))].join('\n');
 }
 
-/** All that a process says. */
+/** The output of a process. */
 function listenTo({ process }: PostroomProcess): () => string {
   let text = '';
   for (const stream of [process.stdout, process.stderr])
@@ -81,7 +81,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const command = await run(['key', 'create', '--name', 'operator', '--scopes', 'read'], settings);
   expect(command.status).toBe(0);
   const processes = commandLinesOf(postroom.process.pid ?? 0);
-  // While it runs: what was written last stands in the write-ahead log.
+  // While the server runs, because the latest writes are in the write-ahead log.
   const readFiles = () =>
     readdirSync(folder)
       .filter((file) => file !== 'session-key.pem')
@@ -106,7 +106,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     processes,
     command: command.stderr,
   };
-  // They are what they say.
+  // Each place has the content that it is expected to have.
   for (const [place, text] of Object.entries({
     log: 'credentialsRefused',
     errors: 'UNAUTHENTICATED',

@@ -33,7 +33,7 @@ async function changeMember(
   );
 }
 
-/** Someone who follows a room both ways. */
+/** A client that subscribes to a room over WebSocket and SSE. */
 async function follow({ webSocketUrl, graphqlUrl }: Postroom, authorization: string | undefined, room: string) {
   const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization } });
   await socket.follow('e', events(room));
@@ -41,7 +41,7 @@ async function follow({ webSocketUrl, graphqlUrl }: Postroom, authorization: str
   return { socket, stream };
 }
 
-/** How an event stream ended: the code of its last word. */
+/** The error code at the end of an event stream. */
 async function endOf(stream: EventStream): Promise<string | undefined> {
   await stream.closed;
   return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;
@@ -53,7 +53,7 @@ interface Ending {
   ada: Person;
 }
 
-/** What ends credentials, to the Authorization that dies of it. */
+/** The changes that revoke credentials, and the Authorization that each revokes. */
 const endings: Record<string, (ending: Ending) => Promise<{ authorization: string; end: () => Promise<unknown> }>> = {
   'a key that is revoked': async ({ postroom, ada }) => {
     const { createApiKey } = await postroom.ask(
@@ -64,7 +64,7 @@ const endings: Record<string, (ending: Ending) => Promise<{ authorization: strin
     const revoke = `mutation { revokeApiKey(input: { id: "${createApiKey.apiKey.id}" }) { apiKey { id } } }`;
     return { authorization: `ApiKey ${createApiKey.key}`, end: () => postroom.ask(revoke, {}, ada.token) };
   },
-  'a session that another one ends by a new password': async ({ postroom, ada }) => {
+  'a session that another session revokes by a new password': async ({ postroom, ada }) => {
     const signIn = `mutation { signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { accessToken } }`;
     const other = await postroom.ask(signIn);
     const change = `mutation { changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { user { id } } }`;
@@ -218,7 +218,7 @@ describe('memberships that are revoked under load', () => {
       await socket.follow('e', query(room));
       witnesses.set(room, socket);
     }
-    // All but the last member are taken out, in every room, while the rooms talk.
+    // All members but the last are removed from every room, while posts are created.
     const removed = members.slice(0, -1);
     const posting = (async () => {
       for (let round = 0; round < rounds; round += 1) {
@@ -238,7 +238,7 @@ describe('memberships that are revoked under load', () => {
     await Promise.all([posting, revoking]);
     for (const room of rooms) await postroom.createPost(owner, room, 'last');
 
-    // The log, as the owner heard it, says where each was taken out.
+    // The owner's stream has the position at which each member was removed.
     const leftAt = new Map<string, number>();
     const perRoom = (rounds / roomCount) * batch + removed.length + 1;
     for (const [room, socket] of witnesses) {

@@ -76,7 +76,7 @@ async function plansOf(query: string, token?: string): Promise<Plan[]> {
   await server.postroom.send('{ rooms(filter: { name: "the end" }) { data { id } } }');
   const statements = () => log.slice(before).flatMap(({ sql }) => (typeof sql === 'string' ? [sql] : []));
   await expect.poll(() => statements().some((sql) => sql.includes('lower("name")'))).toBe(true);
-  const asked = statements().filter((sql) => sql.startsWith('select') && !sql.includes('lower("name")'));
+  const asked = statements().filter((sql) => /^(select|update) /.test(sql) && !sql.includes('lower("name")'));
   return withDatabase(server.databaseFile, (database) =>
     asked.map((sql) => {
       const steps = database.prepare(`explain query plan ${sql}`).all();
@@ -103,6 +103,14 @@ describe('the database uses indexes, and scans no table', () => {
     const plans = await plansOf('{ viewer { apiKeys { id } } }', ada.token);
     const steps = plans.filter(({ sql }) => sql.includes('from "apiKeys"')).flatMap((plan) => plan.steps);
     expect(steps).toEqual(['SEARCH apiKeys USING INDEX apiKeysByOwner (ownerId=?)']);
+  });
+
+  it('and reads only the own keys of a user who is deleted', async () => {
+    const bob = await server.postroom.signUp('Bob');
+    const plans = await plansOf(`mutation { deleteUser(input: { id: "${bob.id}" }) { user { id } } }`, bob.token);
+    const steps = plans.filter(({ sql }) => sql.startsWith('update "apiKeys"')).flatMap((plan) => plan.steps);
+    expect(steps).not.toEqual([]);
+    expect(steps.filter((step) => step.startsWith('SCAN'))).toEqual([]);
   });
 
   it('and does not sort the posts of a page: they are in the order of an index', async () => {

@@ -65,7 +65,11 @@ export async function revokeApiKey(db: Db, id: string): Promise<void> {
 
 /** Revokes the keys of a deleted account, including the key of the application that acts as it. Returns their ids. */
 export function revokeApiKeysOf(db: Db, ownerId: string): Promise<string[]> {
-  return revokeWhere(db, (eb) => eb.or([eb('ownerId', '=', ownerId), eb('userId', '=', ownerId)]));
+  return revokeWhere(db, ({ eb, and, or }) => {
+    // The index by owner has only keys that are not revoked: without this condition here, SQLite would read all keys.
+    const owned = and([eb('ownerId', '=', ownerId), eb('revokedAt', 'is', null)]);
+    return or([owned, eb('userId', '=', ownerId)]);
+  });
 }
 
 /** Revokes the keys with the scope ADMIN of an owner. Returns their ids. */

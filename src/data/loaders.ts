@@ -12,7 +12,7 @@ const maxBodies = 100;
 /** Reads by id, batched and cached for one operation. */
 export interface Loaders {
   user: DataLoader<string, PublicUser | undefined>;
-  /** The e-mail of a user, for viewers that may see it. */
+  /** The e-mail of a user, for viewers who may see it. It is read after the user, so it is at least as new. */
   email: DataLoader<string, string | null>;
   post: DataLoader<string, PostRow | undefined>;
   room: DataLoader<string, RoomRow | undefined>;

@@ -81,8 +81,7 @@ export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<voi
   });
 }
 
-export function toPublicUser(account: Pick<UserRow, keyof PublicUser & keyof UserRow>): PublicUser {
-  const { id, name, role, createdAt, updatedAt, version, deletedAt } = account;
+export function toPublicUser({ id, name, role, createdAt, updatedAt, version, deletedAt }: UserRow): PublicUser {
   return { id, name, role, createdAt, updatedAt, version, deletedAt };
 }
 

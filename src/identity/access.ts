@@ -1,7 +1,7 @@
 import type { ApiKeyRow, PostRow, PublicUser, RoomRow, UserRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
-import { type Credential, type CredentialKind, findRevocation } from './credential.ts';
+import type { CredentialKind } from './credential.ts';
 import type { Scope, Viewer } from './viewer.ts';
 
 /* The rules of access, one function per rule. */
@@ -25,13 +25,6 @@ export function missingScope(scope: Scope): ClientError {
 export function findLostScope(viewer: Viewer | null, startedBy: Viewer | null): Scope | undefined {
   if (viewer && !viewer.scopes.has('READ')) return 'READ';
   return isAdmin(startedBy) && !isAdmin(viewer) ? 'ADMIN' : undefined;
-}
-
-/** A viewer is no longer signed in if the account was deleted or the credential was revoked. */
-export function assertNotRevoked(credential: Credential, account: UserRow | undefined, key?: ApiKeyRow): UserRow {
-  const reason = findRevocation(credential, account, key);
-  if (!account || reason !== undefined) throw new ClientError('UNAUTHENTICATED', reason);
-  return account;
 }
 
 /** An admin has the role ADMIN, and credentials with the scope ADMIN. */

@@ -2,8 +2,9 @@ import { findApiKey } from '../data/api-keys.ts';
 import type { Db, RowLock } from '../data/database.ts';
 import type { UserRow } from '../data/tables.ts';
 import { findAccount, toPublicUser } from '../data/users.ts';
-import { assertNotRevoked, assertSignedIn } from '../identity/access.ts';
-import { keyIdOf } from '../identity/credential.ts';
+import { ClientError } from '../errors.ts';
+import { assertSignedIn } from '../identity/access.ts';
+import { findRevocation, keyIdOf } from '../identity/credential.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import type { Context } from './context.ts';
@@ -42,7 +43,10 @@ function changeWithLock<T>({ viewer, change }: Context, lock: RowLock, work: Vie
 export async function findOwnAccount(db: Db, { user, credential }: Viewer, lock?: RowLock): Promise<UserRow> {
   const keyId = keyIdOf(credential);
   const key = keyId === undefined ? undefined : await findApiKey(db, keyId);
-  return assertNotRevoked(credential, await findAccount(db, user.id, lock), key);
+  const account = await findAccount(db, user.id, lock);
+  const reason = findRevocation(credential, account, key);
+  if (!account || reason !== undefined) throw new ClientError('UNAUTHENTICATED', reason);
+  return account;
 }
 
 /** Whether an update has no changes. It then leaves the row as it is, including its version. */

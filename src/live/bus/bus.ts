@@ -1,12 +1,15 @@
 import type { RoomEvent } from '../../data/events.ts';
 
-/** A message that a process publishes after a commit, to itself and to other processes. */
+/**
+ * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
+ * user, except the two that decide which sessions are revoked.
+ */
 export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string }
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
-  /** All sessions of the user that began before `sessionsFrom` have ended, except `keptSession`. */
+  /** All sessions of the user that began before `sessionsFrom` are revoked, except `keptSession`. */
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
   /** Posts were deleted; selections of events in any room may contain them. */
   | { type: 'contentErased' };
