@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import type { Upgrade } from '../transport.ts';
 import { Origins } from './origins.ts';
 import { OwnHosts } from './own-hosts.ts';
@@ -51,10 +50,8 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  // A reset wakes the client, which costs as much as the rest of the connection; so one connection is reset per turn.
-  const resets = new PerTurnQueue<Socket>(1, (socket) => socket.resetAndDestroy());
   const turnAway = (socket: Socket, isQuiet = false) => {
-    if (limit && !limit.mayAnswer(socket)) resets.push(socket);
+    if (limit && !limit.mayAnswer(socket)) socket.resetAndDestroy();
     else refuseOn(parts, socket, noRoom(), isQuiet);
   };
   if (limit) limitConnections(server, limit, turnAway);
