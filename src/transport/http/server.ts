@@ -23,9 +23,6 @@ const settings = {
   /** Longer than that of usual load balancers, which would otherwise send requests to a socket that is being closed. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // Set on the first request instead, see onRequest: it costs a quarter of accepting a connection, and connections of a
-  // flood may never send a request.
-  noDelay: false,
   // Checked by readTarget, which answers with an error of its own.
   requireHostHeader: false,
   /** A request that offers another protocol, such as HTTP/2, is answered in HTTP/1.1. */
@@ -38,7 +35,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const hosts = new OwnHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    request.socket.setNoDelay(true);
     latestExchanges.set(request.socket, handle(request, response, !server.listening));
     response.on('close', forget);
   };
