@@ -30,19 +30,19 @@ const crowdedShare = 0.6;
  */
 export class RetainedAccount {
   used = 0;
-  readonly #whose: string;
+  readonly #owner: string;
   readonly #limit: number;
-  readonly #above: RetainedAccount | undefined;
+  readonly #parent: RetainedAccount | undefined;
 
-  constructor(whose: string, limit: number, above?: RetainedAccount) {
-    this.#whose = whose;
+  constructor(owner: string, limit: number, parent?: RetainedAccount) {
+    this.#owner = owner;
     this.#limit = limit;
-    this.#above = above;
+    this.#parent = parent;
   }
 
   /** Whether more bytes are held than the limit allows. This can happen because `add` does not check the limit. */
   get isOver(): boolean {
-    return this.used > this.#limit || (this.#above?.isOver ?? false);
+    return this.used > this.#limit || (this.#parent?.isOver ?? false);
   }
 
   /**
@@ -50,7 +50,7 @@ export class RetainedAccount {
    * clients.
    */
   get isCrowded(): boolean {
-    return this.used > this.#limit * crowdedShare || (this.#above?.isCrowded ?? false);
+    return this.used > this.#limit * crowdedShare || (this.#parent?.isCrowded ?? false);
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
@@ -67,16 +67,16 @@ export class RetainedAccount {
   /** Adds bytes without checking the limit; a negative number releases bytes. */
   add(bytes: number): void {
     this.used += bytes;
-    this.#above?.add(bytes);
+    this.#parent?.add(bytes);
   }
 
   #findFull(bytes: number): RetainedAccount | undefined {
     if (this.used + bytes > this.#limit) return this;
-    return this.#above ? this.#above.#findFull(bytes) : undefined;
+    return this.#parent ? this.#parent.#findFull(bytes) : undefined;
   }
 
   #refusal(bytes: number): ClientError {
-    const message = `The server holds at most ${this.#limit} bytes for one ${this.#whose}: it holds ${this.used}, and this needs ${bytes} more.`;
+    const message = `The server holds at most ${this.#limit} bytes for one ${this.#owner}: it holds ${this.used}, and this needs ${bytes} more.`;
     return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 }
