@@ -16,6 +16,6 @@ export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
 }
 
 /** A limit of simultaneous connections is reached; the client may try again when another has been closed. */
-export function noRoom(): HttpRefusal {
+export function tooManyConnections(): HttpRefusal {
   return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
 }

@@ -13,7 +13,7 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
 interface BodyLimits {
   maxBytes: number;
   /** The caller closes it if the body is never complete. */
-  room: BodyReservation;
+  reservation: BodyReservation;
 }
 
 export interface PostOptions extends BodyLimits {
@@ -32,7 +32,7 @@ export type ReadBody = () => GraphQLRequest;
  */
 export function readPostRequest(
   request: IncomingMessage,
-  { maxBytes, room, proceed }: PostOptions,
+  { maxBytes, reservation, proceed }: PostOptions,
   take: (read: ReadBody) => void,
 ): void {
   const { headers } = request;
@@ -40,9 +40,9 @@ export function readPostRequest(
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  if (!room.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
+  if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   proceed();
-  readBody(request, { maxBytes, room }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
+  readBody(request, { maxBytes, reservation }, (read) => take(() => toGraphQLRequest(parseJson(decodeUtf8(read())))));
 }
 
 /**
@@ -131,7 +131,11 @@ function assertPlain(contentEncoding: string | undefined): void {
 }
 
 /** Bytes after the limit are never kept, and are read only as far as the answer requires. */
-function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take: (read: () => Buffer) => void): void {
+function readBody(
+  request: IncomingMessage,
+  { maxBytes, reservation }: BodyLimits,
+  take: (read: () => Buffer) => void,
+): void {
   const chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
@@ -139,7 +143,7 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
   const end = (read: () => Buffer) => {
     if (isOver) return;
     isOver = true;
-    room.close();
+    reservation.close();
     take(read);
   };
   const refuse = (error: ClientError) => {
@@ -152,7 +156,7 @@ function readBody(request: IncomingMessage, { maxBytes, room }: BodyLimits, take
     if (isOver) return;
     length += chunk.length;
     if (length > maxBytes) return refuse(tooLarge(maxBytes));
-    if (!room.reserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+    if (!reservation.reserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
     chunks.push(chunk);
     if (chunks.length - joined === joinedPieces) {
       chunks.push(Buffer.concat(chunks.splice(joined)));

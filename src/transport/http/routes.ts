@@ -130,17 +130,17 @@ function serveGraphql(parts: HttpParts, exchange: Exchange): void | Promise<void
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   const cancellation = new Cancellation();
-  const room = isPost ? parts.bodies.open() : undefined;
+  const reservation = isPost ? parts.bodies.open() : undefined;
   response.on('close', () => {
-    room?.close();
+    reservation?.close();
     if (!response.writableFinished) cancellation.cancel(clientLeft());
   });
   const serve = (operation: GraphQLRequest) => serveOperation(parts, exchange, { accepted, cancellation, operation });
-  if (!room) return serve(readGetRequest(exchange.query));
+  if (!reservation) return serve(readGetRequest(exchange.query));
   const proceed = () => {
     if (request.headers.expect !== undefined) response.writeContinue();
   };
-  const options = { maxBytes: parts.config.limits.bodyBytes, room, proceed };
+  const options = { maxBytes: parts.config.limits.bodyBytes, reservation, proceed };
   readPostRequest(request, options, (read) => {
     // The parser may have rejected the request meanwhile, and an error may have been sent.
     if (!response.headersSent) attempt(parts, exchange, () => serve(read()));

@@ -8,7 +8,7 @@ import { ConnectionLimit } from '../admission/connection-limit.ts';
 import type { Upgrade } from '../transport.ts';
 import { Origins } from './origins.ts';
 import { OwnHosts } from './own-hosts.ts';
-import { HttpRefusal, methodNotAllowed, noRoom } from './refusal.ts';
+import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
 import type { Exchange } from './responses.ts';
 import { createHttpHandler, graphqlMethods, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
@@ -46,11 +46,11 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  const turnAway = (socket: Socket, isQuiet = false) => {
+  const refuseConnection = (socket: Socket, isQuiet = false) => {
     if (limit && !limit.mayAnswer(socket)) socket.resetAndDestroy();
-    else refuseOn(parts, socket, noRoom(), isQuiet);
+    else refuseOn(parts, socket, tooManyConnections(), isQuiet);
   };
-  if (limit) limitConnections(server, limit, turnAway);
+  if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
@@ -60,7 +60,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
       if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
       if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
-      else turnAway(socket, head.length === 0);
+      else refuseConnection(socket, head.length === 0);
     } catch (error) {
       refuseOn(parts, socket, error, head.length === 0);
     }
@@ -83,12 +83,12 @@ function forget(this: ServerResponse): void {
 }
 
 /** Refused connections never reach the HTTP parser. */
-function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (socket: Socket) => void): void {
+function limitConnections(server: Server, limit: ConnectionLimit, refuseConnection: (socket: Socket) => void): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     if (limit.add(socket)) for (const listener of accept) listener.call(server, socket);
-    else turnAway(socket.on('error', ignore));
+    else refuseConnection(socket.on('error', ignore));
   });
 }
 

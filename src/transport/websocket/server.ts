@@ -6,7 +6,7 @@ import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { noRoom } from '../http/refusal.ts';
+import { tooManyConnections } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
 import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
@@ -90,7 +90,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   };
   const handshakes = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
     admit,
-    refuse: ({ socket, refuse }) => refuse(socket, noRoom()),
+    refuse: ({ socket, refuse }) => refuse(socket, tooManyConnections()),
   });
   return {
     get size() {
