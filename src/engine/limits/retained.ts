@@ -17,7 +17,7 @@ const subscriptionBytes = 4_900;
 /** Bytes that a coerced variable and its JSON take for each byte of the JSON. */
 const bytesPerVariableByte = 4;
 /** For a document's syntax tree and plans. They are held while a subscription runs the document. */
-export const bytesPerToken = 400;
+const bytesPerToken = 400;
 const maxBytesOfSocket = 2 ** 20;
 const maxBytesOfAddress = 58 * 2 ** 20;
 const minBytesPerSocket = 58 * 2 ** 10;
@@ -28,7 +28,7 @@ const crowdedShare = 0.6;
  * The bytes held for one socket, one address or the whole process. Bytes of a socket also count for its address, and
  * those of an address for the process.
  */
-export class RetainedAccount {
+class RetainedAccount {
   used = 0;
   readonly #owner: string;
   readonly #limit: number;
@@ -54,13 +54,13 @@ export class RetainedAccount {
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     const full = this.#findFull(bytes);
     if (full) throw full.#refusal(bytes);
     this.add(bytes);
   }
 
-  hasRoomFor(bytes: number): boolean {
+  fits(bytes: number): boolean {
     return this.#findFull(bytes) === undefined;
   }
 
@@ -88,7 +88,7 @@ class AddressAccount extends RetainedAccount {
 
   holdDocument(document: DocumentNode): void {
     const holders = this.#documents.get(document) ?? 0;
-    if (holders === 0) this.take(bytesOfDocument(document));
+    if (holders === 0) this.reserve(bytesOfDocument(document));
     this.#documents.set(document, holders + 1);
   }
 
@@ -122,7 +122,7 @@ export class ClientAccount extends RetainedAccount {
    */
   holdSubscription(document: DocumentNode, variables: Readonly<Record<string, unknown>>): () => void {
     const bytes = subscriptionBytes + bytesPerVariableByte * JSON.stringify(variables).length;
-    this.take(bytes);
+    this.reserve(bytes);
     try {
       this.#address.holdDocument(document);
     } catch (error) {
@@ -159,8 +159,8 @@ export class Retained {
   }
 
   /** Whether the memory budget of the address allows one more WebSocket. */
-  hasRoomForSocket(address: string): boolean {
-    return (this.#addresses.get(address) ?? this.#process).hasRoomFor(socketBytes);
+  acceptsSocket(address: string): boolean {
+    return (this.#addresses.get(address) ?? this.#process).fits(socketBytes);
   }
 
   /** Opens the account of one client of the address. The caller closes it. */

@@ -227,7 +227,7 @@ async function stream(
   const account = retained.open(addressOf(request, config.trustProxy));
   response.once('close', () => account.close());
   if (response.closed) account.close();
-  account.take(eventStreamBytes);
+  account.reserve(eventStreamBytes);
   const subscriber = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,
