@@ -30,7 +30,9 @@ export async function key([action, ...args]: string[]): Promise<number> {
     const { name, scopes, owner: email, expiresAt } = options;
     const created = await database.transaction(async (db) => {
       const owner = email === undefined ? null : await findAccountByEmail(db, email, 'exclusive');
-      return owner === undefined ? undefined : createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
+      return owner === undefined
+        ? undefined
+        : createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
     });
     if (!created) {
       process.stderr.write(`postroom: there is no account with the e-mail ${email}

@@ -28,21 +28,21 @@ const crowdedShare = 0.6;
  * The bytes held for one socket, one address or the whole process. Bytes of a socket also count for its address, and
  * those of an address for the process.
  */
-export class RetainedAccount {
+class RetainedAccount {
   used = 0;
-  readonly #whose: string;
+  readonly #owner: string;
   readonly #limit: number;
-  readonly #above: RetainedAccount | undefined;
+  readonly #parent: RetainedAccount | undefined;
 
-  constructor(whose: string, limit: number, above?: RetainedAccount) {
-    this.#whose = whose;
+  constructor(owner: string, limit: number, parent?: RetainedAccount) {
+    this.#owner = owner;
     this.#limit = limit;
-    this.#above = above;
+    this.#parent = parent;
   }
 
   /** Whether more bytes are held than the limit allows. This can happen because `add` does not check the limit. */
   get isOver(): boolean {
-    return this.used > this.#limit || (this.#above?.isOver ?? false);
+    return this.used > this.#limit || (this.#parent?.isOver ?? false);
   }
 
   /**
@@ -50,33 +50,33 @@ export class RetainedAccount {
    * clients.
    */
   get isCrowded(): boolean {
-    return this.used > this.#limit * crowdedShare || (this.#above?.isCrowded ?? false);
+    return this.used > this.#limit * crowdedShare || (this.#parent?.isCrowded ?? false);
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     const full = this.#findFull(bytes);
     if (full) throw full.#refusal(bytes);
     this.add(bytes);
   }
 
-  hasRoomFor(bytes: number): boolean {
+  fits(bytes: number): boolean {
     return this.#findFull(bytes) === undefined;
   }
 
   /** Adds bytes without checking the limit; a negative number releases bytes. */
   add(bytes: number): void {
     this.used += bytes;
-    this.#above?.add(bytes);
+    this.#parent?.add(bytes);
   }
 
   #findFull(bytes: number): RetainedAccount | undefined {
     if (this.used + bytes > this.#limit) return this;
-    return this.#above ? this.#above.#findFull(bytes) : undefined;
+    return this.#parent ? this.#parent.#findFull(bytes) : undefined;
   }
 
   #refusal(bytes: number): ClientError {
-    const message = `The server holds at most ${this.#limit} bytes for one ${this.#whose}: it holds ${this.used}, and this needs ${bytes} more.`;
+    const message = `The server holds at most ${this.#limit} bytes for one ${this.#owner}: it holds ${this.used}, and this needs ${bytes} more.`;
     return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 }
@@ -88,7 +88,7 @@ class AddressAccount extends RetainedAccount {
 
   holdDocument(document: DocumentNode): void {
     const holders = this.#documents.get(document) ?? 0;
-    if (holders === 0) this.take(bytesOfDocument(document));
+    if (holders === 0) this.reserve(bytesOfDocument(document));
     this.#documents.set(document, holders + 1);
   }
 
@@ -122,7 +122,7 @@ export class ClientAccount extends RetainedAccount {
    */
   holdSubscription(document: DocumentNode, variables: Readonly<Record<string, unknown>>): () => void {
     const bytes = subscriptionBytes + bytesPerVariableByte * JSON.stringify(variables).length;
-    this.take(bytes);
+    this.reserve(bytes);
     try {
       this.#address.holdDocument(document);
     } catch (error) {
@@ -159,8 +159,8 @@ export class Retained {
   }
 
   /** Whether the memory budget of the address allows one more WebSocket. */
-  hasRoomForSocket(address: string): boolean {
-    return (this.#addresses.get(address) ?? this.#process).hasRoomFor(socketBytes);
+  acceptsSocket(address: string): boolean {
+    return (this.#addresses.get(address) ?? this.#process).fits(socketBytes);
   }
 
   /** Opens the account of one client of the address. The caller closes it. */

@@ -25,7 +25,8 @@ interface Unsent {
 
 /**
  * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the
- * process. While a bound is exceeded, operations are refused before they run.
+ * process. While a bound is exceeded, operations are refused before they run. Without it, one address could hold 10 MB
+ * for each operation of its rate: 1 GB (see the attacks on unread answers).
  */
 export class UnsentAnswers {
   readonly #maxAnswerBytes: number;

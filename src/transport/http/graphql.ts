@@ -91,7 +91,7 @@ async function openStream(
   const account = retained.open(address);
   response.once('close', () => account.close());
   if (response.closed) account.close();
-  account.take(eventStreamBytes);
+  account.reserve(eventStreamBytes);
   const stream = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,

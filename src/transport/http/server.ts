@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import type { Upgrade } from '../transport.ts';
 import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
@@ -25,9 +24,6 @@ const settings = {
   /** Longer than that of usual load balancers, which would otherwise send requests to a socket that is being closed. */
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // Set on the first request instead, see onRequest: it costs a quarter of accepting a connection, and connections of a
-  // flood may never send a request.
-  noDelay: false,
   // Checked by readTarget, which answers with an error of its own.
   requireHostHeader: false,
   /** A request that offers another protocol, such as HTTP/2, is answered in HTTP/1.1. */
@@ -40,7 +36,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const hosts = new OwnHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    request.socket.setNoDelay(true);
     latestExchanges.set(request.socket, handle(request, response, !server.listening));
     response.on('close', forget);
   };
@@ -52,13 +47,11 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  // A reset wakes the client, which costs as much as the rest of the connection; so one connection is reset per turn.
-  const resets = new PerTurnQueue<Socket>(1, (socket) => socket.resetAndDestroy());
-  const turnAway = (socket: Socket, isQuiet = false) => {
-    if (limit && !limit.mayAnswer(socket)) resets.push(socket);
+  const refuseConnection = (socket: Socket, isQuiet = false) => {
+    if (limit && !limit.mayAnswer(socket)) socket.resetAndDestroy();
     else refuseOn(parts, socket, tooManyConnections(), isQuiet);
   };
-  if (limit) limitConnections(server, limit, turnAway);
+  if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
@@ -68,7 +61,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
       if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
       if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
-      else turnAway(socket, head.length === 0);
+      else refuseConnection(socket, head.length === 0);
     } catch (error) {
       refuseOn(parts, socket, error, head.length === 0);
     }
@@ -91,12 +84,12 @@ function forget(this: ServerResponse): void {
 }
 
 /** Refused connections never reach the HTTP parser. */
-function limitConnections(server: Server, limit: ConnectionLimit, turnAway: (socket: Socket) => void): void {
+function limitConnections(server: Server, limit: ConnectionLimit, refuseConnection: (socket: Socket) => void): void {
   const accept = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     if (limit.add(socket)) for (const listener of accept) listener.call(server, socket);
-    else turnAway(socket.on('error', ignore));
+    else refuseConnection(socket.on('error', ignore));
   });
 }
 

@@ -90,7 +90,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     upgrade(request, socket, head, refuse) {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
-      if (!parts.retained.hasRoomForSocket(address)) return false;
+      if (!parts.retained.acceptsSocket(address)) return false;
       return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
     },
     async close() {

@@ -2,20 +2,15 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
 import { flushAtTurnEnd, type Outgoing } from '../batched-writes.ts';
+import { headOf, joinFrames, lengthOf, type TextFrame } from './text-frame.ts';
 
 /**
  * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
  */
 export const maxBufferedBytes = 256 * 1024;
 
-/** A longer payload is not copied after each header, but written separately. */
+/** Longer writes are not copied into one buffer. */
 const maxCopiedBytes = 16 * 1024;
-const finalText = 0x81;
-
-interface Frame {
-  prefix: Buffer;
-  shared: Buffer;
-}
 
 /**
  * Writes text frames without the WebSocket library: the bytes of an event are the same for all subscribers, except for
@@ -30,7 +25,7 @@ export class SocketWriter implements Outgoing {
   readonly #webSocket: WebSocket;
   readonly #account: ClientAccount;
   /** Frames that are written at the end of the turn. */
-  #pending: Frame[] = [];
+  #pending: TextFrame[] = [];
   #pendingBytes = 0;
   #onDrained: (() => void)[] = [];
   /** The bytes that waited on the socket when they were last counted. */
@@ -69,7 +64,7 @@ export class SocketWriter implements Outgoing {
     const { frames, length } = this.#takePending();
     // No frame may follow a close frame.
     if (length === 0 || this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
-    if (length <= maxCopiedBytes) this.#socket.write(join(frames, length));
+    if (length <= maxCopiedBytes) this.#socket.write(joinFrames(frames, length));
     else this.#writeEach(frames);
     this.recount();
     if (!this.#socket.writableNeedDrain) this.#resume();
@@ -103,27 +98,23 @@ export class SocketWriter implements Outgoing {
     this.#resume();
   }
 
-  #takePending(): { frames: readonly Frame[]; length: number } {
+  #takePending(): { frames: readonly TextFrame[]; length: number } {
     const taken = { frames: this.#pending, length: this.#pendingBytes };
     this.#pending = [];
     this.#pendingBytes = 0;
     return taken;
   }
 
-  #writeEach(frames: readonly Frame[]): void {
+  #writeEach(frames: readonly TextFrame[]): void {
     this.#socket.cork();
     for (const frame of frames) {
-      if (frame.shared.length <= maxCopiedBytes) this.#socket.write(join([frame], lengthOf(frame)));
-      else this.#writeLong(frame);
+      if (frame.shared.length <= maxCopiedBytes) this.#socket.write(joinFrames([frame], lengthOf(frame)));
+      else {
+        this.#socket.write(headOf(frame));
+        this.#socket.write(frame.shared);
+      }
     }
     this.#socket.uncork();
-  }
-
-  #writeLong(frame: Frame): void {
-    const head = Buffer.allocUnsafe(lengthOf(frame) - frame.shared.length);
-    writeHead(head, 0, frame);
-    this.#socket.write(head);
-    this.#socket.write(frame.shared);
   }
 
   #resume(): void {
@@ -135,40 +126,3 @@ export class SocketWriter implements Outgoing {
 }
 
 const nothing = Buffer.alloc(0);
-
-function lengthOf({ prefix, shared }: Frame): number {
-  const length = prefix.length + shared.length;
-  return headerLength(length) + length;
-}
-
-function headerLength(length: number): number {
-  return length < 126 ? 2 : length < 65_536 ? 4 : 10;
-}
-
-function join(frames: readonly Frame[], length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  let offset = 0;
-  for (const frame of frames) {
-    offset = writeHead(bytes, offset, frame);
-    bytes.set(frame.shared, offset);
-    offset += frame.shared.length;
-  }
-  return bytes;
-}
-
-/** Writes the header of an unmasked text frame (RFC 6455, 5.2) and the prefix; returns the offset for `shared`. */
-function writeHead(bytes: Buffer, start: number, { prefix, shared }: Frame): number {
-  const length = prefix.length + shared.length;
-  const offset = start + headerLength(length);
-  bytes[start] = finalText;
-  if (length < 126) bytes[start + 1] = length;
-  else if (length < 65_536) {
-    bytes[start + 1] = 126;
-    bytes.writeUInt16BE(length, start + 2);
-  } else {
-    bytes[start + 1] = 127;
-    bytes.writeBigUInt64BE(BigInt(length), start + 2);
-  }
-  bytes.set(prefix, offset);
-  return offset + prefix.length;
-}
