@@ -18,6 +18,9 @@ const generated = requests(schema, { kinds });
 const unhandled = collectUnhandledRejections();
 const timeout = 120_000;
 
+/** Stops the search for a smaller counterexample before the timeout, so that the one that was found is reported. */
+const limits = { interruptAfterTimeLimit: timeout / 2, markInterruptAsFailure: true };
+
 function worlds(isOrdered: boolean): fc.Arbitrary<WorldOptions> {
   return fc.record({
     seed: fc.nat(),
@@ -115,7 +118,7 @@ it(
         expect(unhandled.reasons).toEqual([]);
       }
     });
-    await fc.assert(property, { numRuns: isSoak ? 700 : 175 });
+    await fc.assert(property, { ...limits, numRuns: isSoak ? 700 : 175 });
   },
   timeout,
 );
@@ -135,7 +138,7 @@ it(
         if (!isSame) expect(formatResult(actual.result)).toEqual(formatResult(expected.result));
       }
     });
-    await fc.assert(property, { numRuns: isSoak ? 500 : 125 });
+    await fc.assert(property, { ...limits, numRuns: isSoak ? 500 : 125 });
   },
   timeout,
 );
@@ -163,7 +166,7 @@ it(
         }
       },
     );
-    await fc.assert(property, { numRuns: isSoak ? 400 : 100 });
+    await fc.assert(property, { ...limits, numRuns: isSoak ? 400 : 100 });
   },
   timeout,
 );

@@ -30,12 +30,14 @@ it('a client that stops reading is closed with 1013, even if it keeps writing, a
   stalled.rawSocket.pause();
   const writing = setInterval(() => stalled.send({ type: 'complete', id: 'none' }), 100);
   onTestFinished(() => clearInterval(writing));
-  await fill(hall);
-  await neighbour.reached(1_000);
-  // It has ended for the server, though its close frame stands behind what was not read.
+  const filling = fill(hall);
+  // The socket has ended for the server, but its close frame waits until the client reads. The client must read soon:
+  // the server terminates a connection that does not complete the closing handshake.
   await untilCounts(postroom, { subscribers: 1 });
   stalled.rawSocket.resume();
   expect(await stalled.closed).toEqual({ code: 1013, reason: 'Stalled' });
+  await filling;
+  await neighbour.reached(1_000);
   expect(seqsIn(stalled, '1')).toEqual(seqsBetween(0, seqsIn(stalled, '1').length));
   await fill(hall, 25);
   await neighbour.reached(1_025);
