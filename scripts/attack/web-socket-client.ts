@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import WebSocket from 'ws';
 import type { Server } from './server.ts';
-import { patienceMs, until, within } from './waiting.ts';
+import { defaultTimeoutMs, until, within } from './waiting.ts';
 
 export interface Message {
   type: string;
@@ -20,7 +20,7 @@ export interface SocketOptions {
 }
 
 /** A minimal graphql-transport-ws client that gives the attack control of the raw socket. */
-export class LiveSocket {
+export class WebSocketClient {
   readonly webSocket: WebSocket;
   readonly received: Message[] = [];
   /** The number of messages by type, and of errors by code. */
@@ -39,12 +39,12 @@ export class LiveSocket {
   }
 
   /** Resolves when the connection is acknowledged or closed; see `closeCode`. */
-  static async open(server: Server, options: SocketOptions = {}): Promise<LiveSocket> {
-    const socket = new LiveSocket(server, options);
+  static async open(server: Server, options: SocketOptions = {}): Promise<WebSocketClient> {
+    const socket = new WebSocketClient(server, options);
     const { webSocket } = socket;
-    await within(patienceMs, 'a handshake', Promise.race([once(webSocket, 'open'), once(webSocket, 'close')]));
+    await within(defaultTimeoutMs, 'a handshake', Promise.race([once(webSocket, 'open'), once(webSocket, 'close')]));
     socket.send({ type: 'connection_init', payload: options.params ?? {} });
-    await until(patienceMs, () => socket.isAcknowledged || socket.closeCode !== undefined);
+    await until(defaultTimeoutMs, () => socket.isAcknowledged || socket.closeCode !== undefined);
     return socket;
   }
 
@@ -67,7 +67,7 @@ export class LiveSocket {
   async follow(id: string, query: string, variables: Record<string, unknown> = {}): Promise<string> {
     this.subscribe(id, query, variables);
     const isLive = () => this.received.some(({ type, payload }) => type === 'ping' && payload?.live?.[id]);
-    await until(patienceMs, () => isLive() || this.errorOf(id) !== undefined || this.closeCode !== undefined);
+    await until(defaultTimeoutMs, () => isLive() || this.errorOf(id) !== undefined || this.closeCode !== undefined);
     return isLive() ? 'live' : (this.errorOf(id)?.extensions.code ?? `closed with ${this.closeCode}`);
   }
 
@@ -77,14 +77,14 @@ export class LiveSocket {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the operation's.
-  nexts(id: string): any[] {
+  dataOf(id: string): any[] {
     return this.received.flatMap((message) =>
       message.type === 'next' && message.id === id ? [message.payload.data] : [],
     );
   }
 
   /** Resolves when the server has handled all messages sent before this call, or has closed the socket. */
-  async settle(timeoutMs = patienceMs): Promise<void> {
+  async waitForPong(timeoutMs = defaultTimeoutMs): Promise<void> {
     const pongs = this.counts['pong'] ?? 0;
     this.send({ type: 'ping' });
     await until(timeoutMs, () => (this.counts['pong'] ?? 0) > pongs || this.closeCode !== undefined);
@@ -94,15 +94,15 @@ export class LiveSocket {
     return (this.webSocket as unknown as { _socket: Socket })._socket;
   }
 
-  leave(): void {
+  disconnect(): void {
     this.webSocket.terminate();
   }
 
-  #receive(message: Message, isKept: boolean): void {
+  #receive(message: Message, keepsMessages: boolean): void {
     const { type, payload } = message;
     this.#count(type);
     if (type === 'error') this.#count(payload[0].extensions.code);
-    if (isKept) this.received.push(message);
+    if (keepsMessages) this.received.push(message);
     if (type === 'ping') this.send({ type: 'pong' });
   }
 
@@ -112,12 +112,12 @@ export class LiveSocket {
 }
 
 /** The total counts of several sockets, and the number of sockets by close code. */
-export function sumCounts(sockets: readonly LiveSocket[]): string {
+export function sumCounts(sockets: readonly WebSocketClient[]): string {
   const sum: Record<string, number> = {};
   for (const { counts, closeCode } of sockets) {
     const closed = closeCode === undefined ? {} : { [`closed with ${closeCode}`]: 1 };
     for (const [what, count] of Object.entries({ ...counts, ...closed })) sum[what] = (sum[what] ?? 0) + count;
   }
-  const told = Object.entries(sum).filter(([what]) => !['pong', 'connection_ack', 'error'].includes(what));
-  return told.map(([what, count]) => `${count} × ${what}`).join(', ') || 'no answers';
+  const reported = Object.entries(sum).filter(([what]) => !['pong', 'connection_ack', 'error'].includes(what));
+  return reported.map(([what, count]) => `${count} × ${what}`).join(', ') || 'no answers';
 }

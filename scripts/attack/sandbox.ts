@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Caller } from './caller.ts';
-import { LiveSocket, type SocketOptions } from './live-socket.ts';
-import type { Latencies, NeighbourOrder } from './neighbour.ts';
+import { HttpClient } from './http-client.ts';
+import type { Latencies, NeighbourCommand } from './neighbour.ts';
 import { Server, type ServerOptions } from './server.ts';
 import { sleep, within } from './waiting.ts';
+import { type SocketOptions, WebSocketClient } from './web-socket-client.ts';
 
-export const megabyte = 1_000_000;
+const megabyte = 1_000_000;
 
 export interface Measured {
   /** Growth of the resident memory at its peak. */
@@ -30,7 +30,7 @@ export interface MeasureOptions {
 }
 
 /** The servers, clients and files of one attack. `close` removes all of them. */
-export class Arena {
+export class Sandbox {
   readonly folder = mkdtempSync(join(tmpdir(), 'postroom-attack-'));
   readonly servers: Server[] = [];
   readonly #cleanups: (() => void)[] = [];
@@ -38,12 +38,12 @@ export class Arena {
   measured: Measured | undefined;
   /** Rejects when a server exits unexpectedly. */
   readonly died: Promise<never>;
-  readonly #die: (reason: unknown) => void;
+  readonly #reportDeath: (reason: unknown) => void;
 
   constructor() {
     const { promise, reject } = Promise.withResolvers<never>();
     this.died = promise;
-    this.#die = reject;
+    this.#reportDeath = reject;
     promise.catch(() => {});
   }
 
@@ -63,19 +63,19 @@ export class Arena {
   launch(options: Partial<ServerOptions> = {}): Server {
     const server = new Server({ folder: options.folder ?? this.newFolder(), ...options });
     this.servers.push(server);
-    server.died.catch(this.#die);
+    server.died.catch(this.#reportDeath);
     return server;
   }
 
-  caller(server: Server, address?: string, maxSockets?: number): Caller {
-    const caller = new Caller(server, address, maxSockets);
-    this.onEnd(() => caller.close());
-    return caller;
+  openClient(server: Server, address?: string, maxSockets?: number): HttpClient {
+    const client = new HttpClient(server, address, maxSockets);
+    this.onEnd(() => client.close());
+    return client;
   }
 
-  async socket(server: Server, options: SocketOptions = {}): Promise<LiveSocket> {
-    const socket = await LiveSocket.open(server, options);
-    this.onEnd(() => socket.leave());
+  async socket(server: Server, options: SocketOptions = {}): Promise<WebSocketClient> {
+    const socket = await WebSocketClient.open(server, options);
+    this.onEnd(() => socket.disconnect());
     return socket;
   }
 
@@ -100,16 +100,16 @@ export class Arena {
     if (neighbour) this.onEnd(() => void neighbour.terminate());
     try {
       if (neighbour) await sleep(500);
-      if (neighbour) await order(neighbour, 'next');
+      if (neighbour) await send(neighbour, 'next');
       if (neighbour) await sleep(1_000);
-      const quiet = neighbour && (await order(neighbour, 'next'));
+      const quiet = neighbour && (await send(neighbour, 'next'));
       const before = await server.begin();
       const result = await work();
-      const attacked = neighbour && (await order(neighbour, 'stop'));
+      const attacked = neighbour && (await send(neighbour, 'stop'));
       const after = await server.report();
       this.measured = {
         growthMb: server.growthMb,
-        retainedMb: before && after && (after.heldBytes - before.heldBytes) / megabyte,
+        retainedMb: before && after && (after.retainedBytes - before.retainedBytes) / megabyte,
         blockMs: after?.blockMs ?? Number.POSITIVE_INFINITY,
         neighbour: quiet && attacked && { quiet, attacked },
         addresses,
@@ -147,9 +147,9 @@ export class Arena {
   }
 }
 
-async function order(neighbour: Worker, what: NeighbourOrder): Promise<Latencies> {
+async function send(neighbour: Worker, command: NeighbourCommand): Promise<Latencies> {
   const answered = once(neighbour, 'message');
-  neighbour.postMessage(what);
+  neighbour.postMessage(command);
   const [latencies] = await within(5_000, 'the neighbour', answered);
   return latencies as Latencies;
 }

@@ -1,21 +1,21 @@
-import type { Arena } from './arena.ts';
-import type { LiveSocket, SocketOptions } from './live-socket.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { Server } from './server.ts';
+import type { SocketOptions, WebSocketClient } from './web-socket-client.ts';
 
 const openedAtOnce = 50;
 
 /** Opens `count` sockets, at most `openedAtOnce` at a time. */
-export async function openCrowd(
-  arena: Arena,
+export async function openSockets(
+  sandbox: Sandbox,
   server: Server,
   count: number,
   options: (index: number) => SocketOptions = () => ({}),
-): Promise<LiveSocket[]> {
-  const sockets: LiveSocket[] = [];
+): Promise<WebSocketClient[]> {
+  const sockets: WebSocketClient[] = [];
   for (let first = 0; first < count; first += openedAtOnce) {
     const length = Math.min(openedAtOnce, count - first);
     const opening = Array.from({ length }, (_, index) =>
-      arena.socket(server, { keepsMessages: false, ...options(first + index) }),
+      sandbox.socket(server, { keepsMessages: false, ...options(first + index) }),
     );
     sockets.push(...(await Promise.all(opening)));
   }
@@ -23,6 +23,6 @@ export async function openCrowd(
 }
 
 /** `connectionParams` with which `count` subscriptions, `s0`, `s1` and so on, resume without a charge to the rate. */
-export function resuming(count: number, cursor: string): Record<string, unknown> {
+export function resumeParams(count: number, cursor: string): Record<string, unknown> {
   return { live: { seen: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, cursor])) } };
 }

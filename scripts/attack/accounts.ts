@@ -1,6 +1,6 @@
-import type { Caller } from './caller.ts';
+import type { HttpClient } from './http-client.ts';
 
-export interface Person {
+export interface Account {
   id: string;
   token: string;
   email: string;
@@ -9,30 +9,35 @@ export interface Person {
 
 let people = 0;
 
-export async function signUp(caller: Caller, name = 'Ada'): Promise<Person> {
+export async function signUp(client: HttpClient, name = 'Ada'): Promise<Account> {
   people += 1;
   const person = { email: `person${people}@example.org`, password: 'correct horse' };
-  const { signUp } = await caller.ask(
+  const { signUp } = await client.ask(
     'mutation ($input: SignUpInput!) { signUp(input: $input) { accessToken user { id } } }',
     { input: { name, ...person } },
   );
   return { id: signUp.user.id, token: signUp.accessToken, ...person };
 }
 
-export async function createRoom(caller: Caller, owner: Person, name = 'hall'): Promise<string> {
+export async function createRoom(client: HttpClient, owner: Account, name = 'hall'): Promise<string> {
   const mutation = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
-  return (await caller.ask(mutation, { name }, owner.token)).createRoom.room.id;
+  return (await client.ask(mutation, { name }, owner.token)).createRoom.room.id;
 }
 
-export const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
+export const createPostMutation = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
 
 /** Creates posts with these titles, one after the other. */
-export async function post(caller: Caller, author: Person, room: string, titles: readonly string[]): Promise<void> {
-  for (const title of titles) await caller.ask(createPost, { input: { room, title } }, author.token);
+export async function createPosts(
+  client: HttpClient,
+  author: Account,
+  room: string,
+  titles: readonly string[],
+): Promise<void> {
+  for (const title of titles) await client.ask(createPostMutation, { input: { room, title } }, author.token);
 }
 
-export async function cursorOf(caller: Caller, room: string): Promise<string> {
-  return (await caller.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room.cursor;
+export async function cursorOf(client: HttpClient, room: string): Promise<string> {
+  return (await client.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room.cursor;
 }
 
 /** `A1` to `A5`. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { Server } from './server.ts';
-import { patienceMs, within } from './waiting.ts';
+import { defaultTimeoutMs, within } from './waiting.ts';
 
 export interface Reply {
   status: number;
@@ -16,14 +16,14 @@ export interface Reply {
   message: string | undefined;
 }
 
-export interface CallOptions {
+export interface RequestOptions {
   token?: string | undefined;
   headers?: Record<string, string>;
   timeoutMs?: number;
 }
 
 /** An HTTP client with its own address and keep-alive connections. */
-export class Caller {
+export class HttpClient {
   readonly address: string;
   readonly #server: Server;
   readonly #agent: Agent;
@@ -35,8 +35,8 @@ export class Caller {
   }
 
   /** POST /graphql. */
-  async send(query: string, variables: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Reply> {
-    const { token, headers = {}, timeoutMs = patienceMs } = options;
+  async send(query: string, variables: Record<string, unknown> = {}, options: RequestOptions = {}): Promise<Reply> {
+    const { token, headers = {}, timeoutMs = defaultTimeoutMs } = options;
     const call = this.request({
       method: 'POST',
       path: '/graphql',
@@ -58,7 +58,7 @@ export class Caller {
     return reply.data;
   }
 
-  async get(path: string, headers: Record<string, string> = {}, timeoutMs = patienceMs): Promise<Reply> {
+  async get(path: string, headers: Record<string, string> = {}, timeoutMs = defaultTimeoutMs): Promise<Reply> {
     return within(timeoutMs, `GET ${path}`, readReply(this.request({ method: 'GET', path, headers })));
   }
 
