@@ -25,7 +25,7 @@ export function databaseSettings(folder: string): Record<string, string> {
   return { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: `sqlite:${folder}/postroom.db` };
 }
 
-export interface ImportFigures {
+interface ImportFigures {
   seconds: number;
   cpuSeconds: number;
   peakMegabytes: number;

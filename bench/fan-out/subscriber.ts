@@ -11,7 +11,7 @@ const minEventLength = 200;
 /** One buffer for all sockets, because a subscriber does not keep the bytes of a chunk. */
 const sharedBuffer = Buffer.allocUnsafe(256 * 1024);
 
-export interface SubscriberOptions {
+interface SubscriberOptions {
   port: number;
   room: string;
   /** Undefined for a server without GraphQL, which finds the room in the URL. */

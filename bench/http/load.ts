@@ -13,7 +13,7 @@ export interface Load {
   p99Ms: number;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   port: number;
   body: string;
   connections: number;

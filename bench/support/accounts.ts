@@ -15,7 +15,7 @@ export async function createRoom(port: number, token: string, name = 'lobby'): P
   return createRoom.room.id;
 }
 
-export interface PostInput {
+interface PostInput {
   room: string;
   title: string;
   body?: string;

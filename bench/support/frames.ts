@@ -1,4 +1,4 @@
-export type OnFrame = (opcode: number, bytes: Buffer, start: number, end: number) => void;
+type OnFrame = (opcode: number, bytes: Buffer, start: number, end: number) => void;
 
 /** Finds the WebSocket frames in the bytes that a server sends. The caller may reuse the bytes after the call. */
 export class FrameReader {

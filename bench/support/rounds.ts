@@ -1,4 +1,4 @@
-export interface Rounds {
+interface Rounds {
   rounds: number;
   /** Rounds whose samples are discarded, because V8 has not compiled the code yet. */
   warmUpRounds: number;

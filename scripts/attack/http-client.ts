@@ -16,7 +16,7 @@ export interface Reply {
   message: string | undefined;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   token?: string | undefined;
   headers?: Record<string, string>;
   timeoutMs?: number;

@@ -23,7 +23,7 @@ export interface Measured {
   addresses: number;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** The number of attacking addresses; the server may retain 64 MB for each. */
   addresses?: number;
   hasNeighbour?: boolean;

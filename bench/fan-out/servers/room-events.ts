@@ -40,13 +40,13 @@ export const Post = {
   author: (post: PostRow) => users.get(post.authorId),
 };
 
-/** An event of the same shape and length as Postroom's. */
+/** An event of the same shape as Postroom's. */
 export function createEvent(title: string, body: string) {
   const post: PostRow = { id: 'ps0mjk2v8x1q7f4h0c9d2b5n', title, body, authorId };
   return { __typename: 'PostCreated', cursor: 'YWJjZGVmMDEuMTIzNC5yb21qazJ2OHgxcTdmNGgwYzlkMmI1bjAx', post };
 }
 
-export interface Publication {
+interface Publication {
   rooms: string[];
   title: string;
   body: string;
