@@ -1,79 +1,81 @@
-import { printHead } from './data/head.ts';
-import { importHistory, scratchFolder } from './data/history.ts';
-import type { Load } from './data/load.ts';
-import { Loader } from './data/loader.ts';
-import { chooseQueries, type Query } from './data/queries.ts';
-import { Server } from './data/server.ts';
-import { median, ratios, spread } from './fan-out/statistics.ts';
-import { formatTable } from './fan-out/table.ts';
+import { createTemporaryFolder, databaseSettings, importHistory } from './data/history.ts';
+import type { Command, Load } from './data/load.ts';
+import { chooseQueries, type NamedQuery } from './data/queries.ts';
+import { ask } from './support/client.ts';
+import { printHeading } from './support/heading.ts';
+import { program } from './support/program.ts';
+import { measureInTurn } from './support/rounds.ts';
+import { Server, type ServerOptions } from './support/server.ts';
+import { median, ratios, spread } from './support/statistics.ts';
+import { formatTable } from './support/table.ts';
+import { Worker } from './support/worker.ts';
 
-/* npm run bench -- data [rounds] */
+/* npm run bench -- data [ROUNDS] */
 
 const rounds = Number(process.argv[2] ?? 5);
 const connections = 32;
 const seconds = 1;
-const startQuery = '{ posts(limit: 20) { data { id title author { name } } } }';
+const firstQuery = '{ posts(limit: 20) { data { id title author { name } } } }';
 
-printHead('data');
-const folder = scratchFolder();
+printHeading('data');
+const folder = createTemporaryFolder();
+const options = { command: program, environment: { ...databaseSettings(folder), RATE_LIMIT: '0' } };
 await importHistory(folder);
 await measureStarts();
-const server = await Server.start(folder);
-const loader = new Loader();
+const server = await Server.start(options);
+const loader = new Worker<Command, Load>(new URL('./data/load.ts', import.meta.url));
 try {
-  await measureQueries(await chooseQueries(server));
+  await measureQueries(await chooseQueries(server.port));
 } finally {
   loader.stop();
   await server.stop();
 }
 
-/** From the start of the process to the whole first answer. */
 async function measureStarts(): Promise<void> {
-  const kinds = { 'as people run it': {}, 'without the compile cache': { NODE_DISABLE_COMPILE_CACHE: '1' } };
+  const withoutCache = { ...options.environment, NODE_DISABLE_COMPILE_CACHE: '1' };
+  const kinds: Record<string, ServerOptions> = {
+    'npm start': options,
+    'without the compile cache': { ...options, environment: withoutCache },
+  };
   const rows = [];
-  for (const [start, environment] of Object.entries(kinds)) {
+  for (const [start, options] of Object.entries(kinds)) {
     const times = [];
-    for (let round = 0; round < rounds; round += 1) times.push(await measureStart(environment));
+    for (let round = 0; round < rounds; round += 1) times.push(await measureStart(options));
     rows.push({ start, 'ms to the first answer': spread(times, 0) });
   }
-  const about = `${rounds} starts on the imported history. Wanted: ≤ 1,000 ms.`;
+  const about = `${rounds} starts on the imported history. Goal: ≤ 1,000 ms.`;
   console.log(formatTable({ title: 'Cold start', about, rows }));
 }
 
-async function measureStart(environment: Record<string, string>): Promise<number> {
+/** Milliseconds from the start of the process to the complete first answer. */
+async function measureStart(options: ServerOptions): Promise<number> {
   const startedAt = performance.now();
-  const server = await Server.start(folder, environment);
-  await server.ask(startQuery);
+  const server = await Server.start({ ...options, reportsUsage: false });
+  await ask(server.port, { query: firstQuery });
   const ms = performance.now() - startedAt;
   await server.stop();
   return ms;
 }
 
 interface Sample extends Load {
-  /** Of the server. */
+  /** CPU time of the server per request. */
   cpuMicros: number;
 }
 
-async function measureQueries(queries: readonly Query[]): Promise<void> {
-  const samples = queries.map((): Sample[] => []);
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [index, query] of queries.entries()) {
-      const sample = await measureQuery(query);
-      // The round before the first warms up.
-      if (round >= 0) samples[index]?.push(sample);
-    }
-  }
+async function measureQueries(queries: readonly NamedQuery[]): Promise<void> {
+  const samples = await measureInTurn(queries, { rounds, warmUpRounds: 1 }, measureQuery);
   const costs = samples.map((all) => all.map(({ cpuMicros }) => cpuMicros));
   const [, first = []] = costs;
   const rows = queries.map(({ name }, index) => ({ query: name, ...describe(samples[index] ?? [], first) }));
-  const about = `${connections} connections, ${rounds} rounds of ${seconds} s, in turn. Wanted: room posts at the last cursor ≤ 1.3 × those at the first.`;
+  const about = `${connections} connections, ${rounds} rounds of ${seconds} s. Goal: room posts at the last cursor ≤ 1.3 × room posts at the first.`;
   console.log(formatTable({ title: 'Queries on the imported history', about, rows }));
 }
 
-async function measureQuery({ query }: Query): Promise<Sample> {
-  const before = server.cpuSeconds();
-  const load = await loader.run({ url: server.url, body: JSON.stringify({ query }), connections, seconds });
-  return { ...load, cpuMicros: ((server.cpuSeconds() - before) * 1e6) / load.requests };
+async function measureQuery({ query }: NamedQuery): Promise<Sample> {
+  const before = await server.usage();
+  const load = await loader.send({ port: server.port, body: JSON.stringify({ query }), connections, seconds });
+  const after = await server.usage();
+  return { ...load, cpuMicros: (after.cpuMicros - before.cpuMicros) / load.requests };
 }
 
 function describe(samples: readonly Sample[], first: readonly number[]): Record<string, string> {

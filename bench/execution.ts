@@ -1,43 +1,41 @@
-import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
+import { executeRootSelectionSet, parse, validateExecutionArgs } from 'graphql';
+import { createSchema } from 'graphql-yoga';
 import { Executor } from '../src/engine/execution/executor.ts';
-import { printHead } from './data/head.ts';
-import { installPackages } from './fan-out/packages.ts';
-import { ratios, spread } from './fan-out/statistics.ts';
-import { formatTable } from './fan-out/table.ts';
+import { printHeading } from './support/heading.ts';
+import { installPackages } from './support/packages.ts';
+import { measureInTurn } from './support/rounds.ts';
+import { ratios, spread } from './support/statistics.ts';
+import { formatTable } from './support/table.ts';
 
-/* npm run bench -- execution [rounds] */
-
-// What the engine is built on, not the peers' own.
-const require = createRequire(new URL('../package.json', import.meta.url));
-const { createSchema }: typeof import('graphql-yoga') = require('graphql-yoga');
-const { executeRootSelectionSet, parse, validateExecutionArgs } = require('graphql');
+/* npm run bench -- execution [ROUNDS] */
 
 installPackages();
-// By a name that is made, so that types are checked without the peers' packages.
-const jit: { compileByJit: CompileByJit } = await import(`${import.meta.dirname}/execution/jit.ts`);
+// A computed path, because TypeScript must not need the packages of the comparison.
+const jit: { compileByJit: CompileByJit } = await import(`${import.meta.dirname}/comparison/graphql-jit.ts`);
 
 const executor = new Executor();
 const rounds = Number(process.argv[2] ?? 9);
-const executionsARound = 4_000;
+const executionsPerRound = 4_000;
 const query = '{ users(limit: 10) { id name posts { id title } } }';
 
 type Execute = () => unknown;
 type CompileByJit = (typeDefs: string, resolvers: object, query: string) => Execute;
 
-printHead('execution');
+printHeading('execution');
 for (const kind of ['sync', 'async']) {
   process.env['RESOLVERS'] = kind;
   const { typeDefs, resolvers } = await import(`./http/memory.ts?${kind}`);
   const args = validateExecutionArgs({ schema: createSchema({ typeDefs, resolvers }), document: parse(query) });
-  const contestants: Record<string, Execute> = {
+  if (!('schema' in args)) throw new Error('The document is not valid.');
+  const executors: Record<string, Execute> = {
     graphql: () => executeRootSelectionSet(args),
     'graphql-jit': jit.compileByJit(typeDefs, resolvers, query),
     Postroom: () => executor.execute(args),
   };
-  await assertEqual(Object.values(contestants));
-  const about = `\`${query}\`, ${kind === 'async' ? 'resolvers that are async functions' : 'resolvers that answer at once'}.`;
-  console.log(formatTable({ title: `Execution, ${kind}`, about, rows: describe(await measure(contestants)) }));
+  await assertEqual(Object.values(executors));
+  const about = `\`${query}\`, ${kind === 'async' ? 'async resolvers' : 'synchronous resolvers'}.`;
+  console.log(formatTable({ title: `Execution, ${kind}`, about, rows: describe(await measure(executors)) }));
 }
 
 async function assertEqual(all: readonly Execute[]): Promise<void> {
@@ -45,34 +43,27 @@ async function assertEqual(all: readonly Execute[]): Promise<void> {
   if (results.some((result) => !isDeepStrictEqual(result, results[0]))) throw new Error('The results differ.');
 }
 
-/** In turn, so that a busy moment of the machine strikes all: of each, CPU microseconds an execution. */
-async function measure(contestants: Record<string, Execute>): Promise<Map<string, number[]>> {
-  const costs = new Map(Object.keys(contestants).map((name): [string, number[]] => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [name, execute] of Object.entries(contestants)) {
-      const cost = await measureOne(execute);
-      // The round before the first warms up.
-      if (round >= 0) costs.get(name)?.push(cost);
-    }
-  }
-  return costs;
+/** CPU time per execution in microseconds, one value per round. */
+async function measure(executors: Record<string, Execute>): Promise<Map<string, number[]>> {
+  const costs = await measureInTurn(Object.values(executors), { rounds, warmUpRounds: 1 }, measureOne);
+  return new Map(Object.keys(executors).map((name, index) => [name, costs[index] ?? []]));
 }
 
 async function measureOne(execute: Execute): Promise<number> {
   const before = process.cpuUsage();
-  for (let count = 0; count < executionsARound; count += 1) {
+  for (let count = 0; count < executionsPerRound; count += 1) {
     const result = execute();
     if (result instanceof Promise) await result;
   }
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / executionsARound;
+  return (user + system) / executionsPerRound;
 }
 
 function describe(costs: ReadonlyMap<string, number[]>): Record<string, string>[] {
   const ours = costs.get('Postroom') ?? [];
   return [...costs].map(([executor, own]) => ({
     executor,
-    'CPU an execution, µs': spread(own, 1),
+    'CPU per execution, µs': spread(own, 1),
     '÷ Postroom': spread(ratios(own, ours)),
   }));
 }

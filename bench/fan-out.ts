@@ -1,45 +1,42 @@
-import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Audience } from './fan-out/audience.ts';
-import { installPackages } from './fan-out/packages.ts';
 import type { Run } from './fan-out/rounds.ts';
 import { rows } from './fan-out/rows/rows.ts';
-import { formatTable, formatTargets, type Target } from './fan-out/table.ts';
+import { Scenario } from './fan-out/scenario.ts';
+import { printHeading } from './support/heading.ts';
+import { installPackages } from './support/packages.ts';
+import { formatTable, formatTargets, type Target } from './support/table.ts';
 
-/* npm run bench -- fan-out [row …] [--rounds n] [--profile folder] */
+/* npm run bench -- fan-out [ROW …] [--rounds N] [--profile FOLDER] */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '5' }, profile: { type: 'string' } },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
-if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(rows).join(', ')}`);
+if (unknown.length > 0) {
+  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(rows).join(', ')}.`);
+}
 
 installPackages();
 const nodeOptions = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
-const run: Run = { rounds: Number(values.rounds), start: { frameBytes: 0, nodeOptions } };
-run.start.frameBytes = await measureFrame();
-console.log(`${new Date().toISOString().slice(0, 16)}Z, Node ${process.version}, ${machine()}, ${run.rounds} rounds\n`);
+const run: Run = { rounds: Number(values.rounds), start: { eventBytes: 0, nodeOptions } };
+run.start.eventBytes = await measureEventBytes();
+printHeading('fan-out');
 const targets: Target[] = [];
 for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
-  const found = await rows[name]?.(run);
-  if (!found) continue;
-  targets.push(...found.targets);
-  console.log(formatTable(found));
+  const table = await rows[name]?.(run);
+  if (!table) continue;
+  targets.push(...table.targets);
+  console.log(formatTable(table));
 }
 if (targets.length > 0) console.log(formatTargets(targets));
 
-/** How long Postroom's event is: so long is the floor's. */
-async function measureFrame(): Promise<number> {
-  const audience = await Audience.gather({ name: 'postroom', size: 1 }, run.start);
+/** The length of Postroom's event. The raw ws servers send as many bytes. */
+async function measureEventBytes(): Promise<number> {
+  const scenario = await Scenario.start({ name: 'postroom', size: 1 }, run.start);
   try {
-    return await audience.frameBytes();
+    return await scenario.eventBytes();
   } finally {
-    await audience.stop();
+    await scenario.stop();
   }
-}
-
-function machine(): string {
-  const all = cpus();
-  return `${all.length} × ${all[0]?.model.trim()}, load ${loadavg()[0]?.toFixed(1)}`;
 }

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
-import { printHead } from './data/head.ts';
-import { installPackages } from './fan-out/packages.ts';
-import { formatTable, type Table } from './fan-out/table.ts';
 import { measureCredentials } from './http/credentials.ts';
 import { assertWrk } from './http/load.ts';
 import { measureRow, type Run, rows } from './http/rows.ts';
+import { printHeading } from './support/heading.ts';
+import { installPackages } from './support/packages.ts';
+import { formatTable, type Table } from './support/table.ts';
 
-/* npm run bench -- http [row …] [--rounds n] [--seconds n] [--profile folder] */
+/* npm run bench -- http [ROW …] [--rounds N] [--seconds N] [--profile FOLDER] */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,7 +21,9 @@ const measures: Record<string, (run: Run) => Promise<Table>> = {
   credentials: measureCredentials,
 };
 const unknown = positionals.filter((name) => !Object.hasOwn(measures, name));
-if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: the rows are ${Object.keys(measures).join(', ')}`);
+if (unknown.length > 0) {
+  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(measures).join(', ')}.`);
+}
 
 assertWrk();
 installPackages();
@@ -30,7 +32,7 @@ const run = {
   seconds: Number(values.seconds),
   nodeOptions: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
 };
-printHead('http');
+printHeading('http');
 for (const name of positionals.length > 0 ? positionals : Object.keys(measures)) {
   const measure = measures[name];
   if (measure) console.log(formatTable(await measure(run)));

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { removeArchives } from './attack/archive.ts';
 import type { Attack } from './attack/attack.ts';
 import { attacks } from './attack/list.ts';
-import { abandon, type Result, runAttack } from './attack/run.ts';
-import { describeSeen, formatTable } from './attack/table.ts';
+import { closeCurrentAttack, type Result, runAttack } from './attack/run.ts';
+import { describeObservations, formatTable } from './attack/table.ts';
 
 /*
  * npm run attack [-- --only NAME | --list]
@@ -42,7 +42,7 @@ function refuse(name: string): void {
 
 /** Whether every attack ran and every promise held. */
 async function runAll(chosen: readonly Attack[]): Promise<boolean> {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void giveUp());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stopOnSignal());
   const end = performance.now() + maxMinutes * 60_000;
   const results: Result[] = [];
   for (const attack of chosen) {
@@ -50,7 +50,7 @@ async function runAll(chosen: readonly Attack[]): Promise<boolean> {
     const result = await runAttack(attack);
     results.push(result);
     const outcome = result.findings.faults.length === 0 ? 'held  ' : 'BROKEN';
-    console.log(`${outcome}  ${attack.name.padEnd(28)}${describeSeen(result)}`);
+    console.log(`${outcome}  ${attack.name.padEnd(28)}${describeObservations(result)}`);
   }
   removeArchives();
   const broken = results.filter(({ findings }) => findings.faults.length > 0);
@@ -62,8 +62,8 @@ async function runAll(chosen: readonly Attack[]): Promise<boolean> {
   return broken.length === 0 && results.length === chosen.length;
 }
 
-async function giveUp(): Promise<void> {
-  await abandon();
+async function stopOnSignal(): Promise<void> {
+  await closeCurrentAttack();
   removeArchives();
   process.exit(130);
 }

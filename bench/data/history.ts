@@ -5,49 +5,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { main, nodeOptions } from '../program.ts';
+import { main, nodeOptions } from '../support/program.ts';
 
-const peak = new URL('./peak.ts', import.meta.url).href;
+const reportUsage = new URL('./report-usage-at-exit.ts', import.meta.url).href;
 
-/** Real chat history, by CHAT_HISTORY or beside the repository. */
+/** Real chat history: the file that CHAT_HISTORY names, or a file next to the repository. */
 const file =
   process.env['CHAT_HISTORY'] ?? fileURLToPath(new URL('../../../shared/data/ubuntu-irc.ndjson.gz', import.meta.url));
 
-/** A folder for a database, gone at the end of the process. */
-export function scratchFolder(): string {
+/** A folder for a database. It is removed when the process exits. */
+export function createTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** What a database of this folder is called in the settings. */
-export function settingsOf(folder: string): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', DATABASE_URL: `sqlite:${folder}/postroom.db` };
+/** The settings of a server whose database is in this folder. */
+export function databaseSettings(folder: string): Record<string, string> {
+  return { PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: `sqlite:${folder}/postroom.db` };
 }
 
-export interface ImportFigures {
+interface ImportFigures {
   seconds: number;
   cpuSeconds: number;
   peakMegabytes: number;
-  /** The summary's rows: `posts: 196,123 added, 0 known already`. */
+  /** The lines of the summary, for example `posts: 196,123 added, 0 known already`. */
   summary: string[];
   records: number;
 }
 
 /** Runs `postroom import` on the history. */
 export async function importHistory(folder: string): Promise<ImportFigures> {
-  if (!existsSync(file)) throw new Error(`there is no ${file}: set CHAT_HISTORY`);
+  if (!existsSync(file))
+    throw new Error(`The chat history ${file} does not exist. Set CHAT_HISTORY to the path of the file.`);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...nodeOptions, '--import', peak, main, 'import', file], {
-    env: settingsOf(folder),
+  const child = spawn(process.execPath, [...nodeOptions, '--import', reportUsage, main, 'import', file], {
+    env: { PATH: process.env['PATH'], ...databaseSettings(folder) },
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
   const [, stdout, , report] = child.stdio;
-  if (!stdout || !report || !('read' in report)) throw new Error('the import has no output');
-  const [said, usage, [status]] = await Promise.all([text(stdout), text(report), once(child, 'close')]);
-  if (status !== 0) throw new Error(`the import ended with ${status}`);
+  if (!stdout || !report || !('read' in report)) throw new Error('The import has no output.');
+  const [output, usage, [status]] = await Promise.all([text(stdout), text(report), once(child, 'close')]);
+  if (status !== 0) throw new Error(`The import exited with status ${status}.`);
   const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(usage) as NodeJS.ResourceUsage;
-  const [total = '', ...summary] = said.trim().split('\n');
+  const [total = '', ...summary] = output.trim().split('\n');
   return {
     seconds: (performance.now() - startedAt) / 1_000,
     cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,

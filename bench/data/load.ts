@@ -1,11 +1,13 @@
-import { Agent, request } from 'node:http';
-import { percentile } from '../fan-out/statistics.ts';
+import { Agent } from 'node:http';
+import { post } from '../support/client.ts';
+import { percentile } from '../support/statistics.ts';
+import { answerCommands } from '../support/worker.ts';
 
-/** What the load process is to send, over and over. */
-export interface Order {
-  url: string;
-  /** The body of a POST; absent: a GET. */
-  body?: string;
+/* A worker that sends the same request repeatedly. */
+
+export interface Command {
+  port: number;
+  body: string;
   connections: number;
   seconds: number;
 }
@@ -15,57 +17,34 @@ export interface Load {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** The length of an answer. */
+  /** The length of the last answer. */
   bytes: number;
 }
 
 const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
 
-process.on('message', (order: Order) => {
-  void run(order).then((load) => process.send?.(load));
-});
-
-async function run(order: Order): Promise<Load> {
-  const agent = new Agent({ keepAlive: true, maxSockets: order.connections });
+answerCommands<Command, Load>(async ({ port, body, connections, seconds }) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
-  let bytes = 0;
+  let answer = '';
   const startedAt = performance.now();
-  const endsAt = startedAt + order.seconds * 1_000;
-  const work = async () => {
+  const endsAt = startedAt + seconds * 1_000;
+  const repeat = async () => {
     for (let now = performance.now(); now < endsAt; ) {
-      bytes = await send(order, agent);
+      answer = await post({ port, path: '/graphql', headers, body, agent });
       const before = now;
       now = performance.now();
       latencies.push(now - before);
     }
   };
-  await Promise.all(Array.from({ length: order.connections }, work));
-  const seconds = (performance.now() - startedAt) / 1_000;
+  await Promise.all(Array.from({ length: connections }, repeat));
+  const elapsedSeconds = (performance.now() - startedAt) / 1_000;
   agent.destroy();
   return {
     requests: latencies.length,
-    requestsPerSecond: latencies.length / seconds,
+    requestsPerSecond: latencies.length / elapsedSeconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
-    bytes,
+    bytes: Buffer.byteLength(answer),
   };
-}
-
-/** The length of the answer; fails unless its status is 200. */
-function send({ url, body }: Order, agent: Agent): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const sent = request(url, { agent, headers, method: body === undefined ? 'GET' : 'POST' });
-  sent.once('error', reject);
-  sent.once('response', (response) => {
-    let bytes = 0;
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-    });
-    response.once('end', () => {
-      if (response.statusCode === 200) resolve(bytes);
-      else reject(new Error(`${url} answers ${response.statusCode}`));
-    });
-  });
-  sent.end(body);
-  return promise;
-}
+});

@@ -1,18 +1,17 @@
-import type { Server } from './server.ts';
+import { ask } from '../support/client.ts';
 
 const post = '{ id title publishedAt author { id name } }';
 const posts = `{ edges { cursor node ${post} } pageInfo { hasNextPage hasPreviousPage endCursor } }`;
 
-export interface Query {
+export interface NamedQuery {
   name: string;
   query: string;
 }
 
-/** What the data bench asks, with the cursors and ids of this database. */
-export async function chooseQueries(server: Server): Promise<Query[]> {
-  const { roomByName: room } = await server.ask(
-    '{ roomByName(name: "ubuntu") { id posts(last: 21) { edges { cursor node { author { id } } } } } }',
-  );
+/** The measured queries, with cursors and ids of the imported history. */
+export async function chooseQueries(port: number): Promise<NamedQuery[]> {
+  const query = '{ roomByName(name: "ubuntu") { id posts(last: 21) { edges { cursor node { author { id } } } } } }';
+  const { roomByName: room } = await ask(port, { query });
   const [first] = room.posts.edges;
   const inRoom = (args: string) => `{ room(id: "${room.id}") { posts(${args}) ${posts} } }`;
   return [
@@ -20,7 +19,7 @@ export async function chooseQueries(server: Server): Promise<Query[]> {
     { name: 'room posts, first: 20', query: inRoom('first: 20') },
     { name: 'room posts, last: 20', query: inRoom('last: 20') },
     {
-      name: 'room posts, first: 20 behind the last cursor but 20',
+      name: 'room posts, first: 20 after the 21st cursor from the end',
       query: inRoom(`first: 20, after: "${first.cursor}"`),
     },
     {

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import type { Order, Reply, Report, Seat } from './load.ts';
+import type { Command, Reply, Report, Subscription } from './load.ts';
 
-/** The load process as its owner sees it. */
+/** Starts the load process and sends it commands. */
 export class LoadProcess {
   readonly #process: ChildProcess;
   readonly #replies = new EventEmitter<{ answer: [Reply]; step: [number] }>();
@@ -15,25 +15,25 @@ export class LoadProcess {
     });
   }
 
-  async connect(port: number, seats: Seat[]): Promise<void> {
-    await this.#order({ type: 'connect', port, seats });
+  async connect(port: number, subscriptions: Subscription[]): Promise<void> {
+    await this.#send({ type: 'connect', port, subscriptions });
   }
 
   async count(step: number, lastNumber: number): Promise<void> {
-    await this.#order({ type: 'count', step, lastNumber });
+    await this.#send({ type: 'count', step, lastNumber });
   }
 
   async report(): Promise<Report> {
-    const reply = await this.#order({ type: 'report' });
-    if (reply.type !== 'report') throw new Error(`a load process answers ${reply.type} instead of a report`);
+    const reply = await this.#send({ type: 'report' });
+    if (reply.type !== 'report') throw new Error(`The load process answered ${reply.type} instead of a report.`);
     return reply;
   }
 
-  async leave(): Promise<void> {
-    await this.#order({ type: 'leave' });
+  async disconnect(): Promise<void> {
+    await this.#send({ type: 'disconnect' });
   }
 
-  /** When the next step was complete, in nanoseconds of the monotonic clock. */
+  /** Resolves with the time at which the next step was complete, in nanoseconds of the monotonic clock. */
   async step(signal?: AbortSignal): Promise<number> {
     const [at] = await once(this.#replies, 'step', { signal });
     return at;
@@ -43,11 +43,11 @@ export class LoadProcess {
     this.#process.disconnect();
   }
 
-  async #order(order: Order): Promise<Reply> {
+  async #send(command: Command): Promise<Reply> {
     const answered = once(this.#replies, 'answer');
-    this.#process.send(order);
+    this.#process.send(command);
     const [reply] = (await answered) as [Reply];
-    if (reply.type === 'failed') throw new Error(`the load process failed: ${reply.reason}`);
+    if (reply.type === 'failed') throw new Error(`The load process failed: ${reply.reason}`);
     return reply;
   }
 }

@@ -1,59 +1,61 @@
-import { Listener } from './listener.ts';
+import { Subscriber } from './subscriber.ts';
 
-/* A process that holds subscribers and counts what they get. It is told what to do over IPC, and answers each order once. */
+/* The load process has subscribers and counts their events. It receives commands over IPC and answers each command once. */
 
-export interface Seat {
+export interface Subscription {
   room: string;
   query: string | undefined;
 }
 
-export type Order =
-  | { type: 'connect'; port: number; seats: Seat[] }
-  /** Counts from zero; tells when each `step` events have arrived. */
+export type Command =
+  | { type: 'connect'; port: number; subscriptions: Subscription[] }
+  /** Resets the counts. Every `step` events are then reported. `lastNumber` is the number of events per subscriber. */
   | { type: 'count'; step: number; lastNumber: number }
   | { type: 'report' }
-  | { type: 'leave' };
+  | { type: 'disconnect' };
 
 export interface Report {
-  total: number;
+  /** The smallest and the largest number of events of a subscriber. */
   fewest: number;
   most: number;
-  /** The latest events, those that differ. */
+  /** The distinct latest events of the subscribers. */
   last: string[];
   failures: string[];
 }
 
 export type Reply =
   | { type: 'done' }
-  /** `at`: the monotonic clock, in nanoseconds, which all processes of a machine share. */
+  /** `at` is in nanoseconds of the monotonic clock, which all processes of a machine share. */
   | { type: 'step'; at: number }
   | ({ type: 'report' } & Report)
   | { type: 'failed'; reason: string };
 
-const atOnce = 100;
-const listeners: Listener[] = [];
+const maxConcurrentHandshakes = 100;
+const subscribers: Subscriber[] = [];
 let total = 0;
 let step = Number.POSITIVE_INFINITY;
 
-process.on('message', (order: Order) => {
-  obey(order).then(reply, (error: unknown) => reply({ type: 'failed', reason: String(error) }));
+process.on('message', (command: Command) => {
+  handle(command).then(reply, (error: unknown) => reply({ type: 'failed', reason: String(error) }));
 });
 process.once('disconnect', () => process.exit());
 
-async function obey(order: Order): Promise<Reply> {
-  if (order.type === 'connect') return connectAll(order.port, order.seats);
-  if (order.type === 'report') return report();
-  if (order.type === 'leave') return leave();
+async function handle(command: Command): Promise<Reply> {
+  if (command.type === 'connect') return connectAll(command.port, command.subscriptions);
+  if (command.type === 'report') return report();
+  if (command.type === 'disconnect') return disconnect();
   total = 0;
-  step = order.step;
-  for (const listener of listeners) listener.reset(order.lastNumber);
+  step = command.step;
+  for (const subscriber of subscribers) subscriber.reset(command.lastNumber);
   return { type: 'done' };
 }
 
-async function connectAll(port: number, seats: readonly Seat[]): Promise<Reply> {
-  for (let from = 0; from < seats.length; from += atOnce) {
-    const some = seats.slice(from, from + atOnce).map((seat) => new Listener({ ...seat, port, onEvent }));
-    listeners.push(...some);
+async function connectAll(port: number, subscriptions: readonly Subscription[]): Promise<Reply> {
+  for (let from = 0; from < subscriptions.length; from += maxConcurrentHandshakes) {
+    const some = subscriptions
+      .slice(from, from + maxConcurrentHandshakes)
+      .map((subscription) => new Subscriber({ ...subscription, port, onEvent }));
+    subscribers.push(...some);
     await Promise.all(some.map(({ subscribed }) => subscribed));
   }
   return { type: 'done' };
@@ -65,19 +67,18 @@ function onEvent(): void {
 }
 
 function report(): Reply {
-  const counts = listeners.map(({ count }) => count);
+  const counts = subscribers.map(({ count }) => count);
   return {
     type: 'report',
-    total,
     fewest: counts.reduce((fewest, count) => Math.min(fewest, count)),
     most: counts.reduce((most, count) => Math.max(most, count)),
-    last: [...new Set(listeners.map(({ last = '' }) => last))],
-    failures: listeners.flatMap(({ failure = [] }) => failure).slice(0, 3),
+    last: [...new Set(subscribers.map(({ last = '' }) => last))],
+    failures: subscribers.flatMap(({ failure = [] }) => failure).slice(0, 3),
   };
 }
 
-function leave(): Reply {
-  for (const listener of listeners.splice(0)) listener.leave();
+function disconnect(): Reply {
+  for (const subscriber of subscribers.splice(0)) subscriber.disconnect();
   return { type: 'done' };
 }
 

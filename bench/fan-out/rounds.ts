@@ -1,7 +1,8 @@
-import { Audience, type AudienceOptions, type Cost } from './audience.ts';
-import type { StartOptions } from './contestants.ts';
+import { measureInTurn } from '../support/rounds.ts';
+import type { StartOptions } from './candidates.ts';
+import { type Cost, Scenario, type ScenarioOptions } from './scenario.ts';
 
-/** What all rows of a run have in common. */
+/** The options that all rows of a run share. */
 export interface Run {
   rounds: number;
   start: StartOptions;
@@ -9,37 +10,29 @@ export interface Run {
 
 const deliveriesPerRound = 20_000;
 
-/** All of them at the same time, while `work` lasts. */
-export async function withAudiences<T>(
-  options: readonly AudienceOptions[],
+/** Starts all scenarios, and stops them when `work` is done. */
+export async function withScenarios<T>(
+  options: readonly ScenarioOptions[],
   { start }: Run,
-  work: (audiences: readonly Audience[]) => Promise<T>,
+  work: (scenarios: readonly Scenario[]) => Promise<T>,
 ): Promise<T> {
-  const audiences: Audience[] = [];
+  const scenarios: Scenario[] = [];
   try {
-    for (const each of options) audiences.push(await Audience.gather(each, start));
-    return await work(audiences);
+    for (const each of options) scenarios.push(await Scenario.start(each, start));
+    return await work(scenarios);
   } finally {
-    await Promise.all(audiences.map((audience) => audience.stop()));
+    await Promise.all(scenarios.map((scenario) => scenario.stop()));
   }
 }
 
-/** One after the other, again and again, so that a busy moment of the machine strikes all: of each, its measurements. */
-export async function alternate<T>(
-  audiences: readonly Audience[],
-  rounds: number,
-  measure: (audience: Audience) => Promise<T>,
-): Promise<T[][]> {
-  const measured: T[][] = audiences.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, audience] of audiences.entries()) measured[index]?.push(await measure(audience));
-  }
-  return measured;
+/** Returns the costs of each scenario, one per round. */
+export function measureCosts(options: readonly ScenarioOptions[], run: Run): Promise<Cost[][]> {
+  return withScenarios(options, run, (scenarios) => measureCostsOf(scenarios, run));
 }
 
-export function measureCosts(audiences: readonly Audience[], { rounds }: Run): Promise<Cost[][]> {
-  return alternate(audiences, rounds, (audience) =>
-    audience.measureCost(Math.max(1, Math.round(deliveriesPerRound / audience.size))),
+export function measureCostsOf(scenarios: readonly Scenario[], { rounds }: Run): Promise<Cost[][]> {
+  return measureInTurn(scenarios, { rounds, warmUpRounds: 0 }, (scenario) =>
+    scenario.measureCost(Math.max(1, Math.round(deliveriesPerRound / scenario.size))),
   );
 }
 

@@ -1,29 +1,30 @@
 import { connect, type Socket } from 'node:net';
-import { clientFrame, FrameReader } from '../fan-out/frame-reader.ts';
+import { clientFrame, FrameReader } from '../support/frames.ts';
 
+/** Opcodes of frames. */
 const text = 1;
 const close = 8;
-const webSocketHead =
+const webSocketHeaders =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n';
 
 export interface ClientOptions {
   port: number;
-  /** Where it comes from. */
+  /** The client's own address. */
   address: string;
-  /** Told once that the server speaks with it. */
+  /** Called when the connection is acknowledged. */
   onAcknowledged?: () => void;
-  /** Told once of how it ended: a status, a close code, or that it was cut off. */
-  onEnd?: (how: string) => void;
+  /** Called when the connection is closed, with a status, a close code, or `connection closed`. */
+  onEnd?: (outcome: string) => void;
 }
 
-/** A connection that sends any bytes, and does as little as possible with what comes back. */
+/** A connection that can send any bytes. It parses the answers as little as possible, to need little CPU time. */
 export class Client {
   readonly ended: Promise<void>;
   readonly #socket: Socket;
   readonly #frames = new FrameReader((opcode, bytes, start, end) => {
-    if (opcode !== close) return this.#greet();
+    if (opcode !== close) return this.#acknowledge();
     this.#outcome = end - start >= 2 ? `close ${bytes.readUInt16BE(start)}` : 'close';
-    this.leave();
+    this.disconnect();
   });
   #outcome: string | undefined;
   #isUpgraded = false;
@@ -35,7 +36,7 @@ export class Client {
     this.#socket.on('error', () => {});
     this.ended = new Promise((resolve) => {
       this.#socket.once('close', () => {
-        onEnd?.(this.#outcome ?? 'cut off');
+        onEnd?.(this.#outcome ?? 'connection closed');
         resolve();
       });
     });
@@ -46,33 +47,32 @@ export class Client {
     this.#socket.write(bytes);
   }
 
-  /** A head without its last line. */
+  /** Sends the head of a request without its final empty line. */
   sendHead(line: string, headers = ''): void {
     this.send(`${line} HTTP/1.1\r\nHost: localhost\r\n${headers}`);
   }
 
   upgrade(): void {
-    this.sendHead('GET /graphql', `${webSocketHead}\r\n`);
+    this.sendHead('GET /graphql', `${webSocketHeaders}\r\n`);
   }
 
-  /** Frames in one write. */
-  say(messages: readonly object[]): void {
+  /** Sends all messages in one write. */
+  sendMessages(messages: readonly object[]): void {
     this.send(Buffer.concat(messages.map((message) => clientFrame(text, JSON.stringify(message)))));
   }
 
-  /** Takes nothing more from the network. */
   stopReading(): void {
     this.#socket.pause();
   }
 
-  leave(): void {
-    // Of one that is ending already a reset would fail, and node never say that it is closed.
+  disconnect(): void {
+    // After a reset of a connection that is already ending, node never emits `close`.
     if (this.#socket.writableEnded) this.#socket.destroy();
     else this.#socket.resetAndDestroy();
   }
 
-  /** The first message is the acknowledgement. */
-  #greet(): void {
+  /** The first message of a server acknowledges the connection. */
+  #acknowledge(): void {
     this.#onAcknowledged?.();
     this.#onAcknowledged = undefined;
   }

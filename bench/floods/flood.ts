@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { answerCommands } from '../support/worker.ts';
 import type { Client } from './client.ts';
 import { type Kind, kinds } from './kinds.ts';
-import { obey } from './worker.ts';
 
-/* A process that floods a server. */
+/* A worker that floods a server. */
 
-export type Order = { type: 'begin'; kind: Kind; port: number; room: string; addresses: string[] } | { type: 'leave' };
+export type Command = { type: 'begin'; kind: Kind; port: number; room: string; addresses: string[] } | { type: 'end' };
 
-/** What it did and got, and what of the processor that took. */
 export interface Report {
+  /** The number of sent messages and of outcomes of connections. */
   counts: Record<string, number>;
+  /** CPU time of the flood. */
   cpuMicros: number;
 }
 
@@ -20,36 +21,36 @@ let stop = new AbortController();
 let flooding: Promise<void> = Promise.resolve();
 let cpu = process.cpuUsage();
 
-// A flood comes from elsewhere. Where this machine is too small for all, it waits for the server and its neighbours.
+// A real flood uses other machines. The lowest priority leaves the processors to the server and the ordinary clients.
 try {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)]);
 } catch {
   setPriority(19);
 }
 
-obey<Order, Report>(async (order) => {
-  if (order.type === 'begin') begin(order);
-  else await leave();
+answerCommands<Command, Report>(async (command) => {
+  if (command.type === 'begin') begin(command);
+  else await end();
   const { user, system } = process.cpuUsage(cpu);
   return { counts, cpuMicros: user + system };
 });
 
-function begin({ kind, ...target }: Order & { type: 'begin' }): void {
+function begin({ kind, ...target }: Command & { type: 'begin' }): void {
   counts = {};
   cpu = process.cpuUsage();
   stop = new AbortController();
-  const count = (what: string, by = 1) => {
-    counts[what] = (counts[what] ?? 0) + by;
+  const count = (name: string, by = 1) => {
+    counts[name] = (counts[name] ?? 0) + by;
   };
   flooding = kinds[kind]({ ...target, signal: stop.signal, open, count });
 }
 
-async function leave(): Promise<void> {
+async function end(): Promise<void> {
   stop.abort();
-  const left = [...open];
-  const told = { ...counts, 'still open': left.length };
-  for (const client of left) client.leave();
-  await Promise.all([...left.map(({ ended }) => ended), flooding]);
-  // How they ended by our own hand is no news.
-  counts = told;
+  const clients = [...open];
+  const reported = { ...counts, 'still open': clients.length };
+  for (const client of clients) client.disconnect();
+  await Promise.all([...clients.map(({ ended }) => ended), flooding]);
+  // Connections that the flood itself closes are not outcomes.
+  counts = reported;
 }

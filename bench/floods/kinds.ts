@@ -1,34 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from './client.ts';
 
-/* What each flood does until it is told to stop. */
+/* The floods. Each runs until its signal is aborted. */
 
 export interface Flood {
   port: number;
-  /** So many addresses are at its disposal, from which nothing came so far. */
+  /** The addresses of the flood. The server has received nothing from them before. */
   addresses: readonly string[];
-  /** Of a room with long posts. */
+  /** The id of a room with long posts. */
   room: string;
   signal: AbortSignal;
-  /** Everything that is still open. */
+  /** The clients whose connections are open. */
   open: Set<Client>;
-  count(what: string, by?: number): void;
+  count(name: string, by?: number): void;
 }
 
 export type Kind = keyof typeof kinds;
 
 export const kinds = {
-  '10,000 pings on a socket': (flood: Flood) => flooding(flood, 10_000, () => ({ type: 'ping' })),
+  '10,000 pings on a socket': (flood: Flood) => floodWithMessages(flood, 10_000, () => ({ type: 'ping' })),
   '1,000 subscribes on a socket': (flood: Flood) =>
-    flooding(flood, 1_000, (index) => ({ type: 'subscribe', id: String(index), payload: subscription(flood) })),
-  '5,000 sockets without init': (flood: Flood) => idle({ ...flood, addresses: flood.addresses.slice(0, 1) }),
-  '5,000 sockets without init, from 5 addresses': idle,
+    floodWithMessages(flood, 1_000, (index) => ({
+      type: 'subscribe',
+      id: String(index),
+      payload: subscription(flood),
+    })),
+  '5,000 sockets without init': (flood: Flood) => openSockets({ ...flood, addresses: flood.addresses.slice(0, 1) }),
+  '5,000 sockets without init, from 5 addresses': openSockets,
   '40 × 16,000 fragments': fragments,
-  '500 slow headers': (flood: Flood) => drip(flood, (client) => client.sendHead('POST /graphql'), 'x: y\r\n'),
+  '500 slow headers': (flood: Flood) => sendSlowly(flood, (client) => client.sendHead('POST /graphql'), 'x: y\r\n'),
   '500 slow bodies': (flood: Flood) =>
-    drip(flood, (client) => client.sendHead('POST /graphql', longBody), ' '.repeat(1_000)),
+    sendSlowly(flood, (client) => client.sendHead('POST /graphql', longBody), ' '.repeat(1_000)),
   '500 bodies withheld': (flood: Flood) =>
-    drip(flood, (client) => {
+    sendSlowly(flood, (client) => {
       client.sendHead('POST /graphql', longBody);
       client.send(' '.repeat(bodyBytes - 1));
     }),
@@ -41,7 +45,7 @@ const bodyBytes = 990_000;
 const longBody = `Content-Type: application/json\r\nContent-Length: ${bodyBytes}\r\n\r\n`;
 const init = { type: 'connection_init' };
 
-/** Longer than what a socket may send at once. */
+/** More messages than a socket may send at once. */
 const burst = 250;
 
 function openClient(
@@ -50,31 +54,31 @@ function openClient(
   onAcknowledged = (_client: Client) => {},
 ): Client {
   const address = addresses[index % addresses.length] ?? '127.0.0.1';
-  const onEnd = (how: string) => {
+  const onEnd = (outcome: string) => {
     open.delete(client);
-    count(how);
+    count(outcome);
   };
   const client = new Client({ port, address, onEnd, onAcknowledged: () => onAcknowledged(client) });
   open.add(client);
   return client;
 }
 
-/** All at once on one socket; whenever it is closed, the rest on the next. */
-async function flooding(flood: Flood, size: number, message: (index: number) => object): Promise<void> {
+/** Sends all messages on one socket without a pause. When the socket is closed, the next socket sends the rest. */
+async function floodWithMessages(flood: Flood, size: number, message: (index: number) => object): Promise<void> {
   while (!flood.signal.aborted) {
     for (let sent = 0; sent < size && !flood.signal.aborted; sent += burst) {
       const client = openClient(flood, 0, () => {
-        client.say(Array.from({ length: burst }, (_, index) => message(index)));
+        client.sendMessages(Array.from({ length: burst }, (_, index) => message(index)));
         flood.count('messages', burst);
       });
       client.upgrade();
-      client.say([init]);
+      client.sendMessages([init]);
       await client.ended;
     }
   }
 }
 
-/** Does `work` so many times a second. */
+/** Calls `work` at a constant rate. */
 async function pace({ signal }: Flood, perSecond: number, work: (index: number) => void): Promise<void> {
   const startedAt = performance.now();
   for (let done = 0; !signal.aborted; await sleep(10)) {
@@ -82,14 +86,14 @@ async function pace({ signal }: Flood, perSecond: number, work: (index: number) 
   }
 }
 
-/** Those that are closed come again. */
-async function idle(flood: Flood): Promise<void> {
+/** Opens idle sockets, and replaces those that the server closes. */
+async function openSockets(flood: Flood): Promise<void> {
   await pace(flood, 2_000, (index) => {
     if (flood.open.size < 5_000) openClient(flood, index).upgrade();
   });
 }
 
-/** Once a second. */
+/** Sends one message in 16,000 fragments on each of 40 sockets, once per second. */
 async function fragments(flood: Flood): Promise<void> {
   const first = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x20]);
   const next = Buffer.from([0x00, 0x81, 0, 0, 0, 0, 0x20]);
@@ -98,15 +102,15 @@ async function fragments(flood: Flood): Promise<void> {
     const clients = Array.from({ length: 40 }, (_, index) => openClient(flood, index));
     for (const client of clients) {
       client.upgrade();
-      client.say([init]);
+      client.sendMessages([init]);
       client.send(message);
     }
     await Promise.all([...clients.map(({ ended }) => ended), sleep(1_000)]);
   }
 }
 
-/** 500 connections; each begins, and then sends a piece twice a second; those that are closed come again. */
-async function drip(flood: Flood, begin: (client: Client) => void, piece?: string): Promise<void> {
+/** Keeps 500 connections open. Each calls `begin`, and then sends `piece` twice per second. */
+async function sendSlowly(flood: Flood, begin: (client: Client) => void, piece?: string): Promise<void> {
   let opened = 0;
   for (; !flood.signal.aborted; await sleep(500)) {
     if (piece) for (const client of flood.open) client.send(piece);
@@ -119,7 +123,7 @@ async function drip(flood: Flood, begin: (client: Client) => void, piece?: strin
   }
 }
 
-/** 100 at the most from an address a minute: the rate. */
+/** At most 100 requests per minute and address, because of the rate limit. */
 async function slowHttpReads(flood: Flood): Promise<void> {
   const body = JSON.stringify({ query: longQuery(flood) });
   const clients = Array.from({ length: 100 }, (_, index) => openClient(flood, index));
@@ -138,18 +142,18 @@ async function slowWebSocketReads(flood: Flood): Promise<void> {
   const clients = Array.from({ length: 100 }, (_, index) => openClient(flood, index));
   for (const client of clients) {
     client.upgrade();
-    client.say([init]);
+    client.sendMessages([init]);
     client.stopReading();
   }
   await pace(flood, 100, (index) => {
-    clients[index % clients.length]?.say([
+    clients[index % clients.length]?.sendMessages([
       { type: 'subscribe', id: String(index), payload: { query: longQuery(flood) } },
     ]);
     flood.count('requests');
   });
 }
 
-/** One after the other, as fast as they are answered. */
+/** Sends the next document when the previous document is answered. */
 async function hostileDocuments(flood: Flood): Promise<void> {
   for (let index = 0; !flood.signal.aborted; index += 1) {
     const query = hostile[index % hostile.length]?.(index) ?? '';
@@ -163,7 +167,7 @@ async function hostileDocuments(flood: Flood): Promise<void> {
   }
 }
 
-/** Each is another document every time. */
+/** The index makes each document unique. */
 const hostile = [
   (index: number) => `query Q${index} ${'{a'.repeat(3_000)}`,
   (index: number) => `query Q${index} { ${'viewer { id } '.repeat(480)} }`,

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { Server } from '../fan-out/server.ts';
-import { ratios, spread } from '../fan-out/statistics.ts';
-import type { Table } from '../fan-out/table.ts';
-import { ask, startOnDatabase } from './contestants.ts';
+import { ask } from '../support/client.ts';
+import { measureInTurn } from '../support/rounds.ts';
+import { ratios, spread } from '../support/statistics.ts';
+import type { Table } from '../support/table.ts';
+import { startOnDatabase } from './candidates.ts';
 import { load } from './load.ts';
 import type { Run } from './rows.ts';
 
@@ -13,56 +14,52 @@ const connections = 32;
 const audience = 'urn:bench';
 const query = '{ users(limit: 10) { data { id name posts { id title } } } }';
 
-/** What it costs to know who asks: the real program on its database, one query, by each kind of credentials. */
+/** The cost of authentication: the real program with one query and each kind of credentials. */
 export async function measureCredentials({ rounds, seconds, nodeOptions }: Run): Promise<Table> {
-  const issuer = await openIssuer();
+  const issuer = await startIssuer();
   const settings = { OAUTH_ISSUER: issuer.url, OAUTH_AUDIENCE: audience };
   const { server, token } = await startOnDatabase(nodeOptions, settings);
   try {
-    const kinds = await makeCredentials(server, token, issuer);
-    const samples = new Map(Object.keys(kinds).map((kind): [string, number[]] => [kind, []]));
+    const credentials = await createCredentials(server.port, token, issuer);
     const body = JSON.stringify({ query });
-    for (let round = -1; round < rounds; round += 1) {
-      for (const [kind, authorization] of Object.entries(kinds)) {
-        const { requestsPerSecond } = await load({ port: server.port, body, connections, seconds, authorization });
-        if (round >= 0) samples.get(kind)?.push(requestsPerSecond);
-      }
-    }
-    return {
-      title: 'Who asks: the same query by each kind of credentials',
-      about: `\`${query}\``,
-      rows: describe(samples),
-    };
+    const samples = await measureInTurn(credentials, { rounds, warmUpRounds: 1 }, ({ authorization }) =>
+      load({ port: server.port, body, connections, seconds, authorization }),
+    );
+    const rates = samples.map((loads) => loads.map(({ requestsPerSecond }) => requestsPerSecond));
+    const [withoutCredentials = []] = rates;
+    const rows = credentials.map(({ name }, index) => ({
+      credentials: name,
+      'requests/s': spread(rates[index] ?? [], 0),
+      '÷ none': spread(ratios(rates[index] ?? [], withoutCredentials)),
+    }));
+    return { title: 'The same query with each kind of credentials', about: `\`${query}\``, rows };
   } finally {
     await server.stop();
     issuer.close();
   }
 }
 
-function describe(samples: ReadonlyMap<string, number[]>): Record<string, string>[] {
-  const anonymous = samples.get('none') ?? [];
-  return [...samples].map(([credentials, own]) => ({
-    credentials,
-    'requests/s': spread(own, 0),
-    'it ÷ none': spread(ratios(own, anonymous)),
-  }));
+interface Credentials {
+  name: string;
+  /** The value of the header `Authorization`. */
+  authorization: string | undefined;
 }
 
-type Issuer = Awaited<ReturnType<typeof openIssuer>>;
+type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-async function makeCredentials(server: Server, token: string, issuer: Issuer) {
-  const make = 'mutation { createApiKey(input: { name: "bench", scopes: [READ] }) { key } }';
-  const { createApiKey } = await ask(server, make, token);
-  return {
-    none: undefined,
-    session: `Bearer ${token}`,
-    'API key': `ApiKey ${createApiKey.key}`,
-    "an issuer's token": `Bearer ${await issuer.sign()}`,
-  };
+async function createCredentials(port: number, token: string, issuer: Issuer): Promise<Credentials[]> {
+  const mutation = 'mutation { createApiKey(input: { name: "bench", scopes: [READ] }) { key } }';
+  const { createApiKey } = await ask(port, { query: mutation, token });
+  return [
+    { name: 'none', authorization: undefined },
+    { name: 'session', authorization: `Bearer ${token}` },
+    { name: 'API key', authorization: `ApiKey ${createApiKey.key}` },
+    { name: 'token of an issuer', authorization: `Bearer ${await issuer.sign()}` },
+  ];
 }
 
-/** As much of one as is asked of it. */
-async function openIssuer() {
+/** An OAuth issuer with only its metadata and its keys. */
+async function startIssuer() {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256', use: 'sig' }];
   const server = createServer(({ url }, response) => {

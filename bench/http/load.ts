@@ -13,7 +13,7 @@ export interface Load {
   p99Ms: number;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   port: number;
   body: string;
   connections: number;
@@ -21,16 +21,16 @@ export interface LoadOptions {
   authorization?: string | undefined;
 }
 
-/** One POST over and over, by wrk in a process of its own. @throws Error where an answer was no success. */
+/** Sends the same request repeatedly with wrk. @throws Error when a request fails. */
 export async function load({ port, body, connections, seconds, authorization }: LoadOptions): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-bench-'));
   try {
     const script = join(folder, 'post.lua');
-    writeFileSync(script, scriptOf(body, authorization));
+    writeFileSync(script, createScript(body, authorization));
     const url = `http://127.0.0.1:${port}/graphql`;
     const args = ['-t', '1', '-c', String(connections), '-d', String(seconds), '--latency', '-s', script, url];
     const { stdout } = await runFile('wrk', args);
-    return read(stdout);
+    return parseReport(stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -40,11 +40,11 @@ export function assertWrk(): void {
   try {
     execFileSync('which', ['wrk']);
   } catch {
-    throw new Error('This bench puts load by wrk, which is not installed (apt install wrk).');
+    throw new Error('This benchmark needs wrk, which is not installed (apt install wrk).');
   }
 }
 
-function scriptOf(body: string, authorization: string | undefined): string {
+function createScript(body: string, authorization: string | undefined): string {
   return [
     'wrk.method = "POST"',
     'wrk.headers["content-type"] = "application/json"',
@@ -54,7 +54,7 @@ function scriptOf(body: string, authorization: string | undefined): string {
   ].join('\n');
 }
 
-function read(report: string): Load {
+function parseReport(report: string): Load {
   const failures = /^ {2}(Non-2xx.*|Socket errors.*)$/m.exec(report)?.[1];
   if (failures) throw new Error(failures);
   const number = (pattern: RegExp) => Number(pattern.exec(report)?.[1]);

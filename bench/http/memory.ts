@@ -1,4 +1,4 @@
-/* The in-memory rows: one schema, its resolvers and its data, for all contestants. */
+/* The schema, resolvers and data of the rows in memory. All servers use them. */
 
 export const typeDefs = /* GraphQL */ `
   directive @listSize(
@@ -66,7 +66,7 @@ interface RenameArguments {
   name: string;
 }
 
-const atOnce = {
+const synchronous = {
   Query: {
     user: (_: unknown, { id }: UserArguments) => byId.get(id),
     users: (_: unknown, { limit }: UsersArguments) => users.slice(0, limit),
@@ -79,8 +79,8 @@ const atOnce = {
   },
 };
 
-/** The same as people write them who read from somewhere: async functions. */
-const later = {
+/** The same resolvers as async functions, as resolvers that read from a database are written. */
+const asynchronous = {
   Query: {
     user: async (_: unknown, { id }: UserArguments) => byId.get(id),
     users: async (_: unknown, { limit }: UsersArguments) => users.slice(0, limit),
@@ -93,5 +93,5 @@ const later = {
   },
 };
 
-export const resolvers = process.env['RESOLVERS'] === 'async' ? later : atOnce;
+export const resolvers = process.env['RESOLVERS'] === 'async' ? asynchronous : synchronous;
 export const createContext = () => ({});

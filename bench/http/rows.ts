@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Server } from '../fan-out/server.ts';
-import { median, ratios, spread } from '../fan-out/statistics.ts';
-import type { Table } from '../fan-out/table.ts';
-import { ask, type ContestantName, contestants, start, startOnDatabase } from './contestants.ts';
+import { ask } from '../support/client.ts';
+import { measureInTurn } from '../support/rounds.ts';
+import type { Server } from '../support/server.ts';
+import { median, ratios, spread } from '../support/statistics.ts';
+import type { Table } from '../support/table.ts';
+import { type CandidateName, candidates, start, startOnDatabase } from './candidates.ts';
 import { load } from './load.ts';
 
 export interface Run {
@@ -14,53 +16,53 @@ export interface Run {
 interface Row {
   title: string;
   query: string;
-  names: readonly ContestantName[];
+  names: readonly CandidateName[];
   environment?: Record<string, string>;
-  /** From the real program's tables, not from memory. */
+  /** Whether the servers read the database of the real program. Otherwise their data is in memory. */
   isOnDatabase?: boolean;
-  /** Processes of each: those of the same code differ by how V8 happened to compile them. */
+  /** Processes per server. V8 compiles the same code differently in each process. */
   processes?: number;
 }
 
 const connections = 32;
-/** V8 compiles a server anew when its first connections have closed and others come: that takes a few rounds to settle. */
+/** V8 compiles the code of a server again when new connections replace the first ones, which takes a few rounds. */
 const warmUpRounds = 4;
-const everyone: readonly ContestantName[] = ['raw', 'postroom', 'mercurius-jit', 'mercurius', 'apollo', 'yoga'];
-const guardProcesses = 4;
+const allServers: readonly CandidateName[] = ['raw', 'postroom', 'mercurius-jit', 'mercurius', 'apollo', 'yoga'];
+const limitProcesses = 4;
 const usersQuery = '{ users(limit: 10) { id name posts { id title } } }';
 const smallQuery = '{ user(id: "u3") { id name } }';
 
 export const rows: Record<string, Row> = {
-  small: { title: 'A small query, data in memory', query: smallQuery, names: everyone },
-  users: { title: '10 users with 10 posts each, data in memory', query: usersQuery, names: everyone },
+  small: { title: 'A small query, data in memory', query: smallQuery, names: allServers },
+  users: { title: '10 users with 10 posts each, data in memory', query: usersQuery, names: allServers },
   'users-async': {
-    title: '10 users with 10 posts each, data in memory, resolvers that are async functions',
+    title: '10 users with 10 posts each, data in memory, async resolvers',
     query: usersQuery,
-    names: everyone,
+    names: allServers,
     environment: { RESOLVERS: 'async' },
   },
   mutation: {
     title: 'A mutation, data in memory',
     query: 'mutation { renameUser(id: "u3", name: "Ada") { id name } }',
-    names: everyone,
+    names: allServers,
   },
   page: {
     title: 'A page of 100 posts with their authors, from SQLite',
     query: '{ posts(limit: 100) { data { id title publishedAt author { id name } } } }',
-    names: everyone,
+    names: allServers,
     isOnDatabase: true,
   },
   guards: {
-    title: 'What the guards cost: 10 users with 10 posts',
+    title: 'Cost of the limits: 10 users with 10 posts each, data in memory',
     query: usersQuery,
-    names: ['unguarded', 'postroom'],
-    processes: guardProcesses,
+    names: ['without-limits', 'postroom'],
+    processes: limitProcesses,
   },
   'guards-small': {
-    title: 'What the guards cost: a small query',
+    title: 'Cost of the limits: a small query, data in memory',
     query: smallQuery,
-    names: ['unguarded', 'postroom'],
-    processes: guardProcesses,
+    names: ['without-limits', 'postroom'],
+    processes: limitProcesses,
   },
 };
 
@@ -68,48 +70,53 @@ interface Sample {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
+  /** CPU time of the server per request. */
   cpuMicros: number;
 }
 
-export async function measureRow(row: Row, run: Run): Promise<Table> {
-  const servers = await startAll(row, run);
+interface RunningServer {
+  name: CandidateName;
+  server: Server;
+}
+
+export async function measureRow(row: Row, { rounds, seconds, nodeOptions }: Run): Promise<Table> {
+  const running = await startAll(row, nodeOptions);
   try {
     const body = JSON.stringify({ query: row.query });
-    const samples = new Map(row.names.map((name): [ContestantName, Sample[]] => [name, []]));
-    for (let round = -warmUpRounds; round < run.rounds; round += 1) {
-      for (const [name, server] of servers) {
-        const sample = await measure(server, body, run.seconds);
-        if (round >= 0) samples.get(name)?.push(sample);
-      }
-    }
-    return { title: row.title, about: `\`${row.query}\``, rows: describe(samples) };
+    const samples = await measureInTurn(running, { rounds, warmUpRounds }, ({ server }) =>
+      measure(server, body, seconds),
+    );
+    const samplesOf = (name: CandidateName) =>
+      running.flatMap((each, index) => (each.name === name ? (samples[index] ?? []) : []));
+    return { title: row.title, about: `\`${row.query}\``, rows: describe(row.names, samplesOf) };
   } finally {
-    await Promise.all(servers.map(([, server]) => server.stop()));
+    await Promise.all(running.map(({ server }) => server.stop()));
   }
 }
 
-/** All of them, each with the same answer. */
-async function startAll(row: Row, { nodeOptions }: Run): Promise<[ContestantName, Server][]> {
-  const servers: [ContestantName, Server][] = [];
+/** Starts all servers of a row. @throws Error when their answers differ. */
+async function startAll(row: Row, nodeOptions: string[]): Promise<RunningServer[]> {
+  const running: RunningServer[] = [];
   const environment: Record<string, string> = { ...row.environment };
   if (row.isOnDatabase) {
     const { server, file } = await startOnDatabase(nodeOptions);
-    servers.push(['postroom', server]);
+    running.push({ name: 'postroom', server });
     environment['DATABASE_FILE'] = file;
   }
-  for (let round = 0; round < (row.processes ?? 1); round += 1) {
+  for (let process = 0; process < (row.processes ?? 1); process += 1) {
     for (const name of row.names) {
       if (name === 'raw' || (row.isOnDatabase && name === 'postroom')) continue;
-      servers.push([name, await start(name, { environment, nodeOptions: name === 'postroom' ? nodeOptions : [] })]);
+      const options = { environment, nodeOptions: name === 'postroom' ? nodeOptions : [] };
+      running.push({ name, server: await start(name, options) });
     }
   }
-  const answers = await Promise.all(servers.map(([, server]) => ask(server, row.query)));
+  const answers = await Promise.all(running.map(({ server }) => ask(server.port, row)));
   if (answers.some((answer) => !isDeepStrictEqual(answer, answers[0]))) throw new Error('The answers differ.');
   if (row.names.includes('raw')) {
     const ANSWER = JSON.stringify({ data: answers[0] });
-    servers.push(['raw', await start('raw', { environment: { ANSWER } })]);
+    running.push({ name: 'raw', server: await start('raw', { environment: { ANSWER } }) });
   }
-  return servers;
+  return running;
 }
 
 async function measure(server: Server, body: string, seconds: number): Promise<Sample> {
@@ -119,21 +126,21 @@ async function measure(server: Server, body: string, seconds: number): Promise<S
   return { ...sample, cpuMicros: (after.cpuMicros - before.cpuMicros) / requests };
 }
 
-function describe(samples: ReadonlyMap<ContestantName, Sample[]>): Record<string, string>[] {
-  const rates = (name: ContestantName) => samples.get(name)?.map(({ requestsPerSecond }) => requestsPerSecond) ?? [];
-  return [...samples].map(([name, all]) => {
-    const own = rates(name);
-    const ours = spread(ratios(rates('postroom'), own));
+function describe(
+  names: readonly CandidateName[],
+  samplesOf: (name: CandidateName) => readonly Sample[],
+): Record<string, string>[] {
+  const all = (name: CandidateName, figure: keyof Sample) => samplesOf(name).map((sample) => sample[figure]);
+  const own = all('postroom', 'requestsPerSecond');
+  return names.map((name) => {
+    const rates = all(name, 'requestsPerSecond');
     return {
-      server: contestants[name].title,
-      'requests/s': spread(own, 0),
-      'Postroom ÷ it': ours,
-      'p50, ms': median(all.map(({ p50Ms }) => p50Ms)).toFixed(2),
-      'p99, ms': spread(all.map(({ p99Ms }) => p99Ms)),
-      'CPU a request, µs': spread(
-        all.map(({ cpuMicros }) => cpuMicros),
-        1,
-      ),
+      server: candidates[name].title,
+      'requests/s': spread(rates, 0),
+      'Postroom ÷ server': spread(ratios(own, rates)),
+      'p50, ms': median(all(name, 'p50Ms')).toFixed(2),
+      'p99, ms': spread(all(name, 'p99Ms')),
+      'CPU per request, µs': spread(all(name, 'cpuMicros'), 1),
     };
   });
 }

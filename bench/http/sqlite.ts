@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import DataLoader from 'dataloader';
 
-/* The SQLite rows, for the peers: what Postroom answers from its tables, by statements prepared once and a loader a request. */
+/* The schema and resolvers of the stock servers on the database of Postroom. Statements are prepared once; each request has a loader. */
 
 export const typeDefs = /* GraphQL */ `
   scalar DateTime

@@ -37,7 +37,7 @@ export function removeArchives(): void {
 }
 
 /** The name of the only room in each archive. */
-const archiveRoom = 'archive';
+export const archiveRoom = 'archive';
 
 interface HistoryOptions {
   posts: number;

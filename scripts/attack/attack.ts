@@ -1,5 +1,5 @@
 import type { ArchiveName } from './archive.ts';
-import type { Arena } from './arena.ts';
+import type { Sandbox } from './sandbox.ts';
 
 export interface Attack {
   /** The name that `--only` selects. */
@@ -8,8 +8,8 @@ export interface Attack {
   promise: string;
   /** The archive that the attack needs. The import is slow, so it is not part of the attack's time. */
   archive?: ArchiveName;
-  /** Attacks servers of the arena and adds its results to the findings. The arena cleans up. */
-  run(arena: Arena, findings: Findings): Promise<void>;
+  /** Attacks servers of the sandbox and adds its results to the findings. The sandbox cleans up. */
+  run(sandbox: Sandbox, findings: Findings): Promise<void>;
 }
 
 /** The results of an attack. Its promise is broken when there is at least one fault. */

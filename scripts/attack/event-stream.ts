@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from './caller.ts';
-import { patienceMs, until, within } from './waiting.ts';
+import type { HttpClient } from './http-client.ts';
+import { defaultTimeoutMs, until, within } from './waiting.ts';
 
 /** A subscription over server-sent events. */
 export class EventStream {
@@ -21,17 +21,17 @@ export class EventStream {
     });
   }
 
-  static async open(caller: Caller, query: string, headers: Record<string, string> = {}): Promise<EventStream> {
-    const call = caller.request({
+  static async open(client: HttpClient, query: string, headers: Record<string, string> = {}): Promise<EventStream> {
+    const call = client.request({
       method: 'POST',
       path: '/graphql',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', connection: 'close', ...headers },
     });
     const answered = once(call, 'response');
     call.end(JSON.stringify({ query }));
-    const [response] = (await within(patienceMs, 'an event stream', answered)) as [IncomingMessage];
+    const [response] = (await within(defaultTimeoutMs, 'an event stream', answered)) as [IncomingMessage];
     const stream = new EventStream(response);
-    await until(patienceMs, () => stream.isClosed || /^id:/m.test(stream.#text) || stream.error !== undefined);
+    await until(defaultTimeoutMs, () => stream.isClosed || /^id:/m.test(stream.#text) || stream.error !== undefined);
     return stream;
   }
 

@@ -1,6 +1,7 @@
 import type { Attack } from './attack.ts';
 import { answerSizeAttacks } from './attacks/answer-size.ts';
 import { clockAttacks } from './attacks/clock.ts';
+import { costlySubscriptionAttacks } from './attacks/costly-subscriptions.ts';
 import { freeReadAttacks } from './attacks/free-reads.ts';
 import { historyAttacks } from './attacks/history.ts';
 import { lateWriteAttacks } from './attacks/late-writes.ts';
@@ -9,14 +10,13 @@ import { processAttacks } from './attacks/process.ts';
 import { rebindingAttacks } from './attacks/rebinding.ts';
 import { retainedAttacks } from './attacks/retained.ts';
 import { signInAttacks } from './attacks/sign-in.ts';
-import { standingCostAttacks } from './attacks/standing-cost.ts';
 import { storageAttacks } from './attacks/storage.ts';
 
 /** In the order in which they run. */
 export const attacks: readonly Attack[] = [
   ...historyAttacks,
   ...retainedAttacks,
-  ...standingCostAttacks,
+  ...costlySubscriptionAttacks,
   ...freeReadAttacks,
   ...answerSizeAttacks,
   ...lateWriteAttacks,

@@ -2,9 +2,9 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/* A worker thread with well-behaved clients at their own addresses. They send small queries and measure the latency. */
+/* A worker thread with ordinary clients, each with its own address. They send small queries and measure the latency. */
 
-export type NeighbourOrder = 'next' | 'stop';
+export type NeighbourCommand = 'next' | 'stop';
 
 /** Milliseconds until the complete answer. */
 export interface Latencies {
@@ -18,8 +18,8 @@ const intervalMs = 20;
 const body = JSON.stringify({ query: '{ users(limit: 1) { data { id } } }' });
 const { port } = workerData as { port: number };
 const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-/** `waiting` has the start times of requests without an answer; they count with the time that has passed. */
 let latencies: number[] = [];
+/** The start times of requests without an answer. They count with the time that has passed. */
 let waiting = new Set<number>();
 let failures = 0;
 let isStopped = false;
@@ -69,9 +69,9 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-parentPort?.on('message', (order: NeighbourOrder) => {
+parentPort?.on('message', (command: NeighbourCommand) => {
   parentPort?.postMessage(summarize());
-  if (order === 'stop') isStopped = true;
+  if (command === 'stop') isStopped = true;
 });
 
 for (let index = 0; !isStopped; index += 1) {

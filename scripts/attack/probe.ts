@@ -11,7 +11,7 @@ export interface ProbeReport {
    */
   blockMs: number;
   /** The size of the JavaScript heap and of buffers after garbage collection. */
-  heldBytes: number;
+  retainedBytes: number;
 }
 
 const intervalMs = 5;
@@ -30,7 +30,7 @@ function readProgress(): number {
   return performance.now() - Number(waitedNs) / 1e6;
 }
 
-function readHeldBytes(): number {
+function readRetainedBytes(): number {
   // A buffer is freed one collection after the collection that found it unused.
   for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();
@@ -42,7 +42,7 @@ setInterval(measure, intervalMs).unref();
 process.on('message', (question: ProbeQuestion) => {
   if (!('probe' in question)) return;
   measure();
-  const report: ProbeReport = { blockMs, heldBytes: readHeldBytes() };
+  const report: ProbeReport = { blockMs, retainedBytes: readRetainedBytes() };
   if (question.probe === 'begin') blockMs = 0;
   // The garbage collection above must not count as a block of the server.
   latest = readProgress();

@@ -1,6 +1,6 @@
 import { importArchive } from './archive.ts';
-import { Arena, type Measured } from './arena.ts';
 import { type Attack, Findings } from './attack.ts';
+import { type Measured, Sandbox } from './sandbox.ts';
 import { within } from './waiting.ts';
 
 export interface Result {
@@ -16,40 +16,40 @@ const maxRetainedMb = 64;
 const maxBlockMs = 250;
 const unmeasured: Measured = { growthMb: 0, retainedMb: undefined, blockMs: 0, neighbour: undefined, addresses: 1 };
 
-let current: Arena | undefined;
+let current: Sandbox | undefined;
 
 /** Runs one attack. All its processes and files are removed before it returns. */
 export async function runAttack(attack: Attack): Promise<Result> {
   if (attack.archive) importArchive(attack.archive);
   const startedAt = performance.now();
-  const arena = new Arena();
-  current = arena;
+  const sandbox = new Sandbox();
+  current = sandbox;
   const findings = new Findings();
   let measured = unmeasured;
   try {
-    const attacking = attack.run(arena, findings);
+    const attacking = attack.run(sandbox, findings);
     attacking.catch(() => {});
-    await within(maxSeconds * 1_000, 'the attack', Promise.race([attacking, arena.died]));
+    await within(maxSeconds * 1_000, 'the attack', Promise.race([attacking, sandbox.died]));
   } catch (error) {
     findings.expect(false, error instanceof Error ? error.message : String(error));
   }
   try {
-    measured = arena.measured ?? (await arena.measureAll());
-    if (arena.measured) judge(measured, findings);
+    measured = sandbox.measured ?? (await sandbox.measureAll());
+    if (sandbox.measured) checkLimits(measured, findings);
   } finally {
-    await arena.close();
+    await sandbox.close();
     current = undefined;
   }
   return { attack, findings, measured, seconds: (performance.now() - startedAt) / 1_000 };
 }
 
 /** Ends the current attack. */
-export async function abandon(): Promise<void> {
+export async function closeCurrentAttack(): Promise<void> {
   await current?.close();
 }
 
 /** The limits that apply to every attack with a measurement. */
-function judge({ retainedMb = 0, blockMs, addresses }: Measured, findings: Findings): void {
+function checkLimits({ retainedMb = 0, blockMs, addresses }: Measured, findings: Findings): void {
   const allowedMb = maxRetainedMb * addresses;
   findings.expect(
     retainedMb <= allowedMb,

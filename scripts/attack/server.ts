@@ -130,7 +130,7 @@ export class Server {
   }
 
   /** Ends the server through its probe, which also works when another program started it. */
-  async leave(): Promise<void> {
+  async exitThroughProbe(): Promise<void> {
     this.#isEnding = true;
     if (this.process.connected) this.process.disconnect();
     if (!(await until(5_000, () => !this.isRunning))) await this.kill();
@@ -166,7 +166,7 @@ export class Server {
     const answered = once(this.process, 'message');
     this.process.send({ probe: question } satisfies ProbeQuestion, () => {});
     try {
-      const [report] = await within(5_000, 'the probe', answered);
+      const [report] = await within(5_000, 'the answer of the probe', answered);
       return report as ProbeReport;
     } catch {
       return undefined;

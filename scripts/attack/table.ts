@@ -1,11 +1,20 @@
-import type { Measured } from './arena.ts';
 import type { Result } from './run.ts';
+import type { Measured } from './sandbox.ts';
 
-const maxSeen = 180;
+/** In characters. */
+const maxObservationLength = 180;
 
 /** Formats the results as a Markdown table. */
 export function formatTable(results: readonly Result[]): string {
-  const head = ['attack', 'outcome', 'memory, MB', 'longest block, ms', 'neighbour p50/p99, ms', 's', 'seen'];
+  const head = [
+    'attack',
+    'outcome',
+    'memory, MB',
+    'longest block, ms',
+    'neighbour p50/p99, ms',
+    'seconds',
+    'observations',
+  ];
   const rows = results.map((result) => [
     result.attack.name,
     result.findings.faults.length === 0 ? 'held' : 'BROKEN',
@@ -13,16 +22,16 @@ export function formatTable(results: readonly Result[]): string {
     Number.isFinite(result.measured.blockMs) ? result.measured.blockMs.toFixed(0) : 'no answer',
     describeNeighbour(result.measured),
     result.seconds.toFixed(0),
-    describeSeen(result),
+    describeObservations(result),
   ]);
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 /** Faults come before notes. */
-export function describeSeen({ findings }: Result): string {
-  const seen = [...findings.faults, ...findings.notes].join('; ') || 'as promised';
-  const line = seen.replaceAll(/\s+/g, ' ').replaceAll('|', '/');
-  return line.length > maxSeen ? `${line.slice(0, maxSeen)} …` : line;
+export function describeObservations({ findings }: Result): string {
+  const observations = [...findings.faults, ...findings.notes].join('; ') || 'as promised';
+  const line = observations.replaceAll(/\s+/g, ' ').replaceAll('|', '/');
+  return line.length > maxObservationLength ? `${line.slice(0, maxObservationLength)} …` : line;
 }
 
 function describeMemory({ growthMb, retainedMb }: Measured): string {

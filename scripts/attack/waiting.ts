@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The timeout of every wait, so that an attack on a dead server ends. */
-export const patienceMs = 15_000;
+export const defaultTimeoutMs = 15_000;
 
 /** @throws Error when `promise` takes longer than `timeoutMs`. */
 export async function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {

@@ -1,45 +1,45 @@
-import { everyone, peers } from '../contestants.ts';
-import { measureCosts, perDelivery, type Run, withAudiences } from '../rounds.ts';
-import { median, ratios, spread } from '../statistics.ts';
-import type { Found } from '../table.ts';
+import { median, ratios, spread } from '../../support/statistics.ts';
+import type { TableWithTargets } from '../../support/table.ts';
+import { allCandidates, type CandidateName, stockServers } from '../candidates.ts';
+import { measureCostsOf, perDelivery, type Run, withScenarios } from '../rounds.ts';
 
 const size = 500;
 const burst = 10;
 
-/** One event after the other: each is on its way before the next is made. */
-export function delivery(run: Run): Promise<Found> {
+/** The next event is published when all subscribers have received the previous event. */
+export function delivery(run: Run): Promise<TableWithTargets> {
   return compare(run, 1, `${size} subscribers of one room.`);
 }
 
-/** What a busy room is: several write at the same time. */
-export function bursts(run: Run): Promise<Found> {
-  return compare(run, burst, `${size} subscribers of one room, ${burst} requests at a time, an event each.`);
+/** Concurrent mutations, as in a busy room. */
+export function bursts(run: Run): Promise<TableWithTargets> {
+  return compare(run, burst, `${size} subscribers of one room, ${burst} concurrent requests with one event each.`);
 }
 
-async function compare(run: Run, burst: number, about: string): Promise<Found> {
-  const options = everyone.map((name) => ({ name, size, burst }));
-  return withAudiences(options, run, async (audiences) => {
-    const costs = (await measureCosts(audiences, run)).map(perDelivery);
-    const frames = await Promise.all(audiences.map((audience) => audience.frameBytes()));
-    const floor = costs[everyone.indexOf('raw-ws')] ?? [];
-    const own = costs[everyone.indexOf('postroom')] ?? [];
-    const best = peers
-      .map((name) => ratios(costs[everyone.indexOf(name)] ?? [], own))
+async function compare(run: Run, burst: number, about: string): Promise<TableWithTargets> {
+  const options = allCandidates.map((name) => ({ name, size, burst }));
+  return withScenarios(options, run, async (scenarios) => {
+    const costs = (await measureCostsOf(scenarios, run)).map(perDelivery);
+    const bytes = await Promise.all(scenarios.map((scenario) => scenario.eventBytes()));
+    const costsOf = (name: CandidateName) => costs[allCandidates.indexOf(name)] ?? [];
+    const [raw, own] = [costsOf('raw-ws'), costsOf('postroom')];
+    const best = stockServers
+      .map((name) => ratios(costsOf(name), own))
       .reduce((least, each) => (median(each) < median(least) ? each : least));
-    const what = `${size} subscribers, ${burst} at a time`;
+    const conditions = `${size} subscribers, ${burst} at a time`;
     return {
       title: 'Server CPU per delivery',
       about,
-      rows: audiences.map(({ title }, index) => ({
-        contestant: title,
-        'bytes an event': String(frames[index]),
-        'µs a delivery': spread(costs[index] ?? [], 1),
-        '÷ raw ws': spread(ratios(costs[index] ?? [], floor)),
+      rows: scenarios.map(({ title }, index) => ({
+        server: title,
+        'bytes per event': String(bytes[index]),
+        'µs per delivery': spread(costs[index] ?? [], 1),
+        '÷ raw ws': spread(ratios(costs[index] ?? [], raw)),
         '÷ Postroom': spread(ratios(costs[index] ?? [], own), 1),
       })),
       targets: [
-        { what: `Postroom ÷ raw ws, ${what}`, ratios: ratios(own, floor), atMost: 1.3 },
-        { what: `the best stock server ÷ Postroom, ${what}`, ratios: best, atLeast: 6 },
+        { name: `Postroom ÷ raw ws, ${conditions}`, ratios: ratios(own, raw), atMost: 1.3 },
+        { name: `the best stock server ÷ Postroom, ${conditions}`, ratios: best, atLeast: 6 },
       ],
     };
   });

@@ -1,21 +1,23 @@
-import type { Latency } from '../audience.ts';
-import { everyone } from '../contestants.ts';
-import { alternate, type Run, withAudiences } from '../rounds.ts';
-import { percentile } from '../statistics.ts';
-import type { Found } from '../table.ts';
+import { measureInTurn } from '../../support/rounds.ts';
+import { percentile } from '../../support/statistics.ts';
+import type { TableWithTargets } from '../../support/table.ts';
+import { allCandidates } from '../candidates.ts';
+import { type Run, withScenarios } from '../rounds.ts';
+import type { Latency } from '../scenario.ts';
 
 const size = 1_000;
 const eventsPerRound = 40;
 
-export async function latency(run: Run): Promise<Found> {
-  const options = everyone.map((name) => ({ name, size }));
-  const rows = await withAudiences(options, run, async (audiences) => {
-    const measured = await alternate(audiences, run.rounds, (audience) => audience.measureLatency(eventsPerRound));
-    return audiences.map(({ title }, index) => ({ contestant: title, ...describe((measured[index] ?? []).flat()) }));
+export async function latency(run: Run): Promise<TableWithTargets> {
+  const options = allCandidates.map((name) => ({ name, size }));
+  const rows = await withScenarios(options, run, async (scenarios) => {
+    const rounds = { rounds: run.rounds, warmUpRounds: 0 };
+    const measured = await measureInTurn(scenarios, rounds, (scenario) => scenario.measureLatency(eventsPerRound));
+    return scenarios.map(({ title }, index) => ({ server: title, ...describe((measured[index] ?? []).flat()) }));
   });
   return {
-    title: 'From the commit to the last of 1,000 subscribers',
-    about: `Milliseconds over ${eventsPerRound * run.rounds} events each: from the answer to the mutation, and from its request; the commit stands between them. Below 0: the last subscriber has it before the answer is read.`,
+    title: 'Latency of the last of 1,000 subscribers',
+    about: `Milliseconds from the request and from the answer of the mutation, between which the event is committed; ${eventsPerRound * run.rounds} events per server. A negative value means that the last subscriber received the event before the client received the answer.`,
     rows,
     targets: [],
   };

@@ -1,15 +1,15 @@
-import { Audience } from '../audience.ts';
-import { type ContestantName, titles } from '../contestants.ts';
+import { ratios, spread } from '../../support/statistics.ts';
+import type { TableWithTargets } from '../../support/table.ts';
+import { type CandidateName, titles } from '../candidates.ts';
 import type { Run } from '../rounds.ts';
-import { ratios, spread } from '../statistics.ts';
-import type { Found } from '../table.ts';
+import { Scenario } from '../scenario.ts';
 
 const subscribers = 10_000;
-const names: ContestantName[] = ['raw-ws', 'graphql-ws', 'postroom'];
-/** A round starts each contestant anew, and its figures hardly differ. */
+const names: CandidateName[] = ['raw-ws', 'graphql-ws', 'postroom'];
+/** Each round starts all servers again, and the figures of the rounds hardly differ. */
 const maxRounds = 3;
 
-export async function memory(run: Run): Promise<Found> {
+export async function memory(run: Run): Promise<TableWithTargets> {
   const measured = names.map((name) => ({ name, resident: [] as number[], heap: [] as number[] }));
   for (let round = 0; round < Math.min(maxRounds, run.rounds); round += 1) {
     for (const { name, resident, heap } of measured) {
@@ -18,36 +18,36 @@ export async function memory(run: Run): Promise<Found> {
       heap.push(bytes.heap / 1_024);
     }
   }
-  const floor = measured.find(({ name }) => name === 'graphql-ws')?.resident ?? [];
-  const own = measured.find(({ name }) => name === 'postroom')?.resident ?? [];
+  const residentOf = (name: CandidateName) => measured.find((each) => each.name === name)?.resident ?? [];
+  const [reference, own] = [residentOf('graphql-ws'), residentOf('postroom')];
   return {
     title: 'Memory of an idle subscriber',
     about: '10,000 subscribers in one process, after garbage collection.',
     rows: measured.map(({ name, resident, heap }) => ({
-      contestant: titles[name],
-      'resident KiB a subscriber': spread(resident, 1),
-      'of it V8 heap and external': spread(heap, 1),
-      '÷ ws + graphql-ws': spread(ratios(resident, floor)),
+      server: titles[name],
+      'resident memory, KiB per subscriber': spread(resident, 1),
+      'heap and external memory': spread(heap, 1),
+      'resident ÷ ws + graphql-ws': spread(ratios(resident, reference)),
     })),
-    targets: [{ what: 'memory, Postroom ÷ (ws + graphql-ws)', ratios: ratios(own, floor), atMost: 1.5 }],
+    targets: [{ name: 'memory, Postroom ÷ (ws + graphql-ws)', ratios: ratios(own, reference), atMost: 1.5 }],
   };
 }
 
-/** What a subscriber that hears nothing keeps: the growth of a process that has had, and lost, a few before. */
-async function measureIdle(name: ContestantName, { start }: Run): Promise<{ resident: number; heap: number }> {
-  const audience = await Audience.gatherNobody({ name, size: subscribers }, start);
+/** Bytes per subscriber. Some subscribers connect and disconnect first, so that one-time allocations do not count. */
+async function measureIdle(name: CandidateName, { start }: Run): Promise<{ resident: number; heap: number }> {
+  const scenario = await Scenario.startWithoutSubscribers({ name, size: subscribers }, start);
   try {
-    const { server } = audience.contestant;
-    await audience.connect(500);
-    await audience.leave();
+    const { server } = scenario.candidate;
+    await scenario.connect(500);
+    await scenario.disconnect();
     const before = await server.usage('usage after gc');
-    await audience.connect(subscribers);
+    await scenario.connect(subscribers);
     const after = await server.usage('usage after gc');
     return {
       resident: (after.rssBytes - before.rssBytes) / subscribers,
       heap: (after.heapBytes - before.heapBytes) / subscribers,
     };
   } finally {
-    await audience.stop();
+    await scenario.stop();
   }
 }

@@ -1,5 +1,5 @@
+import type { TableWithTargets } from '../../support/table.ts';
 import type { Run } from '../rounds.ts';
-import type { Found } from '../table.ts';
 import { counts } from './counts.ts';
 import { bursts, delivery } from './delivery.ts';
 import { latency } from './latency.ts';
@@ -7,8 +7,8 @@ import { memory } from './memory.ts';
 import { rooms } from './rooms.ts';
 import { selections } from './selections.ts';
 
-/** Every row of the bench, by the name that chooses it. */
-export const rows: Record<string, (run: Run) => Promise<Found>> = {
+/** The rows by their names on the command line. */
+export const rows: Record<string, (run: Run) => Promise<TableWithTargets>> = {
   delivery,
   bursts,
   counts,

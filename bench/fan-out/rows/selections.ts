@@ -1,16 +1,18 @@
-import { type AudienceOptions, eventQuery } from '../audience.ts';
-import { measureCosts, perDelivery, type Run, withAudiences } from '../rounds.ts';
-import { ratios, spread } from '../statistics.ts';
-import type { Found } from '../table.ts';
+import { ratios, spread } from '../../support/statistics.ts';
+import type { TableWithTargets } from '../../support/table.ts';
+import { measureCosts, perDelivery, type Run } from '../rounds.ts';
+import { eventQuery, type ScenarioOptions } from '../scenario.ts';
 
 const sizes = [500, 5_000];
 const numbers = [1, 10, 50];
 
-export async function selections(run: Run): Promise<Found> {
+export async function selections(run: Run): Promise<TableWithTargets> {
   const measured: Measured[] = [];
   for (const size of sizes) {
-    const options = numbers.map((count): AudienceOptions => ({ name: 'postroom', size, queries: distinct(count) }));
-    const costs = await withAudiences(options, run, (audiences) => measureCosts(audiences, run));
+    const options = numbers.map(
+      (count): ScenarioOptions => ({ name: 'postroom', size, queries: createDocuments(count) }),
+    );
+    const costs = await measureCosts(options, run);
     const [one = []] = costs.map(perDelivery);
     for (const [index, count] of numbers.entries()) {
       const all = perDelivery(costs[index] ?? []);
@@ -19,18 +21,18 @@ export async function selections(run: Run): Promise<Found> {
     }
   }
   return {
-    title: 'Distinct selections',
-    about: 'Postroom, one room, its subscribers spread over so many documents.',
+    title: 'Different selections',
+    about: 'Postroom, one room. Its subscribers are divided equally among the documents.',
     rows: measured.map(({ size, count, all, quotients, added }) => ({
       subscribers: size.toLocaleString('en'),
       selections: String(count),
-      'µs a delivery': spread(all, 1),
+      'µs per delivery': spread(all, 1),
       '÷ one selection': spread(quotients),
-      'µs an event and added selection': count === 1 ? '' : spread(added, 0),
+      'µs per event and additional selection': count === 1 ? '' : spread(added, 0),
     })),
     targets: [
-      // It would be 50, if each subscriber's selection was executed.
-      { what: '50 selections ÷ one, 5,000 subscribers', ratios: measured.at(-1)?.quotients ?? [], atMost: 1.3 },
+      // The ratio would be 50 if the selection of each subscriber was executed.
+      { name: '50 selections ÷ one, 5,000 subscribers', ratios: measured.at(-1)?.quotients ?? [], atMost: 1.3 },
     ],
   };
 }
@@ -38,14 +40,14 @@ export async function selections(run: Run): Promise<Found> {
 interface Measured {
   size: number;
   count: number;
-  /** Microseconds a delivery. */
+  /** Microseconds per delivery. */
   all: number[];
   quotients: number[];
-  /** Microseconds an event and selection. */
+  /** Microseconds per event and additional selection. */
   added: number[];
 }
 
-/** Documents that ask for the same under other names: what they deliver is equally long. */
-function distinct(count: number): string[] {
+/** Documents that differ only in the name of the operation, so that all events have the same length. */
+function createDocuments(count: number): string[] {
   return Array.from({ length: count }, (_, index) => eventQuery.replace('Room', `Room${index}`));
 }

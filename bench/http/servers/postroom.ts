@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
+import { createSchema } from 'graphql-yoga';
 import { tuneCollector } from '../../../src/commands/collector.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/open-database.ts';
@@ -12,26 +11,20 @@ import type { Services } from '../../../src/resolvers/context.ts';
 import { UnsentAnswers } from '../../../src/transport/admission/unsent-answers.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
 import { Metrics } from '../../../src/transport/metrics.ts';
+import { listen } from '../../support/listen.ts';
+import { createEngineWithoutLimits } from '../engine-without-limits.ts';
 import { resolvers, typeDefs } from '../memory.ts';
-import { announce } from '../subject.ts';
-import { createUnguardedEngine } from '../unguarded-engine.ts';
 
-/* Postroom's engine and HTTP with another schema: no rooms, no accounts, data in memory. UNGUARDED=1 takes the limits out. */
+/* Postroom's engine and HTTP server with another schema and data in memory. WITHOUT_LIMITS=1 removes the limits. */
 
-// As main.ts does.
 tuneCollector();
-
-// The one that the engine is built on, not the peers' own.
-const { createSchema }: typeof import('graphql-yoga') = createRequire(
-  new URL('../../../package.json', import.meta.url),
-)('graphql-yoga');
 
 const config = readConfig();
 const log = createLog(config.logLevel);
 const services = { database: await openDatabase('sqlite::memory:') } as unknown as Services;
 const schema = createSchema({ typeDefs, resolvers }) as never;
-const engine = process.env['UNGUARDED']
-  ? createUnguardedEngine(schema, log)
+const engine = process.env['WITHOUT_LIMITS']
+  ? createEngineWithoutLimits(schema, log)
   : createEngine({
       schema,
       documents: createAutomaticDocuments(),
@@ -52,6 +45,6 @@ const server = createHttpServer(
     isReady: async () => true,
     metrics: new Metrics(),
   },
-  (_, socket) => socket.destroy(),
+  () => false,
 );
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => announce((server.address() as AddressInfo).port));
+listen(server);

@@ -1,64 +1,41 @@
 import { connect, type Socket } from 'node:net';
-import { copyArchive } from '../archive.ts';
-import type { Arena } from '../arena.ts';
+import { createPostMutation } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
-import type { Caller } from '../caller.ts';
-import { openCrowd, resuming } from '../crowd.ts';
-import { sumCounts } from '../live-socket.ts';
-import { createPost, type Person, signUp } from '../people.ts';
-import type { Server } from '../server.ts';
+import { formatCounts } from '../counts.ts';
+import { openSockets, resumeParams } from '../open-sockets.ts';
+import { startWithArchive } from '../setup.ts';
 import { sleep } from '../waiting.ts';
+import { sumCounts } from '../web-socket-client.ts';
 
 /* Each post has 80 kB, so a list of 100 posts is an answer of 8 MB. */
 
 const maxAnswerBytes = 11_000_000;
 const largePage = '{ posts(limit: 100) { data { body } } }';
 
-interface Stage {
-  server: Server;
-  caller: Caller;
-  ada: Person;
-  room: string;
-  cursor: string;
+/** Sends a query whose complete answer would be larger than the limit. */
+function oversizedAnswer(name: string, promise: string, query: string): Attack {
+  return {
+    name,
+    archive: 'bodies',
+    promise,
+    async run(sandbox, findings) {
+      const { server, client } = await startWithArchive(sandbox, 'bodies');
+      const reply = await sandbox.measure(server, () => client.send(query, {}, { timeoutMs: 40_000 }));
+      findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
+      findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
+      findings.expect(reply.status !== 500, 'the status is 500');
+    },
+  };
 }
 
-async function prepare(arena: Arena): Promise<Stage> {
-  const folder = arena.newFolder();
-  copyArchive('bodies', folder);
-  const server = await arena.start({ folder });
-  const caller = arena.caller(server, '127.0.0.9', 20);
-  const { room } = await caller.ask('{ room: roomByName(name: "archive") { id cursor } }');
-  return { server, caller, ada: await signUp(caller), room: room.id, cursor: room.cursor };
+/** Selects the same field many times with different aliases. */
+function repeatField(count: number, field: (alias: number) => string): string {
+  return Array.from({ length: count }, (_, alias) => field(alias)).join(' ');
 }
 
-const hugeAnswer: Attack = {
-  name: 'huge-answer',
-  archive: 'bodies',
-  promise: 'An answer has at most 10 MB; a larger answer is refused with COST_LIMIT_EXCEEDED.',
-  async run(arena, findings) {
-    const { server, caller } = await prepare(arena);
-    const fields = Array.from({ length: 30 }, (_, alias) => `a${alias}: posts(limit: 100) { data { body } }`);
-    const reply = await arena.measure(server, () => caller.send(`{ ${fields.join(' ')} }`, {}, { timeoutMs: 40_000 }));
-    findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
-    findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
-    findings.expect(reply.status !== 500, 'the status is 500');
-  },
-};
-
-const cheapFields: Attack = {
-  name: 'huge-answer-of-titles',
-  archive: 'bodies',
-  promise: 'An answer of many small fields has at most 10 MB.',
-  async run(arena, findings) {
-    const { server, caller } = await prepare(arena);
-    const long = `${'x'.repeat(200)}${'y'.repeat(900)}`;
-    const fields = Array.from({ length: 29 }, (_, alias) => `${long}${alias}: id`);
-    const query = `{ posts(limit: 100) { data { author { posts(last: 45) { ${fields.join(' ')} title createdAt updatedAt } } } } }`;
-    const reply = await arena.measure(server, () => caller.send(query, {}, { timeoutMs: 40_000 }));
-    findings.note(`${reply.status} ${reply.code ?? ''}, ${(reply.bytes / 1e6).toFixed(1)} MB`);
-    findings.expect(reply.bytes <= maxAnswerBytes, `an answer of ${(reply.bytes / 1e6).toFixed(0)} MB`);
-  },
-};
+const largePages = `{ ${repeatField(30, (alias) => `a${alias}: posts(limit: 100) { data { body } }`)} }`;
+const longAlias = `${'x'.repeat(200)}${'y'.repeat(900)}`;
+const smallFields = `{ posts(limit: 100) { data { author { posts(last: 45) { ${repeatField(29, (alias) => `${longAlias}${alias}: id`)} title createdAt updatedAt } } } } }`;
 
 /** Sends several requests on each connection and does not read the answers. */
 function unreadAnswers(name: string, how: string, accept: string): Attack {
@@ -66,15 +43,15 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
     name,
     archive: 'bodies',
     promise: `Unread answers ${how} to one address retain at most 64 MB.`,
-    async run(arena, findings) {
-      const { server, caller } = await prepare(arena);
+    async run(sandbox, findings) {
+      const { server, client } = await startWithArchive(sandbox, 'bodies');
       const body = JSON.stringify({ query: largePage });
       const head = `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n`;
-      const connections = await arena.measure(server, async () => {
+      const connections = await sandbox.measure(server, async () => {
         const opened: Socket[] = [];
         for (let index = 0; index < 10; index += 1) {
-          const connection = connect({ host: '127.0.0.1', port: server.port, localAddress: caller.address });
-          arena.onEnd(() => connection.destroy());
+          const connection = connect({ host: '127.0.0.1', port: server.port, localAddress: client.address });
+          sandbox.onEnd(() => connection.destroy());
           connection.on('error', () => {}).pause();
           connection.write(`${head}${body}`.repeat(6));
           opened.push(connection);
@@ -90,29 +67,25 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
 
 /** Counts the statuses of the answers that arrive on these connections within two seconds. */
 async function readStatuses(connections: readonly Socket[]): Promise<string> {
-  const counts: Record<string, number> = {};
+  const statuses: string[] = [];
   for (const connection of connections) {
     connection.on('data', (bytes) => {
-      for (const [, status = ''] of bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)) {
-        counts[status] = (counts[status] ?? 0) + 1;
-      }
+      for (const [, status = ''] of bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)) statuses.push(status);
     });
     connection.resume();
   }
   await sleep(2_000);
-  return Object.entries(counts)
-    .map(([status, count]) => `${count} × ${status}`)
-    .join(', ');
+  return formatCounts(statuses);
 }
 
 const unreadOnSockets: Attack = {
   name: 'unread-answers-websocket',
   archive: 'bodies',
   promise: 'Unread answers over WebSocket to one address retain at most 64 MB.',
-  async run(arena, findings) {
-    const { server } = await prepare(arena);
-    await arena.measure(server, async () => {
-      const sockets = await openCrowd(arena, server, 4);
+  async run(sandbox, findings) {
+    const { server } = await startWithArchive(sandbox, 'bodies');
+    await sandbox.measure(server, async () => {
+      const sockets = await openSockets(sandbox, server, 4);
       for (const socket of sockets) {
         socket.rawSocket.pause();
         for (let index = 0; index < 12; index += 1) socket.subscribe(`q${index}`, largePage);
@@ -127,20 +100,20 @@ const largeEvents: Attack = {
   name: 'unread-large-events',
   archive: 'bodies',
   promise: 'Unread events of several megabytes to one address retain at most 64 MB.',
-  async run(arena, findings) {
-    const { server, caller, ada, room, cursor } = await prepare(arena);
+  async run(sandbox, findings) {
+    const { server, client, ada, room, cursor } = await startWithArchive(sandbox, 'bodies');
     const query = `subscription ($n: Int) { roomEvents(room: "${room}") { room { posts(last: $n) { nodes { body } } } } }`;
-    await arena.measure(server, async () => {
-      const sockets = await openCrowd(arena, server, 20, () => ({ params: resuming(2, cursor) }));
+    await sandbox.measure(server, async () => {
+      const sockets = await openSockets(sandbox, server, 20, () => ({ params: resumeParams(2, cursor) }));
       for (const [index, socket] of sockets.entries()) {
         socket.subscribe('s0', query, { n: 100 - index * 2 });
         socket.subscribe('s1', query, { n: 99 - index * 2 });
-        await socket.settle();
+        await socket.waitForPong();
         socket.rawSocket.pause();
       }
       for (const title of ['one', 'two']) {
         const options = { token: ada.token, timeoutMs: 10_000 };
-        const reply = await caller.send(createPost, { input: { room, title } }, options).catch(() => undefined);
+        const reply = await client.send(createPostMutation, { input: { room, title } }, options).catch(() => undefined);
         findings.expect(reply !== undefined, 'a post is not answered within 10 s');
         await sleep(2_000);
       }
@@ -150,8 +123,12 @@ const largeEvents: Attack = {
 };
 
 export const answerSizeAttacks: readonly Attack[] = [
-  hugeAnswer,
-  cheapFields,
+  oversizedAnswer(
+    'huge-answer',
+    'An answer has at most 10 MB; a larger answer is refused with COST_LIMIT_EXCEEDED.',
+    largePages,
+  ),
+  oversizedAnswer('huge-answer-of-titles', 'An answer of many small fields has at most 10 MB.', smallFields),
   unreadAnswers('unread-answers', 'over HTTP', 'application/json'),
   unreadAnswers('unread-answer-streams', 'as streams of one event', 'text/event-stream'),
   unreadOnSockets,

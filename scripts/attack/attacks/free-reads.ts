@@ -1,6 +1,7 @@
 import { copyArchive } from '../archive.ts';
 import type { Attack } from '../attack.ts';
-import type { Reply } from '../caller.ts';
+import { formatCounts, outcomeOf } from '../counts.ts';
+import type { Reply } from '../http-client.ts';
 
 /* One anonymous address queries a database of 100,000 posts within its rate. */
 
@@ -12,6 +13,7 @@ const attackMs = 4_000;
 
 interface Reading {
   name: string;
+  /** Completes the promise "A request for … does not block other requests". */
   what: string;
   /** Returns the document of the request with this number. */
   document: (request: number) => string;
@@ -103,33 +105,24 @@ function readWithinRate({ name, what, document }: Reading): Attack {
     name: `free-${name}`,
     archive: 'posts',
     promise: `A request for ${what} does not block other requests, or is refused for its cost.`,
-    async run(arena, findings) {
-      const folder = arena.newFolder();
+    async run(sandbox, findings) {
+      const folder = sandbox.newFolder();
       copyArchive('posts', folder);
-      const server = await arena.start({ folder });
-      const caller = arena.caller(server, '127.0.0.9');
+      const server = await sandbox.start({ folder });
+      const client = sandbox.openClient(server, '127.0.0.9');
       const replies: Reply[] = [];
-      await arena.measure(server, async () => {
+      await sandbox.measure(server, async () => {
         const end = performance.now() + attackMs;
         const work = async (first: number) => {
           for (let request = first; request < requests && performance.now() < end; request += atOnce) {
-            replies.push(await caller.send(document(request)));
+            replies.push(await client.send(document(request)));
           }
         };
         await Promise.all(Array.from({ length: atOnce }, (_, first) => work(first)));
       });
-      findings.note(describe(replies));
+      findings.note(formatCounts(replies.map(outcomeOf)));
     },
   };
-}
-
-function describe(replies: readonly Reply[]): string {
-  const counts = new Map<string, number>();
-  for (const { status, code } of replies) {
-    const outcome = code ?? String(status);
-    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  }
-  return [...counts].map(([outcome, count]) => `${count} × ${outcome}`).join(', ');
 }
 
 export const freeReadAttacks: readonly Attack[] = readings.map(readWithinRate);

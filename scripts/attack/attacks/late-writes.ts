@@ -1,30 +1,16 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Arena } from '../arena.ts';
+import { createPostMutation } from '../accounts.ts';
 import type { Attack, Findings } from '../attack.ts';
-import type { Caller, Reply } from '../caller.ts';
-import { createPost, createRoom, type Person, signUp } from '../people.ts';
-import type { Server, ServerOptions } from '../server.ts';
+import type { Reply } from '../http-client.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { Server } from '../server.ts';
+import { type Setup, startWithRoom } from '../setup.ts';
 import { sleep, until } from '../waiting.ts';
 
 /* A write that is answered with 503 must never be stored. Each write has a unique title to find it in the database. */
 
-interface Stage {
-  arena: Arena;
-  server: Server;
-  caller: Caller;
-  ada: Person;
-  room: string;
-}
-
-async function prepare(arena: Arena, options: Partial<ServerOptions> = {}): Promise<Stage> {
-  const server = await arena.start(options);
-  const caller = arena.caller(server, '127.0.0.9', 40);
-  const ada = await signUp(caller);
-  return { arena, server, caller, ada, room: await createRoom(caller, ada) };
-}
-
 /** Takes the write lock of the database. The returned function releases it. */
-function lock(arena: Arena, server: Server): () => void {
+function lock(sandbox: Sandbox, server: Server): () => void {
   const database = new DatabaseSync(server.databaseFile, { timeout: 5_000 });
   database.exec('begin immediate');
   let isLocked = true;
@@ -32,7 +18,7 @@ function lock(arena: Arena, server: Server): () => void {
     if (isLocked) database.close();
     isLocked = false;
   };
-  arena.onEnd(unlock);
+  sandbox.onEnd(unlock);
   return unlock;
 }
 
@@ -50,16 +36,16 @@ function storedTitles({ databaseFile }: Server): string[] {
 
 type Answers = { title: string; reply: Reply | undefined }[];
 
-function write({ caller, ada, room }: Stage, count: number): Promise<Answers> {
+function write({ client, ada, room }: Setup, count: number): Promise<Answers> {
   const writes = Array.from({ length: count }, async (_, index) => {
     const title = `write ${index}`;
-    const sent = caller.send(createPost, { input: { room, title } }, { token: ada.token, timeoutMs: 30_000 });
+    const sent = client.send(createPostMutation, { input: { room, title } }, { token: ada.token, timeoutMs: 30_000 });
     return { title, reply: await sent.catch(() => undefined) };
   });
   return Promise.all(writes);
 }
 
-function judge(findings: Findings, answers: Answers, stored: readonly string[]): void {
+function checkWrites(findings: Findings, answers: Answers, stored: readonly string[]): void {
   const refused = answers.filter(({ reply }) => reply && reply.status >= 400);
   const done = answers.filter(({ reply }) => reply?.status === 200);
   const late = refused.filter(({ title }) => stored.includes(title));
@@ -74,87 +60,98 @@ function judge(findings: Findings, answers: Answers, stored: readonly string[]):
   );
 }
 
-const lockedDatabase: Attack = {
+interface LockOptions {
+  name: string;
+  promise: string;
+  lockMs: number;
+  settings?: Record<string, string>;
+}
+
+/** Writes while another process locks the database. */
+function lockedWrites({ name, promise, lockMs, settings = {} }: LockOptions): Attack {
+  return {
+    name,
+    promise,
+    async run(sandbox, findings) {
+      const setup = await startWithRoom(sandbox, { settings });
+      const unlock = lock(sandbox, setup.server);
+      const writing = write(setup, 20);
+      await sleep(lockMs);
+      unlock();
+      const answers = await writing;
+      await sleep(1_500);
+      checkWrites(findings, answers, storedTitles(setup.server));
+    },
+  };
+}
+
+const lockedDatabase = lockedWrites({
   name: 'locked-database',
   promise: 'A write that is refused while another process locks the database for 11 s is not stored later.',
-  async run(arena, findings) {
-    const stage = await prepare(arena);
-    const unlock = lock(arena, stage.server);
-    const writing = write(stage, 20);
-    await sleep(11_000);
-    unlock();
-    const answers = await writing;
-    await sleep(1_500);
-    judge(findings, answers, storedTitles(stage.server));
-  },
-};
+  lockMs: 11_000,
+});
 
-const shortTimeout: Attack = {
+const shortTimeout = lockedWrites({
   name: 'operation-timeout',
   promise: 'A write that takes longer than OPERATION_TIMEOUT_MS is not stored after its 503.',
-  async run(arena, findings) {
-    const stage = await prepare(arena, { settings: { OPERATION_TIMEOUT_MS: '500' } });
-    const unlock = lock(arena, stage.server);
-    const writing = write(stage, 20);
-    await sleep(2_000);
-    unlock();
-    const answers = await writing;
-    await sleep(1_000);
-    judge(findings, answers, storedTitles(stage.server));
-  },
-};
+  lockMs: 2_000,
+  settings: { OPERATION_TIMEOUT_MS: '500' },
+});
 
 const halfDone: Attack = {
   name: 'half-done-mutation',
   promise: 'A mutation that times out is not answered with 503 when some of its fields are stored.',
-  async run(arena, findings) {
-    const { server, ada, room } = await prepare(arena);
+  async run(sandbox, findings) {
+    const { server, ada, room } = await startWithRoom(sandbox);
     await server.stop();
     for (const timeoutMs of [15, 30, 60]) {
-      const hurried = await arena.start({
+      const restarted = await sandbox.start({
         folder: server.folder,
         settings: { OPERATION_TIMEOUT_MS: String(timeoutMs) },
       });
-      await expectTruth(findings, { arena, server: hurried, caller: arena.caller(hurried), ada, room });
-      await hurried.stop();
+      await expectConsistentAnswer(findings, { server: restarted, client: sandbox.openClient(restarted), ada, room });
+      await restarted.stop();
     }
   },
 };
 
 /** Sends one mutation: a post, a sign-up with a slow password hash, and another post. */
-async function expectTruth(findings: Findings, { caller, ada, room, server }: Stage): Promise<void> {
+async function expectConsistentAnswer(
+  findings: Findings,
+  { client, ada, room, server }: Omit<Setup, 'cursor'>,
+): Promise<void> {
   const create = (name: string) => `${name}: createPost(input: { room: "${room}", title: "part" }) { post { id } }`;
   const email = `${Math.random()}@example.org`;
   const slow = `slow: signUp(input: { name: "Bob", email: "${email}", password: "correct horse" }) { expiresAt }`;
   const before = storedTitles(server).length;
   const mutation = `mutation { ${create('first')} ${slow} ${create('last')} }`;
-  const reply = await caller.send(mutation, {}, { token: ada.token });
+  const reply = await client.send(mutation, {}, { token: ada.token });
   await sleep(1_000);
   const stored = storedTitles(server).length - before;
-  const told = [reply.data?.first, reply.data?.last].filter(Boolean).length;
-  findings.note(`${reply.status}: ${told} posts in the answer, ${stored} stored`);
+  const reported = [reply.data?.first, reply.data?.last].filter(Boolean).length;
+  findings.note(`${reply.status}: ${reported} posts in the answer, ${stored} stored`);
   findings.expect(reply.status !== 503 || stored === 0, `the answer is 503, but ${stored} of 2 posts are stored`);
 }
 
 const clientGone: Attack = {
   name: 'client-gone',
   promise: 'A queued write is not stored when its client has disconnected.',
-  async run(arena, findings) {
-    const { server, caller, ada, room } = await prepare(arena);
-    const socket = await arena.socket(server, { params: { authorization: `Bearer ${ada.token}` } });
-    const unlock = lock(arena, server);
+  async run(sandbox, findings) {
+    const { server, client, ada, room } = await startWithRoom(sandbox);
+    const socket = await sandbox.socket(server, { params: { authorization: `Bearer ${ada.token}` } });
+    const unlock = lock(sandbox, server);
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${ada.token}` };
     const variables = (title: string) => ({ input: { room, title } });
     const calls = ['over HTTP 1', 'over HTTP 2'].map((title) => {
-      const call = caller.request({ method: 'POST', path: '/graphql', headers });
-      call.end(JSON.stringify({ query: createPost, variables: variables(title) }));
+      const call = client.request({ method: 'POST', path: '/graphql', headers });
+      call.end(JSON.stringify({ query: createPostMutation, variables: variables(title) }));
       return call;
     });
-    socket.subscribe('m1', createPost, variables('over WebSocket 1'));
-    socket.subscribe('m2', createPost, variables('over WebSocket 2'));
+    socket.subscribe('m1', createPostMutation, variables('over WebSocket 1'));
+    socket.subscribe('m2', createPostMutation, variables('over WebSocket 2'));
     await sleep(700);
     for (const call of calls) call.destroy();
-    socket.leave();
+    socket.disconnect();
     await sleep(700);
     unlock();
     await sleep(1_500);
@@ -166,26 +163,26 @@ const clientGone: Attack = {
 const stopping: Attack = {
   name: 'stopping',
   promise: 'When the server stops, acknowledged writes are stored and refused writes are not.',
-  async run(arena, findings) {
-    const stage = await prepare(arena);
+  async run(sandbox, findings) {
+    const setup = await startWithRoom(sandbox);
     const answers: Answers = [];
-    let isOver = false;
-    const writeOn = async (writer: number) => {
-      for (let index = 0; index < 9 && !isOver; index += 1) {
+    let hasStopped = false;
+    const writePosts = async (writer: number) => {
+      for (let index = 0; index < 9 && !hasStopped; index += 1) {
         const title = `writer ${writer} ${index}`;
-        const reply = await stage.caller
-          .send(createPost, { input: { room: stage.room, title } }, { token: stage.ada.token })
+        const reply = await setup.client
+          .send(createPostMutation, { input: { room: setup.room, title } }, { token: setup.ada.token })
           .catch(() => undefined);
         answers.push({ title, reply });
       }
     };
-    const writing = Promise.all(Array.from({ length: 10 }, (_, writer) => writeOn(writer)));
+    const writing = Promise.all(Array.from({ length: 10 }, (_, writer) => writePosts(writer)));
     await until(5_000, () => answers.length >= 20);
-    const status = await stage.server.stop();
-    isOver = true;
+    const status = await setup.server.stop();
+    hasStopped = true;
     await writing;
     findings.expect(status === 0, `the exit status was ${status}`);
-    judge(findings, answers, storedTitles(stage.server));
+    checkWrites(findings, answers, storedTitles(setup.server));
   },
 };
 

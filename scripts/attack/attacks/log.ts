@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, constants, createReadStream, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Arena } from '../arena.ts';
 import type { Attack, Findings } from '../attack.ts';
+import type { Sandbox } from '../sandbox.ts';
 import type { Server } from '../server.ts';
 import { until } from '../waiting.ts';
 
@@ -14,12 +14,12 @@ const refusals = 1_200;
 const eachAddress = 90;
 
 /** Each refused token is logged. The rate limits each address, so many addresses send. Returns the number of refusals. */
-async function fillLog(arena: Arena, server: Server): Promise<number> {
+async function fillLog(sandbox: Sandbox, server: Server): Promise<number> {
   let refused = 0;
   for (let first = 0; first < refusals && server.isRunning; first += eachAddress) {
-    const caller = arena.caller(server, `127.0.7.${1 + first / eachAddress}`);
+    const client = sandbox.openClient(server, `127.0.7.${1 + first / eachAddress}`);
     const sending = Array.from({ length: eachAddress }, (_, index) =>
-      caller.send('{ viewer { id } }', {}, { token: `wrong ${first + index}`, timeoutMs: 3_000 }),
+      client.send('{ viewer { id } }', {}, { token: `wrong ${first + index}`, timeoutMs: 3_000 }),
     );
     const settled = await Promise.allSettled(sending);
     // The server is frozen; more requests would only time out.
@@ -30,11 +30,11 @@ async function fillLog(arena: Arena, server: Server): Promise<number> {
 }
 
 /** Expects that the server answers requests and exits with status 0 on SIGTERM. */
-async function expectAlive(arena: Arena, findings: Findings, server: Server): Promise<void> {
-  const caller = arena.caller(server, '127.0.0.9');
-  const health = await caller.statusOf('/health');
+async function expectAlive(sandbox: Sandbox, findings: Findings, server: Server): Promise<void> {
+  const client = sandbox.openClient(server, '127.0.0.9');
+  const health = await client.statusOf('/health');
   findings.expect(health === 200, `/health: ${health ?? 'no answer within 2 s'}`);
-  const reply = await caller
+  const reply = await client
     .send('{ users(limit: 1) { data { id } } }', {}, { timeoutMs: 2_000 })
     .catch(() => undefined);
   findings.expect(reply?.status === 200, `a query: ${reply?.status ?? 'no answer within 2 s'}`);
@@ -51,24 +51,24 @@ async function findFreePort(): Promise<number> {
 }
 
 /** A pipe without a reader that blocks the writer when it is full. */
-function openUnreadPipe(arena: Arena): number {
-  const path = join(arena.newFolder(), 'pipe');
+function openUnreadPipe(sandbox: Sandbox): number {
+  const path = join(sandbox.newFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
-  return openForArena(arena, path, constants.O_RDWR);
+  return openUntilEnd(sandbox, path, constants.O_RDWR);
 }
 
-/** A pipe that fails with EPIPE after `breakIt` closes its reader. */
-function openBrokenPipe(arena: Arena): { descriptor: number; breakIt: () => void } {
-  const path = join(arena.newFolder(), 'pipe');
+/** A pipe that fails with EPIPE after `closeReader` closes its reader. */
+function openBrokenPipe(sandbox: Sandbox): { descriptor: number; closeReader: () => void } {
+  const path = join(sandbox.newFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const descriptor = openForArena(arena, path, constants.O_WRONLY);
-  return { descriptor, breakIt: () => closeSync(reader) };
+  const descriptor = openUntilEnd(sandbox, path, constants.O_WRONLY);
+  return { descriptor, closeReader: () => closeSync(reader) };
 }
 
-function openForArena(arena: Arena, path: string, flags: number): number {
+function openUntilEnd(sandbox: Sandbox, path: string, flags: number): number {
   const descriptor = openSync(path, flags);
-  arena.onEnd(() => closeSync(descriptor));
+  sandbox.onEnd(() => closeSync(descriptor));
   return descriptor;
 }
 
@@ -79,16 +79,16 @@ interface Outputs {
   onReady?: () => void;
 }
 
-function failingOutput(name: string, promise: string, open: (arena: Arena) => Outputs): Attack {
+function failingOutput(name: string, promise: string, open: (sandbox: Sandbox) => Outputs): Attack {
   return {
     name,
     promise,
-    async run(arena, findings) {
-      const { onReady, ...outputs } = open(arena);
-      const server = await arena.start({ ...outputs, settings: { PORT: String(await findFreePort()) } });
+    async run(sandbox, findings) {
+      const { onReady, ...outputs } = open(sandbox);
+      const server = await sandbox.start({ ...outputs, settings: { PORT: String(await findFreePort()) } });
       onReady?.();
-      await fillLog(arena, server);
-      await expectAlive(arena, findings, server);
+      await fillLog(sandbox, server);
+      await expectAlive(sandbox, findings, server);
     },
   };
 }
@@ -96,53 +96,67 @@ function failingOutput(name: string, promise: string, open: (arena: Arena) => Ou
 const slowReader: Attack = {
   name: 'log-read-again',
   promise: 'When the log is read again after a pause, logging resumes and reports dropped lines.',
-  async run(arena, findings) {
-    const path = join(arena.newFolder(), 'pipe');
+  async run(sandbox, findings) {
+    const path = join(sandbox.newFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    const stderr = openForArena(arena, path, constants.O_RDWR);
-    const server = await arena.start({ stderr });
+    const stderr = openUntilEnd(sandbox, path, constants.O_RDWR);
+    const server = await sandbox.start({ stderr });
     // The lines exceed the capacity of the pipe and of a reasonable buffer.
-    const refused = await fillLog(arena, server);
+    const refused = await fillLog(sandbox, server);
     const stream = createReadStream(path);
     stream.on('error', () => {});
-    arena.onEnd(() => stream.destroy());
+    sandbox.onEnd(() => stream.destroy());
     let text = '';
     stream.on('data', (bytes) => {
       text += String(bytes);
     });
-    const caller = arena.caller(server, '127.0.6.1');
-    const goesOn = await until(5_000, async () => {
-      await caller.send('{ viewer { id } }', {}, { token: 'the last', timeoutMs: 1_000 }).catch(() => undefined);
+    const client = sandbox.openClient(server, '127.0.6.1');
+    const resumes = await until(5_000, async () => {
+      await client.send('{ viewer { id } }', {}, { token: 'the last', timeoutMs: 1_000 }).catch(() => undefined);
       return text.includes('127.0.6.1');
     });
-    findings.expect(goesOn, 'no line was written after the log was read again');
+    findings.expect(resumes, 'no line was written after the log was read again');
     const written = text.split('credentialsRefused').length - 1;
-    const says = /drop/i.test(text);
-    findings.note(`${written} of ${refused} lines were written${says ? ', and the log reports dropped lines' : ''}`);
+    const reportsDrops = /drop/i.test(text);
+    findings.note(
+      `${written} of ${refused} lines were written${reportsDrops ? ', and the log reports dropped lines' : ''}`,
+    );
     findings.expect(
-      written >= refused || says,
+      written >= refused || reportsDrops,
       `${refused - written} lines were dropped, but the log does not report it`,
     );
   },
 };
 
 export const logAttacks: readonly Attack[] = [
-  failingOutput('stderr-full', 'A full disk for standard error stops neither the server nor its answers.', (arena) => ({
-    stderr: openForArena(arena, '/dev/full', constants.O_WRONLY),
+  failingOutput(
+    'stderr-full',
+    'A full disk for standard error stops neither the server nor its answers.',
+    (sandbox) => ({
+      stderr: openUntilEnd(sandbox, '/dev/full', constants.O_WRONLY),
+    }),
+  ),
+  failingOutput('stderr-unread', 'An unread log stops neither the server nor its answers.', (sandbox) => ({
+    stderr: openUnreadPipe(sandbox),
   })),
-  failingOutput('stderr-unread', 'An unread log stops neither the server nor its answers.', (arena) => ({
-    stderr: openUnreadPipe(arena),
-  })),
-  failingOutput('stderr-reader-gone', 'A closed standard error stops neither the server nor its answers.', (arena) => {
-    const { descriptor, breakIt } = openBrokenPipe(arena);
-    return { stderr: descriptor, onReady: breakIt };
-  }),
-  failingOutput('stdout-full', 'A full disk for standard output stops neither the start nor the server.', (arena) => ({
-    stdout: openForArena(arena, '/dev/full', constants.O_WRONLY),
-  })),
-  failingOutput('stdout-reader-gone', 'A closed standard output stops neither the start nor the server.', (arena) => {
-    const { descriptor, breakIt } = openBrokenPipe(arena);
-    breakIt();
+  failingOutput(
+    'stderr-reader-gone',
+    'A closed standard error stops neither the server nor its answers.',
+    (sandbox) => {
+      const { descriptor, closeReader } = openBrokenPipe(sandbox);
+      return { stderr: descriptor, onReady: closeReader };
+    },
+  ),
+  failingOutput(
+    'stdout-full',
+    'A full disk for standard output stops neither the start nor the server.',
+    (sandbox) => ({
+      stdout: openUntilEnd(sandbox, '/dev/full', constants.O_WRONLY),
+    }),
+  ),
+  failingOutput('stdout-reader-gone', 'A closed standard output stops neither the start nor the server.', (sandbox) => {
+    const { descriptor, closeReader } = openBrokenPipe(sandbox);
+    closeReader();
     return { stdout: descriptor };
   }),
   slowReader,

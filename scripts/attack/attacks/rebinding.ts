@@ -31,8 +31,8 @@ const upgrade = [
 const foreignHosts: Attack = {
   name: 'foreign-hosts',
   promise: 'A server on a loopback address answers foreign hosts with 421, on every path and for WebSockets.',
-  async run(arena, findings) {
-    const server = await arena.start();
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
     const foreign = [
       'evil.example',
       `evil.example:${server.port}`,
@@ -59,8 +59,8 @@ const foreignHosts: Attack = {
 const ownHosts: Attack = {
   name: 'own-hosts',
   promise: 'A server on a loopback address accepts the local host names.',
-  async run(arena, findings) {
-    const server = await arena.start();
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
     const { port } = server;
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`, 'localhost']) {
       const status = await statusOf(server, [`${query} HTTP/1.1`, `Host: ${host}`]);
@@ -74,8 +74,8 @@ const ownHosts: Attack = {
 const publicUrl: Attack = {
   name: 'public-host',
   promise: 'With PUBLIC_URL the server accepts its public host name.',
-  async run(arena, findings) {
-    const server = await arena.start({ settings: { PUBLIC_URL: 'https://posts.example.org' } });
+  async run(sandbox, findings) {
+    const server = await sandbox.start({ settings: { PUBLIC_URL: 'https://posts.example.org' } });
     const status = await statusOf(server, [`${query} HTTP/1.1`, 'Host: posts.example.org']);
     findings.expect(status === 200, `posts.example.org: ${status ?? 'no answer'}`);
   },

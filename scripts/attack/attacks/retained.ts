@@ -1,12 +1,11 @@
 import { connect } from 'node:net';
-import type { Arena } from '../arena.ts';
+import { signUp, titlesOf } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
-import type { Caller } from '../caller.ts';
-import { openCrowd, resuming } from '../crowd.ts';
-import { type LiveSocket, sumCounts } from '../live-socket.ts';
-import { createRoom, cursorOf, signUp, titlesOf } from '../people.ts';
-import type { Server } from '../server.ts';
+import { openSockets, resumeParams } from '../open-sockets.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { type Setup, startWithRoom } from '../setup.ts';
 import { sleep } from '../waiting.ts';
+import { sumCounts, type WebSocketClient } from '../web-socket-client.ts';
 
 /* The memory that the server retains for one address while the attacker is still connected. */
 
@@ -17,31 +16,24 @@ const subscriptionsEach = 100;
 const withVariable = (room: string) =>
   `subscription ($x: String) { roomEvents(room: "${room}") { __typename room { posts(first: 1, after: $x) { nodes { id } } } } }`;
 
-interface Stage {
-  arena: Arena;
-  server: Server;
-  caller: Caller;
-  room: string;
-  cursor: string;
-}
-
-async function prepare(arena: Arena): Promise<Stage> {
-  const server = await arena.start();
-  const caller = arena.caller(server, '127.0.0.9');
-  const room = await createRoom(caller, await signUp(caller));
-  return { arena, server, caller, room, cursor: await cursorOf(caller, room) };
+interface SandboxSetup extends Setup {
+  sandbox: Sandbox;
 }
 
 /** An attack with sockets that stay open. `open` resolves when all messages are sent. */
-function standing(name: string, what: string, open: (stage: Stage) => Promise<readonly LiveSocket[]>): Attack {
+function openSocketsAttack(
+  name: string,
+  what: string,
+  open: (setup: SandboxSetup) => Promise<readonly WebSocketClient[]>,
+): Attack {
   return {
     name,
     promise: `${what} from one address retain at most 64 MB.`,
-    async run(arena, findings) {
-      const stage = await prepare(arena);
-      const sockets = await arena.measure(stage.server, async () => {
-        const opened = await open(stage);
-        await Promise.all(opened.map((socket) => socket.settle(5_000)));
+    async run(sandbox, findings) {
+      const setup = { sandbox, ...(await startWithRoom(sandbox)) };
+      const sockets = await sandbox.measure(setup.server, async () => {
+        const opened = await open(setup);
+        await Promise.all(opened.map((socket) => socket.waitForPong(5_000)));
         return opened;
       });
       findings.note(`${sockets.length} sockets: ${sumCounts(sockets)}`);
@@ -51,12 +43,14 @@ function standing(name: string, what: string, open: (stage: Stage) => Promise<re
 
 /** Opens sockets that resume `subscriptionsEach` subscriptions each, because a resume is not charged to the rate. */
 function resumingSockets(
-  { arena, server, cursor }: Stage,
+  { sandbox, server, cursor }: SandboxSetup,
   count: number,
   subscription: (index: number) => { query: string; variables?: Record<string, unknown> },
-): Promise<readonly LiveSocket[]> {
+): Promise<readonly WebSocketClient[]> {
   const open = async () => {
-    const sockets = await openCrowd(arena, server, count, () => ({ params: resuming(subscriptionsEach, cursor) }));
+    const sockets = await openSockets(sandbox, server, count, () => ({
+      params: resumeParams(subscriptionsEach, cursor),
+    }));
     let index = 0;
     for (const socket of sockets) {
       const messages = Array.from({ length: subscriptionsEach }, (_, nth) => {
@@ -64,52 +58,54 @@ function resumingSockets(
         return { type: 'subscribe', id: `s${nth}`, payload: subscription(index) };
       });
       socket.send(...messages);
-      if (index % 1_000 === 0) await socket.settle(5_000);
+      if (index % 1_000 === 0) await socket.waitForPong(5_000);
     }
     return sockets;
   };
   return open();
 }
 
-const largeVariables = standing('large-variables', 'Resumed subscriptions with variables of 250 kB', (stage) =>
-  resumingSockets(stage, 3, (index) => ({
-    query: withVariable(stage.room),
+const largeVariables = openSocketsAttack('large-variables', 'Resumed subscriptions with variables of 250 kB', (setup) =>
+  resumingSockets(setup, 3, (index) => ({
+    query: withVariable(setup.room),
     variables: { x: `${index}${almostFrame}` },
   })),
 );
 
-const manySubscriptions = standing(
+const manySubscriptions = openSocketsAttack(
   'many-subscriptions',
   '10,000 resumed subscriptions with 4,000 characters of variables each',
-  (stage) =>
-    resumingSockets(stage, 100, (index) => ({
-      query: withVariable(stage.room),
+  (setup) =>
+    resumingSockets(setup, 100, (index) => ({
+      query: withVariable(setup.room),
       variables: { x: `${index}${'x'.repeat(3_900)}` },
     })),
 );
 
-const unusedVariables = standing(
+const unusedVariables = openSocketsAttack(
   'unused-variables',
   'Resumed subscriptions with 250 kB of variables that their documents do not declare',
-  (stage) =>
-    resumingSockets(stage, 4, (index) => ({
-      query: withVariable(stage.room),
+  (setup) =>
+    resumingSockets(setup, 4, (index) => ({
+      query: withVariable(setup.room),
       variables: { x: String(index), other: `${index}${almostFrame}` },
     })),
 );
 
-const largeDocuments = standing('large-documents', 'Resumed subscriptions with documents of 95 kB', (stage) =>
-  resumingSockets(stage, 10, (index) => ({
-    query: `subscription S${index} { roomEvents(room: "${stage.room}") { __typename } } #${'x'.repeat(95_000)}`,
+const largeDocuments = openSocketsAttack('large-documents', 'Resumed subscriptions with documents of 95 kB', (setup) =>
+  resumingSockets(setup, 10, (index) => ({
+    query: `subscription S${index} { roomEvents(room: "${setup.room}") { __typename } } #${'x'.repeat(95_000)}`,
   })),
 );
 
-const largeIds = standing(
+const largeIds = openSocketsAttack(
   'large-operation-ids',
   'Subscriptions with ids of 250 kB',
-  async ({ arena, server, room }) => {
-    const people = await Promise.all([0, 1, 2].map((index) => signUp(arena.caller(server, `127.0.8.${index + 1}`))));
-    const sockets = await openCrowd(arena, server, people.length, (index) => ({
+  async ({ sandbox, server, room }) => {
+    const people = await Promise.all(
+      [0, 1, 2].map((index) => signUp(sandbox.openClient(server, `127.0.8.${index + 1}`))),
+    );
+    const sockets = await openSockets(sandbox, server, people.length, (index) => ({
       params: { authorization: `Bearer ${people[index]?.token}` },
     }));
     for (const [nth, socket] of sockets.entries()) {
@@ -119,36 +115,48 @@ const largeIds = standing(
   },
 );
 
-const seenEntries = standing('seen-entries', 'Sockets with 26,000 entries in live.seen', ({ arena, server }) => {
-  const seen = Object.fromEntries(Array.from({ length: 21_000 }, (_, index) => [`s${index}`, '']));
-  return openCrowd(arena, server, 60, () => ({ params: { live: { seen } } }));
-});
-
-const seenValues = standing('seen-long-entries', 'Sockets with an entry of 250 kB in live.seen', ({ arena, server }) =>
-  openCrowd(arena, server, 400, (index) => ({ params: { live: { seen: { s: `${index}${almostFrame}` } } } })),
+const seenEntries = openSocketsAttack(
+  'seen-entries',
+  'Sockets with 26,000 entries in live.seen',
+  ({ sandbox, server }) => {
+    const seen = Object.fromEntries(Array.from({ length: 21_000 }, (_, index) => [`s${index}`, '']));
+    return openSockets(sandbox, server, 60, () => ({ params: { live: { seen } } }));
+  },
 );
 
-const connectionParams = standing(
+const seenValues = openSocketsAttack(
+  'seen-long-entries',
+  'Sockets with an entry of 250 kB in live.seen',
+  ({ sandbox, server }) =>
+    openSockets(sandbox, server, 400, (index) => ({ params: { live: { seen: { s: `${index}${almostFrame}` } } } })),
+);
+
+const connectionParams = openSocketsAttack(
   'connection-params',
   'Sockets with 250 kB of other connectionParams',
-  ({ arena, server }) => openCrowd(arena, server, 400, (index) => ({ params: { anything: `${index}${almostFrame}` } })),
+  ({ sandbox, server }) =>
+    openSockets(sandbox, server, 400, (index) => ({ params: { anything: `${index}${almostFrame}` } })),
 );
 
-const idleSockets = standing('idle-sockets', '1,000 idle sockets', ({ arena, server }) =>
-  openCrowd(arena, server, 1_000),
+const idleSockets = openSocketsAttack('idle-sockets', '1,000 idle sockets', ({ sandbox, server }) =>
+  openSockets(sandbox, server, 1_000),
 );
 
-const halfSentMessages = standing('half-sent-messages', 'Incomplete WebSocket messages', async ({ arena, server }) => {
-  const sockets = await openCrowd(arena, server, 500);
-  const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]);
-  const part = Buffer.concat([head, Buffer.alloc(250_000, 'x')]);
-  for (const { webSocket, rawSocket } of sockets) if (webSocket.readyState === webSocket.OPEN) rawSocket.write(part);
-  await sleep(3_000);
-  return sockets;
-});
+const halfSentMessages = openSocketsAttack(
+  'half-sent-messages',
+  'Incomplete WebSocket messages',
+  async ({ sandbox, server }) => {
+    const sockets = await openSockets(sandbox, server, 500);
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]);
+    const part = Buffer.concat([head, Buffer.alloc(250_000, 'x')]);
+    for (const { webSocket, rawSocket } of sockets) if (webSocket.readyState === webSocket.OPEN) rawSocket.write(part);
+    await sleep(3_000);
+    return sockets;
+  },
+);
 
-const unreadPongs = standing('unread-pongs', 'Unread pongs', async ({ arena, server }) => {
-  const sockets = await openCrowd(arena, server, 60);
+const unreadPongs = openSocketsAttack('unread-pongs', 'Unread pongs', async ({ sandbox, server }) => {
+  const sockets = await openSockets(sandbox, server, 60);
   const end = performance.now() + 12_000;
   for (let round = 0; round < 25 && performance.now() < end; round += 1) {
     for (const [index, socket] of sockets.entries()) {
@@ -167,9 +175,9 @@ const unreadPongs = standing('unread-pongs', 'Unread pongs', async ({ arena, ser
 const halfSentBodies: Attack = {
   name: 'half-sent-bodies',
   promise: 'Incomplete request bodies from one address retain at most 64 MB.',
-  async run(arena, findings) {
-    const { server } = await prepare(arena);
-    await arena.measure(server, async () => {
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    await sandbox.measure(server, async () => {
       const connections = Array.from({ length: 900 }, () => {
         const connection = connect(server.port, '127.0.0.1').on('error', () => {});
         connection
@@ -180,7 +188,7 @@ const halfSentBodies: Attack = {
         connection.write(Buffer.alloc(980_000, ' '));
         return connection;
       });
-      arena.onEnd(() => {
+      sandbox.onEnd(() => {
         for (const connection of connections) connection.destroy();
       });
       await sleep(6_000);

@@ -1,19 +1,19 @@
+import { signUp } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
-import type { Caller } from '../caller.ts';
-import { signUp } from '../people.ts';
+import type { HttpClient } from '../http-client.ts';
 
 const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
 
-function attempt(caller: Caller, email: string, password: string) {
-  return caller.send(signIn, { input: { email, password } }, { timeoutMs: 30_000 });
+function attempt(client: HttpClient, email: string, password: string) {
+  return client.send(signIn, { input: { email, password } }, { timeoutMs: 30_000 });
 }
 
 const massSignUp: Attack = {
   name: 'mass-sign-up',
   promise: 'One address can create at most ten accounts in 15 minutes, even with 30 sign-ups in one operation.',
-  async run(arena, findings) {
-    const server = await arena.start();
-    const caller = arena.caller(server, '127.0.0.3');
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    const client = sandbox.openClient(server, '127.0.0.3');
     let created = 0;
     for (const round of [0, 1]) {
       const fields = Array.from(
@@ -21,11 +21,11 @@ const massSignUp: Attack = {
         (_, index) =>
           `s${index}: signUp(input: { name: "n", email: "mass${round}-${index}@example.org", password: "correct horse" }) { expiresAt }`,
       );
-      const reply = await caller.send(`mutation { ${fields.join(' ')} }`, {}, { timeoutMs: 30_000 });
+      const reply = await client.send(`mutation { ${fields.join(' ')} }`, {}, { timeoutMs: 30_000 });
       created += Object.values(reply.data ?? {}).filter(Boolean).length;
       findings.note(`${reply.status} ${reply.code ?? ''}`);
     }
-    const { users } = await arena.caller(server, '127.0.0.4').ask('{ users(limit: 100) { data { id } } }');
+    const { users } = await sandbox.openClient(server, '127.0.0.4').ask('{ users(limit: 100) { data { id } } }');
     created = Math.max(created, users.data.length);
     findings.note(`${created} accounts were created`);
     findings.expect(created <= 10, `${created} accounts were created`);
@@ -35,10 +35,10 @@ const massSignUp: Attack = {
 const lockOut: Attack = {
   name: 'lock-out',
   promise: 'Eleven wrong passwords from one address do not lock out the owner, who signs in from another address.',
-  async run(arena, findings) {
-    const server = await arena.start();
-    const owner = arena.caller(server, '127.0.0.2');
-    const stranger = arena.caller(server, '127.0.0.3');
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    const owner = sandbox.openClient(server, '127.0.0.2');
+    const stranger = sandbox.openClient(server, '127.0.0.3');
     const ada = await signUp(owner);
     const codes: (string | undefined)[] = [];
     for (let index = 0; index < 11; index += 1) codes.push((await attempt(stranger, ada.email, `wrong ${index}`)).code);
@@ -51,13 +51,13 @@ const lockOut: Attack = {
 const manyAddresses: Attack = {
   name: 'guessing-from-many-addresses',
   promise: 'The number of password guesses for one account is limited across all addresses.',
-  async run(arena, findings) {
-    const server = await arena.start();
-    const ada = await signUp(arena.caller(server, '127.0.0.2'));
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    const ada = await signUp(sandbox.openClient(server, '127.0.0.2'));
     const guesses = Array.from({ length: 25 }, async (_, address) => {
-      const caller = arena.caller(server, `127.0.5.${address + 1}`);
+      const client = sandbox.openClient(server, `127.0.5.${address + 1}`);
       const codes: (string | undefined)[] = [];
-      for (let index = 0; index < 10; index += 1) codes.push((await attempt(caller, ada.email, `wrong ${index}`)).code);
+      for (let index = 0; index < 10; index += 1) codes.push((await attempt(client, ada.email, `wrong ${index}`)).code);
       return codes;
     });
     const checked = (await Promise.all(guesses)).flat().filter((code) => code === 'UNAUTHENTICATED').length;
@@ -69,15 +69,15 @@ const manyAddresses: Attack = {
 const oneOperation: Attack = {
   name: 'guessing-in-one-operation',
   promise: 'Thirty sign-in attempts in one operation are limited like thirty operations.',
-  async run(arena, findings) {
-    const server = await arena.start();
-    const ada = await signUp(arena.caller(server, '127.0.0.2'));
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    const ada = await signUp(sandbox.openClient(server, '127.0.0.2'));
     const fields = Array.from(
       { length: 30 },
       (_, index) => `s${index}: signIn(input: { email: "${ada.email}", password: "wrong ${index}" }) { expiresAt }`,
     );
-    const reply = await arena
-      .caller(server, '127.0.0.3')
+    const reply = await sandbox
+      .openClient(server, '127.0.0.3')
       .send(`mutation { ${fields.join(' ')} }`, {}, { timeoutMs: 30_000 });
     const checked = reply.text.split('"UNAUTHENTICATED"').length - 1;
     findings.note(`${checked} guesses were checked`);

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Usage, UsageQuestion } from './report-usage.ts';
+
+const reportUsage = new URL('./report-usage.ts', import.meta.url).href;
+
+export interface ServerOptions {
+  /** The program and its arguments. */
+  command: string[];
+  environment?: Record<string, string>;
+  nodeOptions?: string[];
+  /** Without it the process has exactly the options of `npm start`, for the time of a start. */
+  reportsUsage?: boolean;
+}
+
+/** A server in its own process, which also reports its usage of the processors and of memory. */
+export class Server {
+  readonly port: number;
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess, port: number) {
+    this.#process = process;
+    this.port = port;
+  }
+
+  static async start(options: ServerOptions): Promise<Server> {
+    const { command, environment = {}, nodeOptions = [], reportsUsage = true } = options;
+    const preloads = reportsUsage ? ['--expose-gc', '--import', reportUsage] : [];
+    const child = spawn(process.execPath, [...nodeOptions, ...preloads, ...command], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      env: { PATH: process.env['PATH'], NODE_ENV: 'production', NODE_NO_WARNINGS: '1', ...environment },
+    });
+    const exited = once(child, 'exit').then(([status]) => {
+      throw new Error(`${command.join(' ')} exited with status ${status}`);
+    });
+    const port = await Promise.race([readPort(child), exited]);
+    exited.catch(() => {});
+    return new Server(child, port);
+  }
+
+  /** With `usage after gc`, the memory is measured after garbage collection. */
+  async usage(question: UsageQuestion = 'usage'): Promise<Usage> {
+    this.#process.send(question);
+    const [usage] = await once(this.#process, 'message');
+    return usage as Usage;
+  }
+
+  async stop(): Promise<void> {
+    const exit = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    await exit;
+  }
+}
+
+/** Every server prints its address when it accepts requests. */
+function readPort({ stdout }: ChildProcess): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const read = (line: string) => {
+    const [, port] = / is at http:\S+:(\d+)\//.exec(line) ?? [];
+    if (port) resolve(Number(port));
+  };
+  if (stdout) createInterface(stdout).on('line', read);
+  return promise;
+}
