@@ -22,9 +22,10 @@ export function explainFailures(error: unknown): string[] {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting || error instanceof ClientError) return error.message;
+  if (error instanceof BadSetting) return error.message;
   if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
+  if (error instanceof ClientError) return error.message;
   if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = systemFailures[error.code];

@@ -35,8 +35,7 @@ export async function key([action, ...args]: string[]): Promise<number> {
         : createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
     });
     if (!created) {
-      process.stderr.write(`postroom: there is no account with the e-mail ${email}
-`);
+      process.stderr.write(`postroom: there is no account with the e-mail ${email}\n`);
       return 1;
     }
     const { key, apiKey } = created;

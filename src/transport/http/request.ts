@@ -77,10 +77,10 @@ function assertPlain(contentEncoding: string | undefined): void {
 }
 
 /**
- * Checks the limits while the body arrives, and closes the reservation. Bytes after the limit are never kept, and are read only as far as the answer
- * requires.
+ * Checks the limits while the body arrives, and closes the reservation. Bytes after the limit are never kept, and are
+ * read only as far as the answer requires.
  */
-function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+function readBody({ request, response }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
   let chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
@@ -109,7 +109,11 @@ function readBody({ request }: Exchange, reservation: BodyReservation, maxBytes:
       // A keep-alive connection keeps a reference to its latest request.
       chunks = [];
     });
-    request.once('error', () => refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.')));
+    const abort = () => {
+      if (!request.complete) refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.'));
+    };
+    request.once('error', abort);
+    response.once('close', abort);
   });
 }
 
