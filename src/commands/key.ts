@@ -6,7 +6,7 @@ import { createApiKey } from '../identity/api-key/api-key.ts';
 import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
 import { createLog } from '../log.ts';
-import { name as nameRule } from '../resolvers/validation.ts';
+import { name as nameRule } from '../resolvers/rules/validation.ts';
 
 const usage = 'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]\n';
 

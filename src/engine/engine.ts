@@ -5,9 +5,10 @@ import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
-import type { CompiledOperation } from './compiled-operation.ts';
-import { useDocumentRules } from './document-rules.ts';
-import { Documents } from './documents.ts';
+import type { CompiledOperation } from './documents/compiled-operation.ts';
+import { useDocumentRules } from './documents/document-rules.ts';
+import { Documents } from './documents/documents.ts';
+import type { DocumentSource } from './documents/persisted.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { createDepthCheck } from './limits/depth.ts';
@@ -17,7 +18,6 @@ import { createRateLimit, RateLimited } from './limits/rate.ts';
 import { RefusalLimit } from './limits/refusals.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
-import type { DocumentSource } from './persisted.ts';
 
 export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'chargeRate' | 'config'> {
   schema: GraphQLSchema;

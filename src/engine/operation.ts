@@ -13,17 +13,17 @@ import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { RoomEventSource } from '../resolvers/room-event-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
-import type { CachePolicy } from './cache-control.ts';
 import type { Cancellation } from './cancellation.ts';
-import type { CompiledOperation } from './compiled-operation.ts';
 import { OperationContext } from './context.ts';
+import type { CachePolicy } from './documents/cache-control.ts';
+import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { DocumentReference } from './documents/persisted.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { ClientAccount } from './limits/retained.ts';
-import type { DocumentReference } from './persisted.ts';
 import { createSubscribeRequest } from './room-events.ts';
 
 /** A well-formed GraphQL request. */

@@ -11,8 +11,8 @@ import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { RoomEventSource } from '../resolvers/room-event-source.ts';
 import { toAnswer } from './answer.ts';
-import type { CompiledOperation } from './compiled-operation.ts';
 import { OperationContext, SharedContext } from './context.ts';
+import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 

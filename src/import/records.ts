@@ -1,6 +1,6 @@
 import type { InputProblem } from '../errors.ts';
+import * as rules from '../resolvers/rules/validation.ts';
 import { dateTime } from '../resolvers/scalars.ts';
-import * as rules from '../resolvers/validation.ts';
 
 export type ImportRecord = RoomRecord | UserRecord | PostRecord;
 

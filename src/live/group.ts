@@ -1,7 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { EncodedEvent } from './encoded-event.ts';
-import { type Feed, type FeedReader, isLoss } from './feed.ts';
-import { withoutContent } from './recent-events.ts';
+import { type Feed, type FeedReader, isLoss } from './feed/feed.ts';
+import { withoutContent } from './feed/recent-events.ts';
 import { type ExecuteEvent, personal } from './subscribe-request.ts';
 
 /**

@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
 import type { EncodedEvent } from './encoded-event.ts';
-import { type Feed, isLoss, type Loss } from './feed.ts';
+import { type Feed, isLoss, type Loss } from './feed/feed.ts';
 import type { Group, Member } from './group.ts';
 import type { GroupHold } from './group-costs.ts';
 import type { Sink, Stream } from './stream.ts';

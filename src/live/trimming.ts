@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../data/database.ts';
 import { trimEvents } from '../data/events.ts';
-import type { Retention } from './feed.ts';
+import type { Retention } from './feed/feed.ts';
 
 const everyMs = 60_000;
 const stepLength = 500;

@@ -1,10 +1,10 @@
 import { findApiKey, revokeApiKey } from '../data/api-keys.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
-import { changeAccount, changeAsViewer } from './changes.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
-import { loadReferred } from './rows.ts';
-import { InputCheck, name } from './validation.ts';
+import { changeAccount, changeAsViewer } from './rules/changes.ts';
+import { loadReferred } from './rules/rows.ts';
+import { InputCheck, name } from './rules/validation.ts';
 
 export const ApiKey: ApiKeyResolvers = {
   scopes: (key) => [...scopesOf(key)],

@@ -1,6 +1,6 @@
 import { findNodeType } from '../ids.ts';
 import type { NodeResolvers, QueryResolvers } from './resolver-types.generated.ts';
-import { findVisiblePost, findVisibleRoom } from './visible-rows.ts';
+import { findVisiblePost, findVisibleRoom } from './rules/visible-rows.ts';
 
 export const Node: NodeResolvers = {
   __resolveType({ id }) {

@@ -3,13 +3,13 @@ import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.
 import type { PostEventType } from '../data/room-event-types.ts';
 import type { PostRow, PublicUser } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
-import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertVersion } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
-import { loadReferred, loadRoom } from './rows.ts';
-import { body, InputCheck, title } from './validation.ts';
-import { findPostOrThrow, findRoomOrThrow, findVisiblePost } from './visible-rows.ts';
+import { changeAsViewer, isEmpty } from './rules/changes.ts';
+import { assertVersion } from './rules/conflicts.ts';
+import { loadReferred, loadRoom } from './rules/rows.ts';
+import { body, InputCheck, title } from './rules/validation.ts';
+import { findPostOrThrow, findRoomOrThrow, findVisiblePost } from './rules/visible-rows.ts';
 
 export const Post: PostResolvers = {
   author: (post, _, { loaders }) => loadReferred(loaders.user, post.authorId),

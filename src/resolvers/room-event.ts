@@ -14,8 +14,8 @@ import type {
   SubscriptionRoomEventsArgs,
 } from './resolver-types.generated.ts';
 import type { RoomEventSource, SubscriptionField } from './room-event-source.ts';
-import { loadRoom } from './rows.ts';
-import { findVisibleRoom } from './visible-rows.ts';
+import { loadRoom } from './rules/rows.ts';
+import { findVisibleRoom } from './rules/visible-rows.ts';
 
 export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,

@@ -14,12 +14,12 @@ import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { changeAsViewer, isEmpty } from './changes.ts';
-import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
-import { InputCheck, name } from './validation.ts';
-import { findRoomOrThrow, findVisibleRoom } from './visible-rows.ts';
+import { changeAsViewer, isEmpty } from './rules/changes.ts';
+import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
+import { InputCheck, name } from './rules/validation.ts';
+import { findRoomOrThrow, findVisibleRoom } from './rules/visible-rows.ts';
 
 const nameTaken = 'A room of this name exists.';
 

@@ -4,12 +4,12 @@ import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { hashPassword, isPassword } from '../identity/session/passwords.ts';
 import type { Viewer } from '../identity/viewer.ts';
-import { changeAccount, findOwnAccount } from './changes.ts';
-import { refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
-import { toUser } from './rows.ts';
-import { email, InputCheck, name, password } from './validation.ts';
+import { changeAccount, findOwnAccount } from './rules/changes.ts';
+import { refuseDuplicate } from './rules/conflicts.ts';
+import { toUser } from './rules/rows.ts';
+import { email, InputCheck, name, password } from './rules/validation.ts';
 
 interface SessionPayload {
   accessToken: string;

@@ -10,12 +10,12 @@ import { invalidInput } from '../errors.ts';
 import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
 import { maxApiKeys } from '../identity/api-key/api-key.ts';
 import type { ChangeRecord } from '../live/changes.ts';
-import { changeAccount, isEmpty } from './changes.ts';
-import { assertVersion, refuseDuplicate } from './conflicts.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
-import { toUser } from './rows.ts';
-import { email, InputCheck, name } from './validation.ts';
+import { changeAccount, isEmpty } from './rules/changes.ts';
+import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
+import { toUser } from './rules/rows.ts';
+import { email, InputCheck, name } from './rules/validation.ts';
 
 const defaultLast = 10;
 

@@ -8,10 +8,9 @@ import {
 import { yieldWhenDue } from '../../event-loop.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
-import { readArguments } from './arguments.ts';
 import { locate, pathOf } from './field-errors.ts';
 import { FieldExecutor, isPromise, type MaybePromise, type ObjectValue } from './field-executor.ts';
-import type { FieldPlan, SelectionPlan } from './plan.ts';
+import { type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
   cancellation?: Cancellation | undefined;

@@ -9,9 +9,8 @@ import {
 } from 'graphql';
 import { TracelessError } from '../../errors.ts';
 import type { AnswerSize } from '../limits/answer-size.ts';
-import { readArguments } from './arguments.ts';
 import { FieldErrors, locate, type Path, pathOf } from './field-errors.ts';
-import type { Completion, FieldPlan, SelectionPlan } from './plan.ts';
+import { type Completion, type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 export type ObjectValue = Record<string, unknown>;

@@ -4,6 +4,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLDirective,
+  GraphQLError,
   type GraphQLField,
   type GraphQLFieldResolver,
   GraphQLID,
@@ -14,6 +15,7 @@ import {
   type GraphQLSchema,
   GraphQLSkipDirective,
   GraphQLString,
+  getArgumentValues,
   getDirectiveValues,
   getNullableType,
   type InlineFragmentNode,
@@ -24,9 +26,10 @@ import {
   Kind,
   type SelectionSetNode,
   typeFromAST,
+  type VariableValues,
 } from 'graphql';
+import { requestError } from '../answer.ts';
 import type { AnswerSize } from '../limits/answer-size.ts';
-import { orVariablesInvalid } from './arguments.ts';
 import { compileReader, type Reader } from './reader.ts';
 
 /** How a value of a field's type becomes part of the answer. */
@@ -185,5 +188,26 @@ export class Planner {
     };
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
     return { kind: 'object', isNonNull, type, selectionOf };
+  }
+}
+
+/** @throws GraphQLError VARIABLES_INVALID if a variable's value is not allowed for the argument. */
+export function readArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: VariableValues,
+): Record<string, unknown> {
+  return field.args.length === 0 ? {} : orVariablesInvalid(() => getArgumentValues(field, node, variables));
+}
+
+/**
+ * A nullable variable with a default may be used where null is not allowed, and may still be given as null. graphql
+ * detects this during the execution, as an error of the field. It is an error of the client.
+ */
+function orVariablesInvalid<T>(coerce: () => T): T {
+  try {
+    return coerce();
+  } catch (error) {
+    throw error instanceof GraphQLError ? requestError('VARIABLES_INVALID', undefined, error) : error;
   }
 }

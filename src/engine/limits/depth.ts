@@ -2,7 +2,7 @@ import { type DocumentNode, type GraphQLSchema, Kind, TypeInfo, ValidationContex
 import depthLimit from 'graphql-depth-limit';
 import type { Limits } from '../../config.ts';
 import { requestError } from '../answer.ts';
-import type { DocumentCheck } from '../document-rules.ts';
+import type { DocumentCheck } from '../documents/document-rules.ts';
 
 /**
  * The depth of an operation, counted as graphql-depth-limit does. It runs only on documents whose expanded size is

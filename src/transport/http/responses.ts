@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../../engine/answer.ts';
-import type { CachePolicy } from '../../engine/cache-control.ts';
+import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
 import type { TransportParts } from '../transport.ts';

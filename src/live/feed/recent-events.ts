@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, RoomEvent } from '../../data/events.ts';
 import { ContentBudget, holdContent } from './event-contents.ts';
 
 /** The maximum number of events of a room that can be read from memory instead of the log. */

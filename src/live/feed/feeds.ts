@@ -1,4 +1,4 @@
-import { readHeads } from '../data/events.ts';
+import { readHeads } from '../../data/events.ts';
 import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 

@@ -1,5 +1,5 @@
-import { UniqueViolation } from '../data/database.ts';
-import { ClientError } from '../errors.ts';
+import { UniqueViolation } from '../../data/database.ts';
+import { ClientError } from '../../errors.ts';
 
 /** @throws ClientError CONFLICT if the client expects another version. */
 export function assertVersion(current: { version: number }, expected: number | null | undefined): void {

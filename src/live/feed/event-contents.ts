@@ -1,4 +1,4 @@
-import type { EventContent, RoomEvent } from '../data/events.ts';
+import type { EventContent, RoomEvent } from '../../data/events.ts';
 
 /** The estimated size of the rows of a post and its author, without their texts. */
 const rowBytes = 1_000;

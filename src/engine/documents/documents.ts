@@ -1,9 +1,9 @@
 import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import type { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import { RequestErrors } from './answer.ts';
+import { RequestErrors } from '../answer.ts';
+import { countTokens } from '../limits/retained.ts';
 import { CompiledOperation } from './compiled-operation.ts';
-import { countTokens } from './limits/retained.ts';
 
 const maxDocuments = 1_000;
 /** A syntax tree takes 200 to 340 bytes for each of its tokens, so the cached trees take at most 5 MB. */

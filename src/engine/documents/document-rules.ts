@@ -11,8 +11,8 @@ import {
   validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { withoutTraces } from '../errors.ts';
-import { requestError } from './answer.ts';
+import { withoutTraces } from '../../errors.ts';
+import { requestError } from '../answer.ts';
 
 const maxErrors = 10;
 

@@ -1,11 +1,11 @@
-import type { Db, RowLock } from '../data/database.ts';
-import { findPost } from '../data/posts.ts';
-import { findMemberships, findRoom } from '../data/rooms.ts';
-import type { PostRow, RoomRow } from '../data/tables.ts';
-import { ClientError } from '../errors.ts';
-import { maySeePost, maySeeRoom } from '../identity/access.ts';
-import type { Viewer } from '../identity/viewer.ts';
-import type { Context } from './context.ts';
+import type { Db, RowLock } from '../../data/database.ts';
+import { findPost } from '../../data/posts.ts';
+import { findMemberships, findRoom } from '../../data/rooms.ts';
+import type { PostRow, RoomRow } from '../../data/tables.ts';
+import { ClientError } from '../../errors.ts';
+import { maySeePost, maySeeRoom } from '../../identity/access.ts';
+import type { Viewer } from '../../identity/viewer.ts';
+import type { Context } from '../context.ts';
 
 /** A room, and whether the viewer is a member. */
 export interface RoomAccess {

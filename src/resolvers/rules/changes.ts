@@ -1,13 +1,13 @@
-import { findApiKey } from '../data/api-keys.ts';
-import type { Db, RowLock } from '../data/database.ts';
-import type { UserRow } from '../data/tables.ts';
-import { findAccount, toPublicUser } from '../data/users.ts';
-import { ClientError } from '../errors.ts';
-import { assertSignedIn } from '../identity/access.ts';
-import { findRevocation, keyIdOf } from '../identity/credential.ts';
-import type { Viewer } from '../identity/viewer.ts';
-import type { ChangeRecord } from '../live/changes.ts';
-import type { Context } from './context.ts';
+import { findApiKey } from '../../data/api-keys.ts';
+import type { Db, RowLock } from '../../data/database.ts';
+import type { UserRow } from '../../data/tables.ts';
+import { findAccount, toPublicUser } from '../../data/users.ts';
+import { ClientError } from '../../errors.ts';
+import { assertSignedIn } from '../../identity/access.ts';
+import { findRevocation, keyIdOf } from '../../identity/credential.ts';
+import type { Viewer } from '../../identity/viewer.ts';
+import type { ChangeRecord } from '../../live/changes.ts';
+import type { Context } from '../context.ts';
 
 type ViewerWork<T> = (db: Db, record: ChangeRecord, viewer: Viewer) => Promise<T>;
 

@@ -9,8 +9,8 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql';
-import { RequestErrors, requestError } from './answer.ts';
-import { costOf } from './limits/cost.ts';
+import { RequestErrors, requestError } from '../answer.ts';
+import { costOf } from '../limits/cost.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 

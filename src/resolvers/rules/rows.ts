@@ -1,9 +1,9 @@
 import type DataLoader from 'dataloader';
-import type { Loaders } from '../data/loaders.ts';
-import type { PublicUser, RoomRow, UserRow } from '../data/tables.ts';
-import { toPublicUser } from '../data/users.ts';
-import { ClientError } from '../errors.ts';
-import type { Context } from './context.ts';
+import type { Loaders } from '../../data/loaders.ts';
+import type { PublicUser, RoomRow, UserRow } from '../../data/tables.ts';
+import { toPublicUser } from '../../data/users.ts';
+import { ClientError } from '../../errors.ts';
+import type { Context } from '../context.ts';
 
 /**
  * Loads a row that another row references. A foreign key guarantees that it exists, and its field is non-null in the

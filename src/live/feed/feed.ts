@@ -1,8 +1,8 @@
-import type { Database } from '../data/database.ts';
-import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../data/events.ts';
-import { roomEventTypes } from '../data/room-event-types.ts';
-import { type Bus, type BusMessage, roomTopic } from './bus/bus.ts';
-import { encodeCursor } from './cursor.ts';
+import type { Database } from '../../data/database.ts';
+import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../../data/events.ts';
+import { roomEventTypes } from '../../data/room-event-types.ts';
+import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
+import { encodeCursor } from '../cursor.ts';
 import type { ContentBudget } from './event-contents.ts';
 import { follows, RecentEvents } from './recent-events.ts';
 

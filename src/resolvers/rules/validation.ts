@@ -1,5 +1,5 @@
-import { isStorable } from '../data/stored-text.ts';
-import { type InputProblem, invalidInput } from '../errors.ts';
+import { isStorable } from '../../data/stored-text.ts';
+import { type InputProblem, invalidInput } from '../../errors.ts';
 
 type Issue = InputProblem['issue'];
 
