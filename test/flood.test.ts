@@ -57,7 +57,7 @@ it('a packet of many messages on one socket does not delay another client until 
   wire.uncork();
   await once(neighbour, 'message');
   expect(answered).toBeLessThan(count);
-  await vi.waitFor(() => expect(answered).toBe(count));
+  await vi.waitFor(() => expect(answered).toBe(count), 20_000);
   for (const socket of [flooding, neighbour]) socket.terminate();
 });
 
@@ -114,7 +114,7 @@ it('a queued handshake whose client leaves frees its place', async () => {
   expect(first.outcome).toBe('waits');
   expect((await enter()).outcome).toBe(503);
   first.connection.leave();
-  await vi.waitFor(async () => expect((await enter()).outcome).toBe('waits'));
+  await vi.waitFor(async () => expect((await enter()).outcome).toBe('waits'), 20_000);
   for (const socket of silent) socket.terminate();
 });
 

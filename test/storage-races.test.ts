@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { launchForTest, type Person, type Postroom, type Reply } from './support/postroom.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Person, type Postroom, type Reply, startInProcess } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
 /* Two servers on one database: what one of them checks, the other must not change before the write. */
@@ -27,11 +27,13 @@ const removeMember = addMember.replace('addRoomMember', 'removeRoomMember');
 const deleteUser = 'mutation ($id: ID!) { deleteUser(input: { id: $id, deletePosts: true }) { user { id } } }';
 
 beforeAll(async () => {
-  const second = await launchForTest({ ...settings, DATABASE_URL: `sqlite:${server.databaseFile}` });
+  const second = await startInProcess({ ...settings, DATABASE_URL: `sqlite:${server.databaseFile}` });
   servers = [server.postroom, second];
   ada = await server.postroom.signUp('Ada');
   bob = await server.postroom.signUp('Bob');
 });
+
+afterAll(() => servers[1].stop());
 
 /** Sends a mutation ten times at once, half of them to each server. */
 function sendTen(mutation: string, variables: Record<string, unknown>, person?: Person): Promise<Reply[]> {
