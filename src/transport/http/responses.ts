@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
-import type { UnsentAnswers } from '../admission/unsent-answers.ts';
+import { maxShortAnswer, type UnsentAnswers } from '../admission/unsent-answers.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
 
@@ -80,13 +80,37 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
   response.writeHead(status, headers);
-  sendContent(exchange, payload);
+  new Content(exchange, payload).flush();
 }
 
-/** Sends the content of an answer. It counts as unsent while the client does not read it. */
-export function sendContent({ request, response, unsent, address }: Exchange, { content, bytes }: Payload): void {
-  response.end(content);
-  if (response.writableLength > 0) response.once('finish', unsent.hold(request.socket, address, bytes));
+/**
+ * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
+ */
+export class Content {
+  readonly #exchange: Exchange;
+  readonly #payload: Payload;
+  #release: (() => void) | undefined;
+
+  constructor(exchange: Exchange, payload: Payload) {
+    this.#exchange = exchange;
+    this.#payload = payload;
+    if (payload.bytes > maxShortAnswer) this.#hold();
+  }
+
+  flush(): void {
+    const { response } = this.#exchange;
+    response.end(this.#payload.content);
+    const isWaiting = response.writableLength > 0;
+    if (isWaiting && !this.#release) this.#hold();
+    if (!this.#release) return;
+    if (isWaiting) response.once('finish', this.#release);
+    else this.#release();
+  }
+
+  #hold(): void {
+    const { unsent, request, address } = this.#exchange;
+    this.#release = unsent.hold(request.socket, address, this.#payload.bytes);
+  }
 }
 
 /**
