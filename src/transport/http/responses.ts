@@ -3,6 +3,7 @@ import type { Answer } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import { maxShortAnswer, type UnsentAnswers } from '../admission/unsent-answers.ts';
+import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
 
@@ -43,7 +44,7 @@ const lingerMs = 1_000;
 type Headers = string[];
 
 /**
- * Writes an answer. A success is `application/json` for a client that
+ * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
  * prefers it; an error is always `application/graphql-response+json`.
  */
 export function writeAnswer(
@@ -80,13 +81,13 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
   response.writeHead(status, headers);
-  new Content(exchange, payload).flush();
+  sendAnswerAtTurnEnd(new Content(exchange, payload));
 }
 
 /**
  * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
  */
-export class Content {
+export class Content implements Outgoing {
   readonly #exchange: Exchange;
   readonly #payload: Payload;
   #release: (() => void) | undefined;

@@ -6,6 +6,7 @@ import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
+import { sendHeldAnswers } from '../batched-writes.ts';
 import { tooManyConnections } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
@@ -172,6 +173,8 @@ function open(
             connection.resumeReading();
           }
           if (!connection.isOpen) return;
+          // An operation may take long, and one turn may handle many.
+          sendHeldAnswers();
           handle(data, listener as unknown as Listener)?.catch((error) => {
             log.error({ err: error }, 'a message could not be handled');
             connection.end(tryAgainLater, 'Try again later');

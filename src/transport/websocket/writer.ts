@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/retained.ts';
-import { flushAtTurnEnd, type Outgoing } from '../batched-writes.ts';
+import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
 import { copyFrames, headOf, lengthOf, type TextFrame } from './text-frame.ts';
 
 /**
@@ -42,7 +42,7 @@ export class SocketWriter implements Outgoing {
   write(prefix: Buffer, shared: Buffer): void {
     const frame = { prefix, shared };
     this.#pendingBytes += lengthOf(frame);
-    if (this.#pending.push(frame) === 1) flushAtTurnEnd(this);
+    if (this.#pending.push(frame) === 1) sendEventsAtTurnEnd(this);
   }
 
   isFull(): boolean {
