@@ -3,7 +3,7 @@ import type { Answer } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/retained.ts';
 import type { ClientError } from '../errors.ts';
 import type { Frame, Sink, Stream } from '../live/stream.ts';
-import { type Exchange, sendContent } from './http/responses.ts';
+import { Content, type Exchange } from './http/responses.ts';
 import { maxBufferedBytes } from './websocket/writer.ts';
 
 /* GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
@@ -15,7 +15,7 @@ const complete = 'event: complete\ndata:\n\n';
 export function writeAnswerAsStream(exchange: Exchange, { status, body, json = JSON.stringify(body) }: Answer): void {
   startStream(exchange.response, status);
   const content = `event: next\ndata: ${json}\n\n${complete}`;
-  sendContent(exchange, { content, bytes: Buffer.byteLength(content) });
+  new Content(exchange, { content, bytes: Buffer.byteLength(content) }).flush();
 }
 
 export interface EventStreamOptions {

@@ -7,7 +7,7 @@ import { ClientError } from '../../errors.ts';
 const perAddress = 3;
 const perProcess = 25;
 /** An answer up to this length may always be sent; it is counted only while it waits on its socket. */
-const maxShortAnswer = 16_384;
+export const maxShortAnswer = 16_384;
 
 /** The memory of an answer while its result is held and its JSON is sent: from 2 bytes for ASCII to 4 for emoji. */
 const bytesPerCharacter = 3;

@@ -3,6 +3,8 @@ import type { Answer } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
+import { maxShortAnswer } from '../admission/unsent-answers.ts';
+import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
@@ -40,7 +42,7 @@ const lingerMs = 1_000;
 type Headers = string[];
 
 /**
- * Writes an answer. A success is `application/json` for a client that
+ * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
  * prefers it; an error is always `application/graphql-response+json`.
  */
 export function writeAnswer(
@@ -77,13 +79,37 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
   const { request, response } = exchange;
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
   response.writeHead(status, headers);
-  sendContent(exchange, payload);
+  sendAnswerAtTurnEnd(new Content(exchange, payload));
 }
 
-/** Sends the content of an answer. It counts as unsent while the client does not read it. */
-export function sendContent({ request, response, parts, address }: Exchange, { content, bytes }: Payload): void {
-  response.end(content);
-  if (response.writableLength > 0) response.once('finish', parts.unsent.hold(request.socket, address, bytes));
+/**
+ * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
+ */
+export class Content implements Outgoing {
+  readonly #exchange: Exchange;
+  readonly #payload: Payload;
+  #release: (() => void) | undefined;
+
+  constructor(exchange: Exchange, payload: Payload) {
+    this.#exchange = exchange;
+    this.#payload = payload;
+    if (payload.bytes > maxShortAnswer) this.#hold();
+  }
+
+  flush(): void {
+    const { response } = this.#exchange;
+    response.end(this.#payload.content);
+    const isWaiting = response.writableLength > 0;
+    if (isWaiting && !this.#release) this.#hold();
+    if (!this.#release) return;
+    if (isWaiting) response.once('finish', this.#release);
+    else this.#release();
+  }
+
+  #hold(): void {
+    const { parts, request, address } = this.#exchange;
+    this.#release = parts.unsent.hold(request.socket, address, this.#payload.bytes);
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
+import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
@@ -43,7 +44,10 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
-  server.on('connect', (_request, socket) => refuseOn(parts, socket, methodNotAllowed(...graphqlMethods)));
+  server.on('connect', (_request, socket) => {
+    sendHeldAnswers();
+    refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
+  });
   const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
@@ -53,6 +57,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   };
   if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
+    sendHeldAnswers();
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
@@ -113,7 +118,7 @@ function endStalled(socket: Socket): void {
 
 const refused = new WeakSet<Duplex>();
 
-/** Answers bytes that the parser rejects. */
+/** Answers bytes that the parser rejects. A pending answer is sent first. */
 function refuseBytes(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
@@ -122,6 +127,7 @@ function refuseBytes(
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
+  sendHeldAnswers();
   const fault = explain(error);
   const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();

@@ -2,6 +2,7 @@ import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
+import { sendHeldAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { OperationOrder } from './operation-order.ts';
@@ -58,6 +59,8 @@ export class MessageQueue {
       this.#connection.resumeReading();
     }
     if (!this.#connection.isOpen) return;
+    // An operation may take long, and one turn may handle many.
+    sendHeldAnswers();
     this.#dispatch(text)?.catch((error) => {
       this.#log.error({ err: error }, 'a message could not be handled');
       this.#connection.end(tryAgainLater, 'Try again later');

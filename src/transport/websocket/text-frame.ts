@@ -11,9 +11,8 @@ export function lengthOf({ prefix, shared }: TextFrame): number {
   return headerLength(length) + length;
 }
 
-/** Copies frames into one buffer; `length` is their total length. */
-export function joinFrames(frames: readonly TextFrame[], length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
+/** Copies frames to the start of `bytes`, and returns `bytes`. */
+export function copyFrames(frames: readonly TextFrame[], bytes: Buffer): Buffer {
   let offset = 0;
   for (const frame of frames) {
     offset = writeHead(bytes, offset, frame);
