@@ -3,8 +3,8 @@ import type { WebSocket } from 'ws';
 import { type ClientAccount, socketBytes } from '../../engine/limits/retained.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { SocketCredentials } from './credentials.ts';
+import { Starting } from './operation/starting.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
-import { Starting } from './starting.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
 

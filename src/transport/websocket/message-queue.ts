@@ -5,7 +5,7 @@ import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
-import { OperationOrder } from './operation-order.ts';
+import { OperationOrder } from './operation/operation-order.ts';
 import { findIdFault } from './seen.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */

@@ -4,9 +4,9 @@ import { ClientError } from '../../errors.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { TransportParts } from '../transport.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
-import { findRefusal } from './operation-refused.ts';
+import { findRefusal } from './operation/operation-refused.ts';
+import { SocketOperation } from './operation/socket-operation.ts';
 import { findSeenFault, readSeen } from './seen.ts';
-import { SocketOperation } from './socket-operation.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 

@@ -1,6 +1,6 @@
-import type { ClientError } from '../../errors.ts';
-import type { Frame, Sink, Stream } from '../../live/stream.ts';
-import type { SocketWriter } from './writer.ts';
+import type { ClientError } from '../../../errors.ts';
+import type { Frame, Sink, Stream } from '../../../live/stream.ts';
+import type { SocketWriter } from '../writer.ts';
 
 /** Writes a stream to a WebSocket. Each frame is encoded once for all sockets; only the operation's id differs. */
 export class SubscriptionSink implements Sink {
