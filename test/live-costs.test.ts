@@ -26,7 +26,7 @@ const mostGroups = 9;
 
 async function open(address: string, token?: string): Promise<ProtocolSocket> {
   const init = token ? { authorization: `Bearer ${token}` } : {};
-  return ProtocolSocket.open(postroom.webSocketUrl, { init: { headers: { 'x-forwarded-for': address }, init } });
+  return ProtocolSocket.open(postroom.webSocketUrl, { headers: { 'x-forwarded-for': address }, init });
 }
 
 /** The refusal of a subscription. */
