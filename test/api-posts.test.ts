@@ -201,13 +201,15 @@ describe('the last posts of a user', () => {
   });
 
   it('of many users, and of one user with several lengths, are not mixed', async () => {
-    const ids = writePosts(server.databaseFile, { room, author: other.id, times: [1, 2, 3] });
+    const [one, another] = [await server.postroom.signUp('One'), await server.postroom.signUp('Another')];
+    const ids = writePosts(server.databaseFile, { room, author: one.id, times: [1, 2, 3] });
+    writePosts(server.databaseFile, { room, author: another.id, times: [4] });
     const data = await server.postroom.ask(
       `query ($a: ID!, $b: ID!) { a: user(id: $a) { one: posts(last: 1) { id } two: posts(last: 2) { id } } b: user(id: $b) { posts(last: 1) { author { id } } } }`,
-      { a: other.id, b: author.id },
+      { a: one.id, b: another.id },
     );
     expect(data.a).toEqual({ one: [{ id: ids[2] }], two: [{ id: ids[1] }, { id: ids[2] }] });
-    expect(data.b).toEqual({ posts: [{ author: { id: author.id } }] });
+    expect(data.b).toEqual({ posts: [{ author: { id: another.id } }] });
   });
 
   it('take 1 to 100', async () => {
