@@ -17,7 +17,7 @@ const eventModel = '../data/events.ts#RoomEvent as RoomEventModel';
 const mappers = {
   User: '../data/tables.ts#PublicUser',
   ApiKey: '../data/tables.ts#ApiKeyRow',
-  Post: '../data/tables.ts#PostRow',
+  Post: '../data/tables.ts#PostWithoutBody',
   Room: '../data/tables.ts#RoomRow',
   Pagination: '../data/pages.ts#Pagination as PaginationModel',
   UserPage: '../data/pages.ts#UserPage as UserPageModel',
