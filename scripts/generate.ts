@@ -4,17 +4,20 @@ import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { parse, Source } from 'graphql';
+import { roomEventTypes } from '../src/data/room-event-types.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
 export const generatedFile = 'src/resolvers/resolver-types.generated.ts';
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
 
+const eventModel = '../data/events.ts#RoomEvent as RoomEventModel';
+
 /** The TypeScript type of the parent value of each type's resolvers. Paths are relative to the generated file. */
 const mappers = {
   User: '../data/tables.ts#PublicUser',
   ApiKey: '../data/tables.ts#ApiKeyRow',
-  Post: '../data/tables.ts#PostRow',
+  Post: '../data/tables.ts#PostWithoutBody',
   Room: '../data/tables.ts#RoomRow',
   Pagination: '../data/pages.ts#Pagination as PaginationModel',
   UserPage: '../data/pages.ts#UserPage as UserPageModel',
@@ -25,13 +28,7 @@ const mappers = {
   PostEdge: '../data/pages.ts#PostEdge as PostEdgeModel',
   RoomMemberConnection: '../data/pages.ts#RoomMemberConnection as RoomMemberConnectionModel',
   RoomMemberEdge: '../data/pages.ts#RoomMemberEdge as RoomMemberEdgeModel',
-  RoomEvent: '../data/events.ts#RoomEvent as RoomEventModel',
-  PostCreated: '../data/events.ts#RoomEvent as RoomEventModel',
-  PostUpdated: '../data/events.ts#RoomEvent as RoomEventModel',
-  PostDeleted: '../data/events.ts#RoomEvent as RoomEventModel',
-  MemberJoined: '../data/events.ts#RoomEvent as RoomEventModel',
-  MemberLeft: '../data/events.ts#RoomEvent as RoomEventModel',
-  RoomUpdated: '../data/events.ts#RoomEvent as RoomEventModel',
+  ...Object.fromEntries(['RoomEvent', ...Object.keys(roomEventTypes)].map((type) => [type, eventModel])),
 };
 
 const config = {

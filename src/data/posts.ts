@@ -14,7 +14,7 @@ import {
   type PostPage,
 } from './pages.ts';
 import { contains } from './stored-text.ts';
-import type { PostRow, Tables } from './tables.ts';
+import { columns, type PostRow, type Tables } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
@@ -25,12 +25,7 @@ export interface PostFilter {
   publishedBefore?: number | null | undefined;
 }
 
-export interface NewPost {
-  roomId: string;
-  authorId: string;
-  title: string;
-  body: string | null;
-  publishedAt: number | null;
+export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' | 'version'> {
   /** The default is now; an import gives the original time. */
   createdAt?: number;
 }
@@ -70,16 +65,9 @@ export interface PostReading {
   readsBodies: boolean;
 }
 
-const withoutBody = [
-  'posts.id',
-  'posts.roomId',
-  'posts.authorId',
-  'posts.title',
-  'posts.publishedAt',
-  'posts.createdAt',
-  'posts.updatedAt',
-  'posts.version',
-] as const;
+const withoutBody = (['roomId', 'authorId', ...columns.Post] as const)
+  .filter((column) => column !== 'body')
+  .map((column) => `posts.${column}` as const);
 
 function columnsOf({ readsBodies }: Pick<PostReading, 'readsBodies'>) {
   const body = readsBodies ? sql.ref<string | null>('posts.body') : sql<string | null>`null`;

@@ -125,6 +125,8 @@ export type UserRow = Selectable<UserTable>;
 export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
 export type RoomRow = Selectable<RoomTable>;
 export type PostRow = Selectable<PostTable>;
+/** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
+export type PostWithoutBody = Omit<PostRow, 'body'>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;
 

@@ -1,6 +1,6 @@
 // Generated from schema.graphql by `npm run generate`. Do not edit.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { PublicUser, ApiKeyRow, PostRow, RoomRow } from '../data/tables.ts';
+import type { PublicUser, ApiKeyRow, PostWithoutBody, RoomRow } from '../data/tables.ts';
 import type {
   Pagination as PaginationModel,
   UserPage as UserPageModel,
@@ -1220,7 +1220,7 @@ export type DirectiveResolverFn<
 
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
-  Node: PublicUser | PostRow | RoomRow;
+  Node: PublicUser | PostWithoutBody | RoomRow;
   RoomEvent: RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel;
 };
 
@@ -1236,7 +1236,7 @@ export type ResolversTypes = {
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   User: ResolverTypeWrapper<PublicUser>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
-  Post: ResolverTypeWrapper<PostRow>;
+  Post: ResolverTypeWrapper<PostWithoutBody>;
   Room: ResolverTypeWrapper<RoomRow>;
   PageInfo: ResolverTypeWrapper<PageInfoModel>;
   PostConnection: ResolverTypeWrapper<PostConnectionModel>;
@@ -1317,7 +1317,7 @@ export type ResolversParentTypes = {
   ID: Scalars['ID']['output'];
   User: PublicUser;
   ApiKey: ApiKeyRow;
-  Post: PostRow;
+  Post: PostWithoutBody;
   Room: RoomRow;
   PageInfo: PageInfoModel;
   PostConnection: PostConnectionModel;
