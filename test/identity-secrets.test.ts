@@ -123,7 +123,10 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
 });
 
 it('an invalid setting is reported without the password that it contains', async () => {
-  const { status, stderr } = await run(['serve'], { PORT: '0', DATABASE_URL: 'postgres://postroom:hunter2hunter2@db/postroom' });
+  const { status, stderr } = await run(['serve'], {
+    PORT: '0',
+    DATABASE_URL: 'postgres://postroom:hunter2hunter2@db/postroom',
+  });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^postroom: DATABASE_URL must be .* \(got "postgres:\/\/postroom:…@db\/postroom"\)\.\n$/);
 });

@@ -3,16 +3,7 @@ import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, so that no worker starts one of them when the others have finished. */
-const longest = [
-  'graphiql',
-  'http-wire',
-  'live-slow-streams',
-  'import',
-  'live-faults-feed',
-  'live-ends',
-  'api-start',
-  'live-slow',
-];
+const longest = ['http-wire', 'import', 'live-faults-feed', 'live-ends', 'api-start'];
 
 /** Starts the longest files first; with `--sequence.shuffle` the order depends on the seed only. */
 export class LongestFirst extends BaseSequencer {

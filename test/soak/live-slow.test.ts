@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { seqOf, seqsBetween } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
-import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
-import { FrameReader } from './support/frame-reader.ts';
-import { fill, follow, type Hall, openHall } from './support/hall.ts';
-import { untilCounts } from './support/metrics.ts';
-import { ProtocolSocket } from './support/protocol-socket.ts';
+import { seqOf, seqsBetween } from '../support/cursors.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { createFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { FrameReader } from '../support/frame-reader.ts';
+import { fill, follow, type Hall, openHall } from '../support/hall.ts';
+import { untilCounts } from '../support/metrics.ts';
+import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 async function proxyTo({ postroom }: Hall): Promise<FaultProxy> {
   const proxy = await createFaultProxy(postroom.url);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { seqOf, seqsBetween } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
-import { fill, follow, openHall } from './support/hall.ts';
-import { untilCounts } from './support/metrics.ts';
+import { seqOf, seqsBetween } from '../support/cursors.ts';
+import { EventStream } from '../support/event-stream.ts';
+import { fill, follow, openHall } from '../support/hall.ts';
+import { untilCounts } from '../support/metrics.ts';
 
 it('a stream whose client does not read is ended, and other streams receive every event', async () => {
   const hall = await openHall({ STALL_SECONDS: '1' });

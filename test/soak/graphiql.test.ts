@@ -8,9 +8,9 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { tabs } from '../src/transport/graphiql/tabs.ts';
-import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from './support/browser.ts';
-import { launchForTest, type Postroom, scratchFolder, startInProcess } from './support/postroom.ts';
+import { tabs } from '../../src/transport/graphiql/tabs.ts';
+import { chromiumNote, Graphiql, hasChromium, launchBrowser, newVisitor } from '../support/browser.ts';
+import { launchForTest, type Postroom, scratchFolder, startInProcess } from '../support/postroom.ts';
 
 const ofBrowser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
@@ -131,7 +131,7 @@ describe('the page', () => {
   });
 
   it('has examples whose names do not collide with those of the README', () => {
-    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const taken = [...readme.matchAll(/(?:email|createRoom\(input: { name): \\"([^"\\]+)/g)].map(([, name]) => name);
     expect(taken).toHaveLength(2);
     const examples = JSON.stringify(tabs);
