@@ -9,7 +9,7 @@ import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
-import { Retained } from './engine/limits/retained.ts';
+import { ClientMemory } from './engine/limits/client-memory.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
@@ -30,8 +30,8 @@ import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
 import type { Services } from './resolvers/context.ts';
+import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
-import { UnsentAnswers } from './transport/admission/unsent-answers.ts';
 import { createHttpServer } from './transport/http/server.ts';
 import { Metrics } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
@@ -75,7 +75,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
     const services: Services = { database, bus, sessions, signInLimit, audit };
-    const onError = (error: unknown) => log.error({ err: error }, 'the live feed failed, and tries again');
+    const logFailure = (message: string) => (error: unknown) => log.error({ err: error }, message);
+    const onError = logFailure('the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
     let logReadCount = 0;
     const onLogRead = (roomId: string) => {
@@ -99,16 +100,19 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const viewers = new ViewerCache();
     const { chargeRefused } = engine;
     const authenticate = createAuthentication({ database, sessions, oauth, viewers, audit, chargeRefused });
-    const credentials = new CredentialWatch(database.db, onError);
+    const credentials = new CredentialWatch(
+      database.db,
+      logFailure('credentials could not be checked, and will be checked again'),
+    );
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
         viewers.clear();
         end();
       });
-    const unsent = new UnsentAnswers(config.limits.answerBytes);
-    const retained = new Retained(config.limits);
-    const parts: TransportParts = { engine, authenticate, watch, unsent, retained, config, log };
+    const answerBudget = new AnswerBudget(config.limits.answerBytes);
+    const clientMemory = new ClientMemory(config.limits);
+    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, config, log };
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = new Metrics();
@@ -122,7 +126,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       viewers.clear();
       credentials.revoke(message);
     });
-    const trimming = startTrimming(database, retention, onError);
+    const trimming = startTrimming(
+      database,
+      retention,
+      logFailure('the event log could not be trimmed, and will be trimmed again'),
+    );
     const url = await listen(http, config);
     dropped = boundConnections(http, log);
     return {

@@ -9,7 +9,7 @@ const limit = 20_000;
 const server = shareServer({ LIMIT_ANSWER_BYTES: String(limit), LIMIT_COST: '100000', LOG_LEVEL: 'debug' });
 const tooLong = `The answer is longer than ${limit} bytes.`;
 
-interface Hall {
+interface RoomFixture {
   ada: Person;
   room: string;
 }
@@ -17,7 +17,7 @@ interface Hall {
 let halls = 0;
 
 /** A room with this many posts of so many emoji, four bytes each. */
-async function openHall(posts: number, emoji: number): Promise<Hall> {
+async function openRoomFixture(posts: number, emoji: number): Promise<RoomFixture> {
   const { postroom } = server;
   const ada = await postroom.signUp('Ada');
   halls += 1;
@@ -26,12 +26,12 @@ async function openHall(posts: number, emoji: number): Promise<Hall> {
   return { ada, room };
 }
 
-const bodies = ({ room }: Hall, count: number) =>
+const bodies = ({ room }: RoomFixture, count: number) =>
   `{ room(id: "${room}") { posts(first: ${count}) { nodes { body } } } }`;
 
 describe('an answer that is too long', () => {
   it('is refused by its size in bytes; an answer one byte shorter is not', async () => {
-    const hall = await openHall(1, 4_000);
+    const hall = await openRoomFixture(1, 4_000);
     const query = (length: number) => bodies(hall, 1).replace('body', `${'a'.repeat(length)}: body`);
     const { body } = await post(server.postroom, query(1));
     const fits = 1 + limit - Buffer.byteLength(body);
@@ -43,7 +43,7 @@ describe('an answer that is too long', () => {
   });
 
   it('arrives over a WebSocket as over HTTP when it is just within the limit, and is then complete', async () => {
-    const hall = await openHall(1, 4_000);
+    const hall = await openRoomFixture(1, 4_000);
     const { body } = await post(server.postroom, bodies(hall, 1));
     const socket = await ProtocolSocket.open(server.postroom.webSocketUrl);
     const id = 'a "quoted" id';
@@ -53,7 +53,7 @@ describe('an answer that is too long', () => {
   });
 
   it('is refused over a WebSocket and as an event stream too', async () => {
-    const hall = await openHall(8, 1_000);
+    const hall = await openRoomFixture(8, 1_000);
     const refused = { errors: [{ message: tooLong, extensions: { code: 'COST_LIMIT_EXCEEDED' } }] };
     const socket = await ProtocolSocket.open(server.postroom.webSocketUrl);
     socket.subscribe('1', bodies(hall, 8));
@@ -68,7 +68,7 @@ describe('an answer that is too long', () => {
   });
 
   it('is refused also when the counted values come from resolvers, are null, or are not text', async () => {
-    const hall = await openHall(1, 1);
+    const hall = await openRoomFixture(1, 1);
     const names = Array.from({ length: 30 }, (_, index) => `${'n'.repeat(1_000)}${index}`);
     const select = (field: string) =>
       `{ room(id: "${hall.room}") { ${names.map((name) => `${name}: ${field}`).join(' ')} } }`;
@@ -78,7 +78,7 @@ describe('an answer that is too long', () => {
   });
 
   it('stops further reads of its operation', async () => {
-    const hall = await openHall(8, 1_000);
+    const hall = await openRoomFixture(8, 1_000);
     const { log } = server.postroom;
     const aliases = Array.from({ length: 30 }, (_, index) => `a${index}: ${bodies(hall, 8).slice(1, -1)}`);
     const before = log.length;
@@ -90,7 +90,7 @@ describe('an answer that is too long', () => {
     const all = 'room { posts(first: 100) { nodes { body } } }';
 
     async function createThree(emoji: number) {
-      const { ada, room } = await openHall(8, emoji);
+      const { ada, room } = await openRoomFixture(8, emoji);
       const { postroom } = server;
       const create = (title: string, selected: string) =>
         `${title}: createPost(input: { room: "${room}", title: "${title}" }) { post { ${selected} } }`;
@@ -122,7 +122,7 @@ describe('an answer that is too long', () => {
   });
 
   it('of an event becomes an error with its cursor, and the stream continues', async () => {
-    const hall = await openHall(8, 1_000);
+    const hall = await openRoomFixture(8, 1_000);
     const { postroom } = server;
     const query = `subscription { roomEvents(room: "${hall.room}") {
       __typename ... on PostCreated { post { title room { posts(first: 100) { nodes { body } } } } } } }`;

@@ -98,7 +98,7 @@ describe('a room’s name', () => {
     for (const name of strange) expect(await server.postroom.ask(query, { name })).toEqual({ roomByName: null });
   });
 
-  it('is exact: what cannot be told apart in the database’s encoding is', async () => {
+  it('matches exactly: names that the database’s encoding would confuse are', async () => {
     const name = `${scratchName()} \ufffd`;
     await server.postroom.createRoom(ada, name);
     const query = 'query ($name: String!) { roomByName(name: $name) { name } }';

@@ -26,7 +26,7 @@ const types = Object.keys(tables) as (keyof typeof tables)[];
 
 describe('the server refuses to start where', () => {
   const changes: Record<string, [from: string, to: string, says: string]> = {
-    'a field of a thing is answered by nothing': [
+    'a field of a stored type has no resolver': [
       '  title: String!\n',
       '  title: String!\n  "Stars."\n  stars: Int!\n',
       'Post.stars',
@@ -101,7 +101,7 @@ describe('the stored fields of a type', () => {
     );
     for (const field of leafFields(name).filter((each) => columns[name].includes(each.name as never))) {
       const column = info.find((each) => each['name'] === field.name);
-      // What is a word of a list is stored as the word.
+      // An enum value is stored as its name.
       expect(column, field.name).toMatchObject({ type: stored[getNamedType(field.type).name] ?? 'TEXT' });
       expect(column?.['notnull'] === 1 || column?.['pk'] === 1, field.name).toBe(isNonNullType(field.type));
     }

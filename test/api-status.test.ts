@@ -253,7 +253,7 @@ describe('an internal error', () => {
     expect(JSON.stringify(logged)).not.toContain('a secret');
   });
 
-  it('beside other data is one error of a 294', async () => {
+  it('together with data is one error in a 294 answer', async () => {
     const query = '{ viewer { id } rooms { data { id } } node(id: "p00000000000000000000000000") { id } }';
     const answer = await broken.postroom.send(query);
     expect(answer).toMatchObject({

@@ -213,9 +213,9 @@ test('a name in the documentation must be that of a file, script, command, setti
     'package.json': '{ "scripts": { "check": "tsc" } }',
     'src/live/feed.ts': 'export class Feed {}\n',
     'docs/architecture.md': `\`Feed\` \`live/feed.ts\` \`feed.ts\` \`src/live/feed.ts\` \`npm run check\` \`npx postroom serve\`
-\`PORT=0\` \`NOT_FOUND\` \`Lane\` \`live/bus\` \`live/lane.ts\` \`npm run colour\` \`npx postroom colour\` \`LIMIT_COLOUR=1\``,
+\`PORT=0\` \`NOT_FOUND\` \`SerialQueue\` \`live/bus\` \`live/lane.ts\` \`npm run colour\` \`npx postroom colour\` \`LIMIT_COLOUR=1\``,
   });
-  const missing = ['Lane', 'live/bus', 'live/lane.ts', 'colour', 'colour', 'LIMIT_COLOUR'];
+  const missing = ['SerialQueue', 'live/bus', 'live/lane.ts', 'colour', 'colour', 'LIMIT_COLOUR'];
   expect(await checkNames(root)).toEqual(missing.map((name) => `docs/architecture.md: ${name} does not exist`));
 });
 

@@ -19,7 +19,7 @@ it('the cost of a request is reported only if the request asks for it', async ()
   expect(await send()).not.toHaveProperty('extensions');
 });
 
-describe('part of a name or title, looked for in all there are,', () => {
+describe('a search for part of a name or title', () => {
   const server = shareServer();
 
   async function costOf(query: string, variables: object = {}): Promise<number> {

@@ -4,7 +4,7 @@ import { type DocumentNode, type ExecutionResult, OperationTypeNode, parse, vali
 import { expect, it } from 'vitest';
 import { type GeneratedRequest, requests } from './support/documents.ts';
 import { compiled, differOnlyInRace, type Execute, formatResult, stock } from './support/executors.ts';
-import { schema, World, type WorldOptions } from './support/nasty-schema.ts';
+import { StreamFixture, schema, type WorldOptions } from './support/nasty-schema.ts';
 import { isSoak } from './support/soak.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
@@ -58,7 +58,7 @@ async function observe(execute: Execute, one: Case): Promise<Observed | undefine
   const { operationName } = request;
   const args = validateExecutionArgs({ schema, document, variableValues, operationName, abortSignal: abort.signal });
   if (!('schema' in args)) return undefined;
-  const world = new World(options);
+  const world = new StreamFixture(options);
   const rootType = schema.getRootType(request.kind);
   const rootValue = rootType && world.createObject(rootType, 'root', world.dice('root'));
   const observed: Observed = { result: undefined, rejection: undefined, log: world.log, callsBeforeAbort: 0 };
@@ -124,7 +124,7 @@ it(
 );
 
 it(
-  'where promises race, data equal those of graphql, and for each null stands one of the errors there are',
+  'where promises race, the data equal those of graphql, and each null has one of the possible errors',
   async () => {
     const property = fc.asyncProperty(generated, worlds(false), async (request, options) => {
       for (const one of casesOf(request, options)) {

@@ -21,7 +21,7 @@ interface Failing {
   token?: string;
 }
 
-interface World {
+interface StreamFixture {
   postroom: Postroom;
   ada: Person;
   bea: Person;
@@ -35,7 +35,7 @@ const deleteRoom = 'mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room 
 const roomEvents = 'subscription ($room: ID!, $after: String) { roomEvents(room: $room, after: $after) { cursor } }';
 const nowhere = `r${'0'.repeat(26)}`;
 
-const operations: [status: number, code: ErrorCode, make: (world: World) => Failing][] = [
+const operations: [status: number, code: ErrorCode, make: (world: StreamFixture) => Failing][] = [
   [400, 'GRAPHQL_PARSE_FAILED', () => ({ query: '{' })],
   [401, 'UNAUTHENTICATED', () => ({ query: createRoom, variables: { name: 'x' } })],
   [403, 'FORBIDDEN', ({ ada, bea }) => ({ query: updateUser, variables: { id: bea.id }, token: ada.token })],
@@ -85,9 +85,9 @@ const elsewhere: readonly ErrorCode[] = [
   'SUBSCRIPTION_LIMIT_EXCEEDED',
 ];
 
-let world: Promise<World> | undefined;
+let world: Promise<StreamFixture> | undefined;
 
-async function makeWorld(): Promise<World> {
+async function makeWorld(): Promise<StreamFixture> {
   const { postroom } = server;
   const ada = await postroom.signUp('Ada');
   const bea = await postroom.signUp('Bea');
@@ -95,7 +95,7 @@ async function makeWorld(): Promise<World> {
   return { postroom, ada, bea, roomName, room: await postroom.createRoom(ada, roomName) };
 }
 
-function findWorld(): Promise<World> {
+function findWorld(): Promise<StreamFixture> {
   world ??= makeWorld();
   return world;
 }

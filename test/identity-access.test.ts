@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { authorizationOf, furnish, holds, type Ids, launchCast, roles } from './support/cast.ts';
+import { authorizationOf, createObjects, hasContent, type Ids, launchTestAccounts, roles } from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
 import { launchForTest } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -193,8 +193,8 @@ it.each([
 });
 
 it('each mutation does for each role what the table says', async () => {
-  const cast = await launchCast();
-  let ids = await furnish(cast);
+  const cast = await launchTestAccounts();
+  let ids = await createObjects(cast);
   for (const { call, outcomes } of Object.values(mutations).flat()) {
     const found: Record<string, number> = {};
     const told: Record<string, number | undefined> = {};
@@ -203,20 +203,20 @@ it('each mutation does for each role what the table says', async () => {
       found[role] = status;
       told[role] = statuses[[...outcomes][index] ?? ''];
       // A refused mutation changes nothing.
-      if (status === 200) ids = await furnish(cast);
+      if (status === 200) ids = await createObjects(cast);
     }
     expect({ call: call.toString(), ...found }).toEqual({ call: call.toString(), ...told });
   }
 }, 120_000);
 
 it('each role reads what the table allows, and nothing else', async () => {
-  const cast = await launchCast();
-  const ids = await furnish(cast);
+  const cast = await launchTestAccounts();
+  const ids = await createObjects(cast);
   for (const { call, sees } of Object.values(queries).flat()) {
     let seen = '';
     for (const role of roles) {
       const { status, data } = await sendAs(cast.postroom, authorizationOf(cast, role), `{ ${call(ids)} }`);
-      seen += status === 403 ? 'f' : holds(data) ? '✓' : '-';
+      seen += status === 403 ? 'f' : hasContent(data) ? '✓' : '-';
       expect([call(ids), role, status]).toEqual([call(ids), role, seen.endsWith('f') ? 403 : 200]);
     }
     expect([call(ids), seen]).toEqual([call(ids), sees]);
@@ -224,8 +224,8 @@ it('each role reads what the table allows, and nothing else', async () => {
 });
 
 it('each role can subscribe to the rooms that the table allows; the other rooms do not exist for it', async () => {
-  const cast = await launchCast();
-  const ids = await furnish(cast);
+  const cast = await launchTestAccounts();
+  const ids = await createObjects(cast);
   for (const role of roles) {
     const authorization = authorizationOf(cast, role);
     const socket = await ProtocolSocket.open(cast.postroom.webSocketUrl, { init: { authorization } });
@@ -242,7 +242,7 @@ it('each role can subscribe to the rooms that the table allows; the other rooms 
 });
 
 it('credentials without READ read nothing, and those without WRITE change nothing', async () => {
-  const { postroom, owner } = await launchCast();
+  const { postroom, owner } = await launchTestAccounts();
   const { createApiKey } = await postroom.ask(
     'mutation { createApiKey(input: { name: "w", scopes: [WRITE] }) { key } }',
     {},
@@ -260,7 +260,7 @@ it('credentials without READ read nothing, and those without WRITE change nothin
 });
 
 it('credentials in the URL are ignored', async () => {
-  const { postroom, owner, applications } = await launchCast();
+  const { postroom, owner, applications } = await launchTestAccounts();
   const query = encodeURIComponent('{ viewer { id } }');
   for (const given of [`access_token=${owner.token}`, `authorization=ApiKey ${applications['key READ'].key}`]) {
     const response = await fetch(`${postroom.graphqlUrl}?query=${query}&${encodeURI(given)}`);
@@ -272,7 +272,7 @@ it('credentials in the URL are ignored', async () => {
 });
 
 it('an API key of an admin acts as an admin only with the ADMIN scope', async () => {
-  const { postroom, admin, owner } = await launchCast();
+  const { postroom, admin, owner } = await launchTestAccounts();
   const query = `{ user(id: "${owner.id}") { email } }`;
   for (const [scopes, email] of [
     ['READ ADMIN', owner.email],
@@ -328,7 +328,7 @@ it('a query over a socket returns the viewer as it is now, not as it was when th
 });
 
 it('a mutation on a user that does not exist, or no longer exists, changes nothing', async () => {
-  const { postroom, owner, member, admin } = await launchCast();
+  const { postroom, owner, member, admin } = await launchTestAccounts();
   const room = await postroom.createRoom(owner, 'hall');
   await postroom.ask(`mutation { deleteUser(input: { id: "${member.id}" }) { user { id } } }`, {}, member.token);
   for (const id of [member.id, room, 'nothing']) {

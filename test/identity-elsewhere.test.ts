@@ -4,11 +4,11 @@ import {
   createKey,
   eventsOf,
   follow,
-  lastWordOf,
-  launchWorld,
+  lastErrorCodeOf,
+  launchStreamFixture,
   outcomeOf,
+  type StreamFixture,
   signIn,
-  type World,
 } from './support/followers.ts';
 import { launchForTest, run } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -16,8 +16,8 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 /* Two processes on one database, without a bus between them: each finds the changes of the other. */
 
 interface Change {
-  mutation: (world: World, key: { id: string }) => string;
-  by: (world: World) => string | Promise<string>;
+  mutation: (world: StreamFixture, key: { id: string }) => string;
+  by: (world: StreamFixture) => string | Promise<string>;
   /** The credentials of the subscriber. */
   as: 'application' | 'person';
   /** A room of which the subscriber is not a member, so that no membership is lost first. */
@@ -66,7 +66,7 @@ const named = Object.entries(changes).map(([name, change]) => ({ name, ...change
 it.for(named)('a change made by another process ends the streams of this process: $name', async (change, {
   annotate,
 }) => {
-  const world = await launchWorld();
+  const world = await launchStreamFixture();
   const { settings, postroom, ada } = world;
   const here = await launchForTest(settings);
   const key = await createKey(world);
@@ -80,7 +80,7 @@ it.for(named)('a change made by another process ends the streams of this process
   const done = Date.now();
   const [onSocket, onStream] = change.told;
   for (const socket of sockets) expect(await outcomeOf(socket)).toBe(onSocket);
-  for (const stream of streams) expect(await lastWordOf(stream)).toBe(onStream);
+  for (const stream of streams) expect(await lastErrorCodeOf(stream)).toBe(onStream);
   await annotate(`ended ${Date.now() - done} ms behind`);
   for (const socket of sockets) expect(socket.nexts('e')).toEqual([]);
   for (const stream of streams) expect(eventsOf(stream)).toEqual([]);
@@ -89,7 +89,7 @@ it.for(named)('a change made by another process ends the streams of this process
 it('a stream that is visible only because its viewer is an admin ends when the operator revokes the role', async ({
   annotate,
 }) => {
-  const world = await launchWorld();
+  const world = await launchStreamFixture();
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
   const den = await createDen(world, []);
@@ -102,7 +102,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   expect((await run(['revoke-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is not an admin.\n`);
   const done = Date.now();
   for (const socket of sockets) expect(await outcomeOf(socket)).toBe(4403);
-  for (const stream of streams) expect(await lastWordOf(stream)).toBe('UNAUTHENTICATED');
+  for (const stream of streams) expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
   await annotate(`ended ${Date.now() - done} ms behind the command's end`);
   await postroom.createPost(owner, den, 'unseen');
   for (const socket of sockets) expect(socket.nexts('e')).toHaveLength(1);
@@ -118,7 +118,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
 });
 
 it('when the operator revokes the admin role, the keys with ADMIN that depend on it are revoked, and no other key', async () => {
-  const { settings, postroom, ada, owner } = await launchWorld();
+  const { settings, postroom, ada, owner } = await launchStreamFixture();
   await run(['grant-admin', ada.email], settings);
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
   const make = (scope: string) => `createApiKey(input: { name: "k", scopes: [${scope}] }) { key }`;
@@ -137,7 +137,7 @@ it('when the operator revokes the admin role, the keys with ADMIN that depend on
 });
 
 it('a key and a role that the command line creates are valid at once in a running server', async () => {
-  const { settings, postroom, ada, room } = await launchWorld();
+  const { settings, postroom, ada, room } = await launchStreamFixture();
   const args = ['key', 'create', '--name', 'operator', '--scopes', 'read', '--owner', ada.email.toUpperCase()];
   const made = await run(args, settings);
   expect(made).toMatchObject({ status: 0, stdout: expect.stringMatching(/^pr_live_\w{34}\n$/) });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { sendAs } from './support/credentials.ts';
-import { createKey, eventsOf, follow, lastWordOf, launchWorld, signIn, type World } from './support/followers.ts';
+import {
+  createKey,
+  eventsOf,
+  follow,
+  lastErrorCodeOf,
+  launchStreamFixture,
+  type StreamFixture,
+  signIn,
+} from './support/followers.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabaseLocked } from './support/shared-server.ts';
 
@@ -15,7 +23,7 @@ interface Ending {
   by: string;
 }
 
-const endings: Record<string, (world: World) => Promise<Ending>> = {
+const endings: Record<string, (world: StreamFixture) => Promise<Ending>> = {
   'a key that is revoked': async (world) => {
     const { key, id } = await createKey(world);
     return {
@@ -50,7 +58,7 @@ describe('after credentials have expired or been revoked', () => {
   it.each(
     Object.entries(endings),
   )('no event is delivered, not even an event of the same request: %s', async (_, prepare) => {
-    const world = await launchWorld();
+    const world = await launchStreamFixture();
     const { authorization, end, by } = await prepare(world);
     const { postroom, room, owner } = world;
     const theirs = await follow(postroom, room, authorization);
@@ -61,7 +69,7 @@ describe('after credentials have expired or been revoked', () => {
       expect(socket.nexts('e')).toEqual([]);
     }
     for (const stream of theirs.streams) {
-      expect(await lastWordOf(stream)).toBe('UNAUTHENTICATED');
+      expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
       expect(eventsOf(stream)).toEqual([]);
     }
     const isLast = (data: { roomEvents: { post?: { title: string } } } | undefined) =>
@@ -71,7 +79,7 @@ describe('after credentials have expired or been revoked', () => {
   });
 
   it('a socket that was admitted while the revocation of its key was queued is closed once the revocation is committed', async () => {
-    const world = await launchWorld({ LOG_LEVEL: 'debug' });
+    const world = await launchStreamFixture({ LOG_LEVEL: 'debug' });
     const { postroom, file, ada } = world;
     const { key, id } = await createKey(world);
     const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
@@ -98,7 +106,7 @@ describe('after credentials have expired or been revoked', () => {
   });
 
   it('a key that is revoked while its request runs makes no further change', async () => {
-    const { postroom, ada, room } = await launchWorld();
+    const { postroom, ada, room } = await launchStreamFixture();
     const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ, WRITE] }) { key apiKey { id } } }';
     const { createApiKey } = await postroom.ask(make, {}, ada.token);
     // Many slow mutations, and a change after them.

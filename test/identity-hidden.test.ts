@@ -21,7 +21,7 @@ interface Known {
 }
 
 /** One of two databases that differ only in the hidden rooms. */
-interface World {
+interface StreamFixture {
   postroom: Postroom;
   stranger: Person;
   owner: Person;
@@ -29,7 +29,7 @@ interface World {
   hall: string;
 }
 
-async function launchWorld(): Promise<World> {
+async function launchStreamFixture(): Promise<StreamFixture> {
   const postroom = await launchForTest();
   const owner = await postroom.signUp('owner');
   const member = await postroom.signUp('member');
@@ -40,7 +40,7 @@ async function launchWorld(): Promise<World> {
   return { postroom, owner, member, stranger, hall };
 }
 
-async function hide({ postroom, owner, member }: World, name: string): Promise<Known> {
+async function hide({ postroom, owner, member }: StreamFixture, name: string): Promise<Known> {
   const { createRoom } = await postroom.ask(
     `mutation { createRoom(input: { name: "${name}", visibility: PRIVATE }) { room { id } } }`,
     {},
@@ -73,7 +73,10 @@ const page = 'pagination { page limit total pages }';
 const roomFields = `id name viewerRole owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
 /** Queries about these facts, by root field. */
-function questionsOf({ stranger, owner, member, hall }: World, known: Known): [field: string, document: string][] {
+function questionsOf(
+  { stranger, owner, member, hall }: StreamFixture,
+  known: Known,
+): [field: string, document: string][] {
   const { room, post, draft, name, title, cursor, edges } = known;
   const people = [stranger.id, owner.id, member.id];
   const query = (text: string): [string, string] => [/^\w+/.exec(text)?.[0] ?? '', `{ ${text} }`];
@@ -150,7 +153,7 @@ const aboutAccounts = new Set([
 ]);
 
 /** Told of the ids that the other world has elsewhere. */
-function neutral(world: World, value: unknown): unknown {
+function neutral(world: StreamFixture, value: unknown): unknown {
   const names = { owner: world.owner.id, member: world.member.id, stranger: world.stranger.id, hall: world.hall };
   let text = JSON.stringify(value ?? null);
   for (const [name, id] of Object.entries(names)) text = text.replaceAll(id, name);
@@ -158,7 +161,7 @@ function neutral(world: World, value: unknown): unknown {
   return JSON.parse(text.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""').replaceAll(/person\d+@/g, 'person@'));
 }
 
-async function ask(world: World, document: string, person: Person | undefined): Promise<unknown> {
+async function ask(world: StreamFixture, document: string, person: Person | undefined): Promise<unknown> {
   const authorization = person && `Bearer ${person.token}`;
   if (!document.startsWith('subscription')) {
     const { status, data, errors } = await sendAs(world.postroom, authorization, document);
@@ -171,8 +174,8 @@ async function ask(world: World, document: string, person: Person | undefined): 
   return neutral(world, { type, payload: type === 'error' ? payload : null });
 }
 
-it('every root field is covered by a question', () => {
-  const world = { stranger: { id: '' }, owner: { id: '' }, member: { id: '' }, hall: '' } as World;
+it('every root field is covered by a query', () => {
+  const world = { stranger: { id: '' }, owner: { id: '' }, member: { id: '' }, hall: '' } as StreamFixture;
   const known = { room: '', post: '', draft: '', name: '', title: '', cursor: '', edges: [''] };
   const asked = new Set(questionsOf(world, known).map(([field]) => field));
   const fields = ['Query', 'Mutation', 'Subscription'].flatMap((name) => {
@@ -186,7 +189,7 @@ it.each([
   'stranger',
   undefined,
 ] as const)('a client that knows every id and name in a hidden room gets the same answers as if the room did not exist: %s', async (who) => {
-  const [full, empty] = [await launchWorld(), await launchWorld()];
+  const [full, empty] = [await launchStreamFixture(), await launchStreamFixture()];
   const known = [await hide(full, 'den'), await hide(full, 'cave')];
   let answered = 0;
   for (const one of known) {
@@ -213,7 +216,7 @@ it.each([
 }, 60_000);
 
 it('a subscriber of public rooms receives nothing about hidden rooms', async () => {
-  const world = await launchWorld();
+  const world = await launchStreamFixture();
   const { postroom, owner, stranger, hall } = world;
   const { room, post } = await hide(world, 'den');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, {

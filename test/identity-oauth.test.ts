@@ -22,7 +22,7 @@ async function launchBeside(
 
 const now = () => Math.floor(Date.now() / 1_000);
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const patience = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
 
 async function createKey(postroom: Postroom): Promise<string> {
@@ -149,7 +149,7 @@ describe('a subject whose account was deleted', () => {
       again = await issuer.sign({ sub });
       return viewerOf(postroom, again);
     };
-    await expect.poll(comeBack, patience).toBeDefined();
+    await expect.poll(comeBack, pollOptions).toBeDefined();
     const second = await viewerOf(postroom, again);
     expect(second).not.toBe(first);
     for (const token of [used, unused]) expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
@@ -272,7 +272,7 @@ describe('while the issuer is down', () => {
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
     // An issuer that has just failed gets no request for one second.
-    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
+    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), pollOptions).toMatchObject({ status: 200 });
   });
 });
 
@@ -320,7 +320,7 @@ describe('opaque tokens', () => {
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
     // An issuer that has just failed gets no request for one second.
-    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), patience).toMatchObject({ status: 200 });
+    await expect.poll(() => sendAs(postroom, `Bearer ${token}`), pollOptions).toMatchObject({ status: 200 });
   });
 });
 

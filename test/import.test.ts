@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { Archive, ada, bob, Ear, history, main, post, room, startImport, toText } from './support/history.ts';
+import { Archive, ada, bob, history, main, OutputReader, post, room, startImport, toText } from './support/history.ts';
 import { launchForTest, type Postroom, programEnvironment } from './support/postroom.ts';
 import { writeUsers } from './support/rows.ts';
 import { withDatabase } from './support/shared-server.ts';
@@ -287,7 +287,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     expect(imported).toMatchObject({ status: 2, stderr: 'line 4: it is not UTF-8\n', posts: [1, 0] });
   });
 
-  it('a name counts from its record on, in whichever run that stood', async () => {
+  it('a name can be used after its record, also in a later run', async () => {
     const archive = new Archive();
     const imported = await archive.take([room, post(0), ada, post(1)]);
     expect(imported).toMatchObject({ status: 2, posts: [1, 0], refused: 1 });
@@ -458,7 +458,7 @@ describe('progress', () => {
     const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
       env: { ...programEnvironment, ...archive.settings, TERM: 'xterm' },
     });
-    const out = new Ear(child.stdout);
+    const out = new OutputReader(child.stdout);
     const [status] = await once(child, 'close');
     expect(status).toBe(2);
     expect(out.said).toMatch(/\r[\d,]+ records in [\d.]+ s/);

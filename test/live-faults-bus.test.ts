@@ -9,7 +9,7 @@ import { isSoak } from './support/soak.ts';
 import { type BusFault, createUnreliableBus } from './support/unreliable-bus.ts';
 
 const postCount = 60;
-const patience = { timeout: 20_000, interval: 5 };
+const pollOptions = { timeout: 20_000, interval: 5 };
 
 /** The server on a bus that fails in this way. */
 function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
@@ -71,7 +71,7 @@ it.each([
   const ada = await postroom.signUp('Ada');
   const rooms = await Promise.all(['one', 'two', 'three'].map((name) => postroom.createRoom(ada, name)));
   const reachedHead = (room: string, head: number) =>
-    expect.poll(async () => seqOf(await cursorOf(postroom, room)), patience).toBeGreaterThan(head);
+    expect.poll(async () => seqOf(await cursorOf(postroom, room)), pollOptions).toBeGreaterThan(head);
   const readers = await Promise.all(
     rooms.flatMap((room) => [
       followBySocket(postroom, room),
@@ -94,7 +94,7 @@ it.each([
   const heads = new Map<string, number>();
   for (const room of rooms) heads.set(room, seqOf(await cursorOf(postroom, room)));
   for (const { room, from, seqs } of readers) {
-    await expect.poll(() => seqs().length, patience).toBeGreaterThanOrEqual((heads.get(room) ?? 0) - from);
+    await expect.poll(() => seqs().length, pollOptions).toBeGreaterThanOrEqual((heads.get(room) ?? 0) - from);
   }
   expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(2);
   expect(readers).toHaveLength(15);
@@ -110,7 +110,7 @@ it('when the bus sends no messages, each event is delivered after the next compa
   for (let round = 1; round <= 2; round += 1) {
     await postroom.createPost(ada, room, 'unannounced');
     const compared = comparisonsOf(postroom);
-    await expect.poll(reader.seqs, patience).toEqual(seqsBetween(reader.from, reader.from + round));
+    await expect.poll(reader.seqs, pollOptions).toEqual(seqsBetween(reader.from, reader.from + round));
     expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(1);
   }
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -137,7 +137,7 @@ it('an event that the bus lost is delivered as a replay: with the post as it is 
   await socket.follow('1', query, { room });
   // The next comparison is seconds away.
   const compared = comparisonsOf(postroom);
-  await expect.poll(() => comparisonsOf(postroom), patience).toBeGreaterThan(compared);
+  await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
   await postroom.ask(
     `mutation ($kept: ID!, $gone: ID!) {
       a: publishPost(input: { id: $kept }) { post { id } }
@@ -148,7 +148,7 @@ it('an event that the bus lost is delivered as a replay: with the post as it is 
     variables,
     ada.token,
   );
-  await expect.poll(() => socket.nexts('1').length, patience).toBe(4);
+  await expect.poll(() => socket.nexts('1').length, pollOptions).toBe(4);
   expect(socket.nexts('1').map(({ data }) => data.roomEvents)).toEqual([
     { __typename: 'PostCreated', post: { title: 'as it is now' } },
     { __typename: 'PostUpdated', post: { title: 'as it is now' } },
@@ -164,7 +164,7 @@ it('forged messages on the bus move no subscriber, and cause a bounded number of
   const reader = await followBySocket(postroom, room);
   const { log_reads_total: before = 0 } = await readMetrics(postroom);
   for (let index = 0; index < 20; index += 1) await postroom.createPost(ada, room, 'once');
-  await expect.poll(() => reader.seqs().length, patience).toBeGreaterThanOrEqual(20);
+  await expect.poll(() => reader.seqs().length, pollOptions).toBeGreaterThanOrEqual(20);
   expect(reader.seqs()).toEqual(seqsBetween(reader.from, reader.from + 20));
   const { log_reads_total: after = 0 } = await readMetrics(postroom);
   expect(after - before).toBeLessThanOrEqual(20 * 4);

@@ -9,7 +9,7 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const postCount = 2_000;
-const patience = { timeout: 20_000, interval: 5 };
+const pollOptions = { timeout: 20_000, interval: 5 };
 const feedFailed = 'the live feed failed, and tries again';
 
 const follow = (room: string, after?: string) =>
@@ -33,7 +33,7 @@ function comparisonsOf({ log }: Postroom): number {
 /** The next comparison of heads is seconds away. */
 async function untilCompared(postroom: Postroom): Promise<void> {
   const compared = comparisonsOf(postroom);
-  await expect.poll(() => comparisonsOf(postroom), patience).toBeGreaterThan(compared);
+  await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
 }
 
 /** Makes a table of the database unusable, and usable again. */
@@ -71,10 +71,10 @@ it.each([
   await postroom.ask(hide, { id: room }, ada.token);
   await postroom.createPost(ada, room, 'three');
   const mend = breakTable(file, table);
-  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, patience).toBeGreaterThan(0);
+  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, pollOptions).toBeGreaterThan(0);
   expect(seqsOf(socket).length).toBeLessThan(3);
   mend();
-  await expect.poll(() => seqsOf(socket).length, patience).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => seqsOf(socket).length, pollOptions).toBeGreaterThanOrEqual(3);
   expect(seqsOf(socket)).toEqual(seqsBetween(from, from + 3));
   expect(socket.received.filter(({ type }) => type === 'error')).toEqual([]);
   socket.webSocket.close();
@@ -92,13 +92,13 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
   await postroom.createPost(ada, room, 'one');
   await postroom.createPost(ada, room, 'two');
   const mend = breakTable(file, 'posts');
-  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, patience).toBeGreaterThan(1);
+  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, pollOptions).toBeGreaterThan(1);
   expect(socket.nexts('1')).toEqual([]);
   mend();
   const titles = () => socket.nexts('1').map(({ data }) => data.postAdded.title);
-  await expect.poll(() => titles().length, patience).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => titles().length, pollOptions).toBeGreaterThanOrEqual(2);
   await postroom.createPost(ada, room, 'three');
-  await expect.poll(() => titles().length, patience).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => titles().length, pollOptions).toBeGreaterThanOrEqual(3);
   expect(titles()).toEqual(['one', 'two', 'three']);
 });
 
@@ -120,7 +120,7 @@ it('a subscriber whose next events cannot be read receives an error, and can res
   expect(seen).toEqual(seqsBetween(0, seen.length));
   socket.subscribe('1', follow(room, socket.nexts('1').at(-1).data.roomEvents.cursor));
   await other.createPost(ada, room, 'the last');
-  await expect.poll(() => seqsOf(socket).at(-1), patience).toBe(postCount + 1);
+  await expect.poll(() => seqsOf(socket).at(-1), pollOptions).toBe(postCount + 1);
   expect(seqsOf(socket)).toEqual(seqsBetween(0, postCount + 1));
 });
 
@@ -140,7 +140,7 @@ it('a subscription fails if the database cannot be read when its room is opened,
   mend();
   const from = seqOf(await socket.follow('1', follow(room)));
   await postroom.createPost(ada, room, 'again');
-  await expect.poll(() => seqsOf(socket), patience).toEqual([from + 1]);
+  await expect.poll(() => seqsOf(socket), pollOptions).toEqual([from + 1]);
 });
 
 it('a room that another process deletes ends the stream of a subscriber that still has events to receive', async () => {

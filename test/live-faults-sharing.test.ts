@@ -110,7 +110,7 @@ it('a selection that does not depend on the viewer is executed once for all subs
   expect(await readMetrics(postroom)).toMatchObject({ groups: 1, subscribers: 8, events_rendered_total: 3 });
 });
 
-it('found out late, in the midst of events, it is split without a loss, a repetition or a glance at what is not meant for one', async () => {
+it('a group whose selection is found to depend on the viewer is split, without a lost, repeated or disclosed event', async () => {
   const stage = await openStage();
   const { postroom, people, room } = stage;
   const [ada, bob, cid] = people as [Person, Person, Person];

@@ -44,7 +44,7 @@ export interface Database {
    * Gives `work` the present state of the database until it is done, even if it writes meanwhile. No `snapshot` waits
    * for it.
    */
-  keepSnapshot<T>(work: Work<T>): Promise<T>;
+  snapshotDuringWrites<T>(work: Work<T>): Promise<T>;
   /**
    * Removes erased data from the files of the database at once or, if a reader still needs it, within a second after
    * this reader has ended. Never fails.

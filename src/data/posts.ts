@@ -182,7 +182,10 @@ export async function deletePostsOfAuthor(db: Db, authorId: string, published: b
 export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' | 'body'>;
 
 /** Finds stored posts with the same author, time and body as one of these; no body equals an empty body. */
-export async function findResembling(db: Db, posts: readonly Omit<PostIdentity, 'roomId'>[]): Promise<PostIdentity[]> {
+export async function findDuplicatePosts(
+  db: Db,
+  posts: readonly Omit<PostIdentity, 'roomId'>[],
+): Promise<PostIdentity[]> {
   return executeInParts(db, posts, {
     build: (part) => {
       const keys = part.map(

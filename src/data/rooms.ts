@@ -124,7 +124,7 @@ export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: Ro
 }
 
 /** Removes the owner from the rooms of a deleted account. Returns the changed rooms. */
-export async function disownRooms(db: Db, ownerId: string): Promise<RoomRow[]> {
+export async function clearRoomOwner(db: Db, ownerId: string): Promise<RoomRow[]> {
   return db
     .updateTable('rooms')
     .set((eb) => ({ ownerId: null, updatedAt: Date.now(), version: eb('version', '+', 1) }))

@@ -73,7 +73,7 @@ export function toAnswer({ data, errors, extensions }: Outcome, request: Answere
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, request, log));
   const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
-  const isPartial = request.cancellation?.hasCommitted && code !== undefined && meansNothingDone(code);
+  const isPartial = request.cancellation?.hasCommitted && code !== undefined && impliesNothingCommitted(code);
   const failed = data == null && code !== undefined && !isPartial;
   return {
     status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
@@ -87,7 +87,7 @@ export function toAnswer({ data, errors, extensions }: Outcome, request: Answere
 }
 
 /** An answer that is too long is detected after the commit; any other operation over the cost limit never runs. */
-function meansNothingDone(code: ErrorCode): boolean {
+function impliesNothingCommitted(code: ErrorCode): boolean {
   return clientErrors[code].status >= 500 || code === 'COST_LIMIT_EXCEEDED';
 }
 
@@ -99,7 +99,7 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
   const located = error instanceof GraphQLError ? error : undefined;
   const found = findClientError(error) ?? mask(error, requestId, log);
   const isLate = cancellation?.hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
-  const cause = isLate ? unreadResult(found) : found;
+  const cause = isLate ? resultUnavailable(found) : found;
   return {
     message: shorten(cause.message),
     ...(located?.locations && { locations: located.locations }),
@@ -119,7 +119,7 @@ export function findClientError(error: unknown): ClientError | undefined {
 }
 
 /** Only a root field can fail before its change is done; an error below it occurs after the commit. */
-function unreadResult(cause: ClientError): ClientError {
+function resultUnavailable(cause: ClientError): ClientError {
   return new ClientError('INTERNAL_SERVER_ERROR', 'It was done, but its result could not be read.', {}, { cause });
 }
 

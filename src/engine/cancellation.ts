@@ -66,6 +66,6 @@ interface RaceOptions<T> {
 function ignore(): void {}
 
 /** The reason of an operation whose client has disconnected; it is never sent. */
-export function clientLeft(): ClientError {
+export function clientDisconnected(): ClientError {
   return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
 }

@@ -28,7 +28,7 @@ export class OperationContext implements Context {
   readonly db: Db;
   readonly readsBodies: boolean;
   /** Whether the result may differ between viewers. */
-  hasAskedForViewer = false;
+  hasReadViewer = false;
   readonly #viewer: Viewer | null;
   readonly #cancellation: Cancellation | undefined;
   #admitted: Map<string, Viewer> | undefined;
@@ -58,7 +58,7 @@ export class OperationContext implements Context {
   }
 
   get viewer(): Viewer | null {
-    this.hasAskedForViewer = true;
+    this.hasReadViewer = true;
     return this.#viewer;
   }
 
@@ -70,7 +70,7 @@ export class OperationContext implements Context {
     return visibleRoomsOf(this.#viewer === null ? null : this.viewer);
   }
 
-  observerOf({ id }: PublicUser): Viewer | null {
+  viewerFor({ id }: PublicUser): Viewer | null {
     return this.#admitted?.get(id) ?? this.viewer;
   }
 
@@ -128,7 +128,7 @@ export class SharedContext extends OperationContext {
   }
 
   override get viewer(): never {
-    this.hasAskedForViewer = true;
+    this.hasReadViewer = true;
     throw new Error('A shared execution has no viewer.');
   }
 }

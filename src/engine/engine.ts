@@ -14,8 +14,8 @@ import { CostlyOperations } from './limits/costly-operations.ts';
 import { createDepthCheck } from './limits/depth.ts';
 import { createSourceCheck } from './limits/document.ts';
 import { checkExpanded } from './limits/expanded.ts';
+import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { createRateLimit, RateLimited } from './limits/rate.ts';
-import { RefusalLimit } from './limits/refusals.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
@@ -42,7 +42,7 @@ export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
   const chargeRate = createRateLimit(config.rate);
   const documents = createDocuments(parts);
-  const refusals = config.rate.limit === 0 ? undefined : new RefusalLimit(config.rate);
+  const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, chargeRate, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
   function prepareNow(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
@@ -68,7 +68,7 @@ export function createEngine(parts: EngineParts): Engine {
         // A new document opens a group, which is charged later. A caller that is over the rate is refused here, before
         // the parse.
         if (isNew && call.isResumed) chargeRate(call, 0);
-        if (isNew) refusals?.assertMayAsk(call);
+        if (isNew) refusals?.assertNotPaused(call);
         return prepareNow(source, request, call);
       } catch (error) {
         if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);

@@ -20,10 +20,10 @@ import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { DocumentReference } from './documents/persisted.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+import type { ClientAccount } from './limits/client-memory.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
-import type { ClientAccount } from './limits/retained.ts';
 import { createSubscribeRequest } from './room-events.ts';
 
 /** A well-formed GraphQL request. */
@@ -108,14 +108,14 @@ export class Operation implements PreparedOperation {
 
   get cachePolicy(): CachePolicy {
     const { cachePolicy } = this.#bound.compiled.fields;
-    return this.#context?.hasAskedForViewer ? { ...cachePolicy, isPublic: false } : cachePolicy;
+    return this.#context?.hasReadViewer ? { ...cachePolicy, isPublic: false } : cachePolicy;
   }
 
   execute(): Answer | Promise<Answer> {
     try {
       const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
       if (!(result instanceof Promise)) return this.#answer(result);
-      return this.#inTime(result).then(
+      return this.#withTimeout(result).then(
         (done) => this.#answer(done),
         (error) => this.#answerError(error),
       );
@@ -127,7 +127,7 @@ export class Operation implements PreparedOperation {
   async subscribe(options: SubscribeOptions): Promise<Stream> {
     const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.chargeRate, this.#call) : undefined;
     try {
-      return await this.#inTime(this.#open(options, resumed));
+      return await this.#withTimeout(this.#open(options, resumed));
     } catch (error) {
       throw resumed?.chargeRefused() ?? this.#reasonOf(error);
     }
@@ -178,7 +178,7 @@ export class Operation implements PreparedOperation {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.keepSnapshot(async (past) => this.#run(database.db, past));
+    return database.snapshotDuringWrites(async (past) => this.#run(database.db, past));
   }
 
   #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
@@ -198,7 +198,7 @@ export class Operation implements PreparedOperation {
   }
 
   /** Cancels the operation when the timeout expires. */
-  async #inTime<T>(result: Promise<T>): Promise<T> {
+  async #withTimeout<T>(result: Promise<T>): Promise<T> {
     const cancel = () => this.#call.cancellation.cancel(tookTooLong());
     const timer = setTimeout(cancel, this.#parts.config.operationTimeoutMs);
     try {

@@ -87,14 +87,14 @@ async function executeShared(
   const context = new SharedContext(subscription.services, { db, readsBodies });
   try {
     const encoded = await execute(subscription, source, event, context);
-    return context.hasAskedForViewer ? personal : encoded;
+    return context.hasReadViewer ? personal : encoded;
   } catch (error) {
-    if (context.hasAskedForViewer) return personal;
+    if (context.hasReadViewer) return personal;
     throw error;
   }
 }
 
-/** Executes the selection for one event, and encodes the result as the bytes that every transport sends. */
+/** Executes the selection for one event, and serialises the result as JSON once for all transports. */
 async function execute(
   { args, executor, answerBytes, requestId, log }: RoomSubscription,
   { project }: RoomEventSource,
@@ -109,7 +109,7 @@ async function execute(
   const size = new AnswerSize(answerBytes);
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
-  if (context instanceof SharedContext && context.hasAskedForViewer) return null;
+  if (context instanceof SharedContext && context.hasReadViewer) return null;
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) =>
     JSON.stringify(toAnswer({ ...outcome, extensions }, { requestId }, log).body);

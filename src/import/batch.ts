@@ -1,5 +1,5 @@
 import type { Db } from '../data/database.ts';
-import { createPostRow, findResembling, insertPosts, type PostIdentity } from '../data/posts.ts';
+import { createPostRow, findDuplicatePosts, insertPosts, type PostIdentity } from '../data/posts.ts';
 import { findRoomsByName, insertRooms } from '../data/rooms.ts';
 import { lockName } from '../data/settings.ts';
 import { findImportedUsers, insertUsers } from '../data/users.ts';
@@ -70,7 +70,7 @@ function idsByName(rows: readonly { id: string; name: string }[]): Map<string, s
 
 /** The posts that do not exist yet, without duplicates. */
 async function findNew(db: Db, posts: readonly ResolvedPost[]): Promise<ResolvedPost[]> {
-  const stored = await findResembling(
+  const stored = await findDuplicatePosts(
     db,
     posts.map(({ post }) => post),
   );

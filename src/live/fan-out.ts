@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
-import { type Feed, isLoss } from './feed/feed.ts';
+import { type Feed, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
-import { Lane } from './lane.ts';
+import { SerialQueue } from './serial-queue.ts';
 import type { ExecuteEvent, SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
@@ -16,10 +16,10 @@ export interface FanOutParts extends FeedsParts {
   groupCosts: GroupCostLimits;
 }
 
-/** Each lane executes the groups of a room one after the other. With two lanes, live events do not wait for replays. */
+/** Each queue executes the groups of a room one after the other. With two lanes, live events do not wait for replays. */
 interface Lanes {
-  live: Lane;
-  replay: Lane;
+  live: SerialQueue;
+  replay: SerialQueue;
 }
 
 /** Groups the subscribers of room events, so that each event is executed and serialised once per group. */
@@ -89,7 +89,7 @@ export class FanOut implements SubscriberHub {
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
     const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    for (const subscriber of [...subscribers]) subscriber.cut();
+    for (const subscriber of [...subscribers]) subscriber.disconnect();
     await setImmediate();
   }
 
@@ -135,14 +135,14 @@ export class FanOut implements SubscriberHub {
   }
 
   #lanesOf(feed: Feed): Lanes {
-    const lanes = this.#lanes.get(feed) ?? { live: new Lane(), replay: new Lane() };
+    const lanes = this.#lanes.get(feed) ?? { live: new SerialQueue(), replay: new SerialQueue() };
     this.#lanes.set(feed, lanes);
     return lanes;
   }
 
-  #executeIn(lane: Lane, execute: ExecuteEvent): ExecuteEvent {
+  #executeIn(queue: SerialQueue, execute: ExecuteEvent): ExecuteEvent {
     return (event) =>
-      lane.run(() => {
+      queue.run(() => {
         this.#executions += 1;
         return execute(event);
       });
@@ -154,7 +154,7 @@ export class FanOut implements SubscriberHub {
     // would release it.
     for (const member of group.members) {
       member.request.traits.isPersonal = true;
-      if (this.#holdAnew(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
+      if (this.#moveReservation(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
     }
   }
 
@@ -164,7 +164,7 @@ export class FanOut implements SubscriberHub {
   }
 
   /** Replaces the hold on the shared group by a hold on the viewer's group. Ends the stream if it exceeds the limit. */
-  #holdAnew(member: Subscriber): boolean {
+  #moveReservation(member: Subscriber): boolean {
     try {
       this.#release(member);
       member.hold = this.#costs.hold(costOf(member.request));
@@ -181,7 +181,7 @@ export class FanOut implements SubscriberHub {
     if (after === undefined) return head;
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
-    if (isLoss(await feed.read(position, 1))) throw this.#expired(feed);
+    if (isReadFailure(await feed.read(position, 1))) throw this.#expired(feed);
     return position;
   }
 

@@ -29,7 +29,7 @@ interface Owner {
 }
 
 /** The share of one subscription in its group. */
-export interface GroupHold {
+export interface GroupReservation {
   readonly entry: GroupEntry;
   readonly address: string;
   readonly userId: string | null;
@@ -75,7 +75,7 @@ export class GroupCosts {
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  hold({ group, cost, address, userId }: GroupCostRequest): GroupHold {
+  hold({ group, cost, address, userId }: GroupCostRequest): GroupReservation {
     const entry = this.#groups.get(group) ?? { key: group, cost: Math.max(1, cost), holders: 0 };
     this.#assertFits('address', this.#addresses.get(address), entry);
     if (userId !== null) this.#assertFits('user', this.#users.get(userId), entry);
@@ -94,7 +94,7 @@ export class GroupCosts {
     throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 
-  release({ entry, address, userId }: GroupHold): void {
+  release({ entry, address, userId }: GroupReservation): void {
     subtract(this.#addresses, address, entry);
     if (userId !== null) subtract(this.#users, userId, entry);
     entry.holders -= 1;

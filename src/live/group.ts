@@ -1,6 +1,6 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { EncodedEvent } from './encoded-event.ts';
-import { type Feed, type FeedReader, isLoss } from './feed/feed.ts';
+import { type Feed, type FeedReader, isReadFailure } from './feed/feed.ts';
 import { withoutContent } from './feed/recent-events.ts';
 import { type ExecuteEvent, personal } from './subscribe-request.ts';
 
@@ -12,7 +12,7 @@ export class ReplayBudget {
   used = 0;
 
   get isSpent(): boolean {
-    return this.used > maxReplayedInAll;
+    return this.used > maxReplayCacheLength;
   }
 }
 
@@ -29,18 +29,18 @@ export interface GroupParts {
 }
 
 const batchLength = 64;
-const maxReplayed = 512;
-const maxReplayedLength = 2 ** 20;
-const maxReplayedInAll = 4 * maxReplayedLength;
+const maxCachedReplays = 512;
+const maxGroupReplayLength = 2 ** 20;
+const maxReplayCacheLength = 4 * maxGroupReplayLength;
 /** How long a replayed event is cached. Many clients that reconnect at the same time then share one read. */
-const replayedMs = 1_000;
+const replayCacheTtlMs = 1_000;
 
 /** A subscriber, as its group sees it. */
 export interface Member {
   /** Receives a live event. */
   deliver(encoded: EncodedEvent): void;
   /** Moves its position forward; all events up to it were sent, or left out by the selection. */
-  reach(position: LogPosition): void;
+  advanceTo(position: LogPosition): void;
   /** Stops live delivery at a position, and reads on from the log. */
   fallBehind(position: LogPosition): void;
   /** The database was rewound: the member checks its position against the log. */
@@ -136,7 +136,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
 
   #cacheReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
     this.#replayed.set(seq, { subjectId, execution });
-    this.#clearing ??= setTimeout(() => this.clearReplayed(), replayedMs).unref();
+    this.#clearing ??= setTimeout(() => this.clearReplayed(), replayCacheTtlMs).unref();
     execution.then(
       (result) => {
         if (this.#replayed.get(seq)?.execution !== execution) return;
@@ -144,7 +144,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
         const { replayBudget } = this.#parts;
         this.#replayedLength += length;
         replayBudget.used += length;
-        const isFull = this.#replayedLength > maxReplayedLength || this.#replayed.size > maxReplayed;
+        const isFull = this.#replayedLength > maxGroupReplayLength || this.#replayed.size > maxCachedReplays;
         if (isFull || replayBudget.isSpent) this.clearReplayed();
       },
       // The next replay of this event tries again.
@@ -159,7 +159,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
         const events = await this.feed.read(position, batchLength);
         // The feed restarted the group in another history during the read.
         if (position !== this.position) continue;
-        if (isLoss(events)) return this.#skipToHead();
+        if (isReadFailure(events)) return this.#skipToHead();
         if (!(await this.#executeAll(events))) return this.#split();
       }
       // Without live members there is nothing to execute. Members that catch up read from their own positions.
@@ -191,7 +191,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
   }
 
   #split(): void {
-    for (const member of this.#live) member.reach(this.position);
+    for (const member of this.#live) member.advanceTo(this.position);
     this.#parts.split();
   }
 }

@@ -37,7 +37,7 @@ export interface Sink {
   /** Ends the stream; `error` is the reason. */
   end(error: ClientError): void;
   /** Closes the connection because the server shuts down; the client can resume the stream on another server. */
-  cut(): void;
+  disconnect(): void;
 }
 
 /** A subscription that was opened for one client. It is the only form in which a transport sees a subscription. */
@@ -51,5 +51,5 @@ export interface Stream {
   /** Ends the stream from the server's side; the sink receives the reason. */
   end(error: ClientError): void;
   /** The client is too slow: it must query its data again and resume from there. */
-  endSlow(): void;
+  endAsSlowConsumer(): void;
 }

@@ -4,9 +4,9 @@ import { ClientError } from '../errors.ts';
 import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
 import type { EncodedEvent } from './encoded-event.ts';
-import { type Feed, isLoss, type Loss } from './feed/feed.ts';
+import { type Feed, isReadFailure, type ReadFailure } from './feed/feed.ts';
 import type { Group, Member } from './group.ts';
-import type { GroupHold } from './group-costs.ts';
+import type { GroupReservation } from './group-costs.ts';
 import type { Sink, Stream } from './stream.ts';
 import { personal, type SubscribeRequest } from './subscribe-request.ts';
 
@@ -30,7 +30,7 @@ export class Subscriber implements Stream, Member {
   /** The position of the latest event that was sent, or that the selection left out. */
   position: LogPosition;
   /** Its share in the cost of its group. */
-  hold: GroupHold | undefined;
+  hold: GroupReservation | undefined;
   readonly #hub: SubscriberHub;
   #group: Group<Subscriber> | undefined;
   #sink: Sink | undefined;
@@ -78,7 +78,7 @@ export class Subscriber implements Stream, Member {
     this.#sink.write(encoded);
   }
 
-  reach(position: LogPosition): void {
+  advanceTo(position: LogPosition): void {
     if (position.seq > this.position.seq) this.position = position;
   }
 
@@ -87,7 +87,7 @@ export class Subscriber implements Stream, Member {
    * and uses no memory beyond the bytes that wait on its socket.
    */
   fallBehind(position: LogPosition): void {
-    this.reach(position);
+    this.advanceTo(position);
     this.#group?.fallBehind(this);
     this.#catchUp();
   }
@@ -111,13 +111,13 @@ export class Subscriber implements Stream, Member {
   }
 
   /** Closes the connection without an end of the stream, so that the client can resume it. */
-  cut(): void {
+  disconnect(): void {
     this.stop();
-    this.#sink?.cut();
+    this.#sink?.disconnect();
   }
 
-  endSlow(): void {
-    this.#endLost('trimmed');
+  endAsSlowConsumer(): void {
+    this.#endUnreadable('trimmed');
   }
 
   endDeleted(): void {
@@ -141,7 +141,7 @@ export class Subscriber implements Stream, Member {
         const isFound = this.#generation === generation;
         if (isFound && this.position.seq >= this.#group.position.seq) return this.#group.goLive(this);
         const events = await this.feed.read(this.position, batchLength);
-        if (isLoss(events)) return this.#endLost(events);
+        if (isReadFailure(events)) return this.#endUnreadable(events);
         this.#generation = generation;
         if (!isFound) continue;
         await this.#replay(events);
@@ -167,7 +167,7 @@ export class Subscriber implements Stream, Member {
     }
   }
 
-  #endLost(loss: Loss): void {
+  #endUnreadable(loss: ReadFailure): void {
     const code = loss === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER';
     this.end(new ClientError(code, undefined, { live: { cursor: this.feed.cursor } }));
   }

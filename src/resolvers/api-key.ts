@@ -3,12 +3,12 @@ import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, changeAsViewer } from './rules/changes.ts';
-import { loadReferred } from './rules/rows.ts';
+import { loadReferenced } from './rules/rows.ts';
 import { InputCheck, name } from './rules/validation.ts';
 
 export const ApiKey: ApiKeyResolvers = {
   scopes: (key) => [...scopesOf(key)],
-  user: ({ userId }, _, { loaders }) => loadReferred(loaders.user, userId),
+  user: ({ userId }, _, { loaders }) => loadReferenced(loaders.user, userId),
 };
 
 export const apiKeyMutations: MutationResolvers = {

@@ -35,7 +35,7 @@ export interface Context {
    * The viewer for whom the fields of `user` are resolved: the viewer that signed in as this user in this operation,
    * else the viewer of the operation.
    */
-  observerOf(user: PublicUser): Viewer | null;
+  viewerFor(user: PublicUser): Viewer | null;
   /**
    * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
    * own account; the viewer of the operation stays the same.

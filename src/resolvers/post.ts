@@ -7,12 +7,12 @@ import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { changeAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
-import { loadReferred, loadRoom } from './rules/rows.ts';
+import { loadReferenced, loadRoom } from './rules/rows.ts';
 import { body, InputCheck, title } from './rules/validation.ts';
 import { findPostOrThrow, findRoomOrThrow, findVisiblePost } from './rules/visible-rows.ts';
 
 export const Post: PostResolvers = {
-  author: (post, _, { loaders }) => loadReferred(loaders.user, post.authorId),
+  author: (post, _, { loaders }) => loadReferenced(loaders.user, post.authorId),
   room: (post, _, { loaders }) => loadRoom(loaders, post.roomId),
 };
 

@@ -22,24 +22,24 @@ export const RoomEvent: RoomEventResolvers = {
 };
 
 /** The fields that all events have. */
-const RoomUpdated: RoomUpdatedResolvers = {
+const eventFields: RoomUpdatedResolvers = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
 };
 
 const PostCreated: PostCreatedResolvers = {
-  ...RoomUpdated,
+  ...eventFields,
   post: (event, _, context) => findEventPost(event, context),
 };
 
 const PostDeleted: PostDeletedResolvers = {
-  ...RoomUpdated,
+  ...eventFields,
   postId: ({ subjectId }) => subjectId,
 };
 
 const MemberJoined: MemberJoinedResolvers = {
-  ...RoomUpdated,
+  ...eventFields,
   user: (event, _, context) => findLivingUser(event.subjectId, context),
 };
 
@@ -50,7 +50,7 @@ export const roomEventResolvers = {
   PostDeleted,
   MemberJoined,
   MemberLeft: MemberJoined,
-  RoomUpdated,
+  RoomUpdated: eventFields,
 } satisfies Record<RoomEventType, unknown>;
 
 export const roomEvents: SubscriptionField<SubscriptionRoomEventsArgs, Event> = {

@@ -2,7 +2,7 @@ import type { PublicUser, UserRow } from '../data/tables.ts';
 import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
-import { hashPassword, isPassword } from '../identity/session/passwords.ts';
+import { hashPassword, verifyPassword } from '../identity/session/passwords.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
@@ -36,7 +36,7 @@ export const sessionMutations: MutationResolvers = {
     const { signInLimit } = context.services;
     signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
-    const isRight = await isPassword(input.password, user?.passwordHash);
+    const isRight = await verifyPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
@@ -56,7 +56,7 @@ export const sessionMutations: MutationResolvers = {
     const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
     const { signInLimit } = context.services;
     signInLimit.chargeAttempt(email ?? id, context.address);
-    const isRight = await isPassword(input.currentPassword, present);
+    const isRight = await verifyPassword(input.currentPassword, present);
     if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
     signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();

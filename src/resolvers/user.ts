@@ -3,7 +3,7 @@ import type { Db } from '../data/database.ts';
 import { forgetActor } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
 import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
-import { deleteMember, disownRooms, findRoomsOfMember } from '../data/rooms.ts';
+import { clearRoomOwner, deleteMember, findRoomsOfMember } from '../data/rooms.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
@@ -21,14 +21,14 @@ const defaultLast = 10;
 
 export const User: UserResolvers = {
   email: (user, _, context) =>
-    maySeeEmail(context.observerOf(user), user) ? context.loaders.email.load(user.id) : null,
+    maySeeEmail(context.viewerFor(user), user) ? context.loaders.email.load(user.id) : null,
   posts(user, { last }, { loaders }) {
     const length = last ?? defaultLast;
     if (!isPageLength(length)) throw invalidInput([{ field: 'last', issue: 'out_of_range' }]);
     return loaders.lastPosts(user.id, length);
   },
   drafts: (user, page, context) =>
-    maySeeOwn(context.observerOf(user), user) ? findDrafts(context.db, context, user.id, page) : createPage(null, page),
+    maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createPage(null, page),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 
@@ -48,7 +48,7 @@ export const userMutations: MutationResolvers = {
       // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
-      await withdrawUser(db, record, user, deletePosts ?? false);
+      await removeUserFromRooms(db, record, user, deletePosts ?? false);
       await eraseUser(db, user);
       record.afterCommit(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;
@@ -80,7 +80,12 @@ function assertUserInput(user: UserRow, input: UpdateUserInput): void {
 }
 
 /** Removes the user from every room. The resulting events have no actor. */
-async function withdrawUser(db: Db, { append }: ChangeRecord, user: UserRow, deletePosts: boolean): Promise<void> {
+async function removeUserFromRooms(
+  db: Db,
+  { append }: ChangeRecord,
+  user: UserRow,
+  deletePosts: boolean,
+): Promise<void> {
   for (const post of await deletePostsOfAuthor(db, user.id, deletePosts)) {
     await append({
       roomId: post.roomId,
@@ -94,7 +99,7 @@ async function withdrawUser(db: Db, { append }: ChangeRecord, user: UserRow, del
     await deleteMember(db, roomId, user.id);
     await append({ roomId, type: 'MemberLeft', subjectId: user.id, version: user.version, actorId: null });
   }
-  for (const room of await disownRooms(db, user.id)) {
+  for (const room of await clearRoomOwner(db, user.id)) {
     await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: room.version, actorId: null });
   }
   await forgetActor(db, user.id);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../engine/answer.ts';
-import type { ClientAccount } from '../engine/limits/retained.ts';
+import type { ClientAccount } from '../engine/limits/client-memory.ts';
 import type { ClientError } from '../errors.ts';
 import type { Frame, Sink, Stream } from '../live/stream.ts';
 import { Content, type Exchange } from './http/responses.ts';
@@ -45,8 +45,8 @@ export function runEventStream(
   });
   // The position to resume from before the first event.
   response.write(`id: ${stream.cursor}\n:\n\n`);
-  const endSlow = () => stream.endSlow();
-  stream.start(new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endSlow }));
+  const endAsSlowConsumer = () => stream.endAsSlowConsumer();
+  stream.start(new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endAsSlowConsumer }));
 }
 
 function startStream(response: ServerResponse, status = 200): void {
@@ -64,7 +64,7 @@ interface SinkOptions {
   /** Nothing may be written after the end, even if the client has not read the end yet. */
   stopHeartbeat: () => void;
   /** Ends the stream because the client is too slow to receive an event. */
-  endSlow: () => void;
+  endAsSlowConsumer: () => void;
 }
 
 class EventStreamSink implements Sink {
@@ -83,14 +83,14 @@ class EventStreamSink implements Sink {
     // The timer that ends the stream may be late.
     if (Date.now() >= this.#options.expiresAt) return;
     const bytes = frame.encode(encodeEvent);
-    if (bytes.length > maxBufferedBytes && this.#options.account.isCrowded) return this.#options.endSlow();
+    if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit) return this.#options.endAsSlowConsumer();
     this.#response.write(bytes, () => this.#recount());
     this.#recount();
   }
 
   isFull(): boolean {
     const waiting = this.#response.writableLength;
-    return waiting > maxBufferedBytes || (waiting > 0 && this.#options.account.isCrowded);
+    return waiting > maxBufferedBytes || (waiting > 0 && this.#options.account.isNearLimit);
   }
 
   onceDrained(resume: () => void): void {
@@ -114,7 +114,7 @@ class EventStreamSink implements Sink {
   }
 
   /** Ends the response without a `complete`, so that the client reconnects. */
-  cut(): void {
+  disconnect(): void {
     this.#options.stopHeartbeat();
     this.#response.end();
   }

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Retained } from '../engine/limits/retained.ts';
+import type { ClientMemory } from '../engine/limits/client-memory.ts';
 import type { Authenticate } from '../identity/authentication.ts';
 import type { Watch } from '../identity/credential-watch.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log.ts';
-import type { UnsentAnswers } from './admission/unsent-answers.ts';
+import type { AnswerBudget } from './admission/answer-budget.ts';
 
 /** The parts that all transports use. */
 export interface TransportParts {
@@ -15,13 +15,13 @@ export interface TransportParts {
   authenticate: Authenticate;
   /** Calls `end` when the viewer's credentials become invalid. */
   watch: (viewer: Viewer | null, end: () => void) => Watch;
-  unsent: UnsentAnswers;
+  answerBudget: AnswerBudget;
   config: Pick<
     Config,
     'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'
   >;
   /** Counts the memory that the server keeps for each client. */
-  retained: Retained;
+  clientMemory: ClientMemory;
   log: Log;
 }
 

@@ -113,7 +113,7 @@ interface Load {
 }
 
 /** Creates a private room and its subscribers. */
-async function furnish({ postroom, owner, file }: Load, name: string): Promise<Follower[]> {
+async function createFollowers({ postroom, owner, file }: Load, name: string): Promise<Follower[]> {
   const create = `createRoom(input: { name: "${name}", visibility: PRIVATE }) { room { id } }`;
   const [made] = await change(postroom, [create], owner);
   const room: string = made.room.id;
@@ -163,7 +163,7 @@ it('1,000 subscribers of ten rooms receive no event after their membership, key 
   const owner = await postroom.signUp('owner');
   const load = { postroom, owner, tokens, file };
   const followers: Follower[] = [];
-  for (let n = 0; n < roomCount; n += 1) followers.push(...(await furnish(load, `den ${n}`)));
+  for (let n = 0; n < roomCount; n += 1) followers.push(...(await createFollowers(load, `den ${n}`)));
   const rooms = [...new Set(followers.map(({ room }) => room))];
   const witnesses = new Map<string, ProtocolSocket>();
   for (const room of rooms) witnesses.set(room, await witness(postroom, owner, room));

@@ -9,13 +9,13 @@ import { ProtocolSocket } from '../support/protocol-socket.ts';
 const bytes = 10_000;
 const settings = { STALL_SECONDS: '600', LIMIT_MESSAGES: '100000' };
 
-interface Hall {
+interface RoomFixture {
   postroom: PostroomProcess;
   ada: Person;
   room: string;
 }
 
-async function openHall(): Promise<Hall> {
+async function openRoomFixture(): Promise<RoomFixture> {
   const postroom = await launchProcessForTest(settings);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hall');
@@ -23,11 +23,11 @@ async function openHall(): Promise<Hall> {
 }
 
 /** A different `name` makes a different selection, whose encoded events are not shared with other readers. */
-function follow({ room }: Hall, name = 'kind'): string {
+function follow({ room }: RoomFixture, name = 'kind'): string {
   return `subscription { roomEvents(room: "${room}") { cursor ${name}: __typename ... on PostCreated { post { body } } } }`;
 }
 
-function openReaders(hall: Hall, count: number): Promise<FrameReader[]> {
+function openReaders(hall: RoomFixture, count: number): Promise<FrameReader[]> {
   return Promise.all(Array.from({ length: count }, () => FrameReader.open(hall.postroom.webSocketUrl, follow(hall))));
 }
 
@@ -42,7 +42,7 @@ it('clients that pause reading cost the server no memory, delay no other client,
   const count = 5_000;
   const peaks: number[] = [];
   for (const pausedCount of [0, 3]) {
-    const hall = await openHall();
+    const hall = await openRoomFixture();
     const neighbours = await openReaders(hall, 50);
     const paused = await openReaders(hall, pausedCount);
     const streams = await Promise.all(
@@ -73,7 +73,7 @@ it('a hundred clients that pause reading cost only the data that waits on their 
   timeout: 120_000,
 }, async () => {
   const [count, pausedCount] = [1_200, 100];
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
   if (!neighbour) throw new Error('There is no neighbour.');
   // The process is warmed up first, so that any later growth comes from the paused readers.
@@ -93,7 +93,7 @@ it('a hundred clients that pause reading cost only the data that waits on their 
 it('the server stops reading from a client that does not read its answers, and the client receives them all in the end', {
   timeout: 60_000,
 }, async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const { postroom } = hall;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const neighbour = await ProtocolSocket.open(postroom.webSocketUrl);

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
-import { fill, follow, openHall } from '../support/hall.ts';
+import { fill, follow, openRoomFixture } from '../support/hall.ts';
 import { untilCounts } from '../support/metrics.ts';
 
 it('a stream whose client does not read is ended, and other streams receive every event', async () => {
-  const hall = await openHall({ STALL_SECONDS: '1' });
+  const hall = await openRoomFixture({ STALL_SECONDS: '1' });
   const { postroom, query } = hall;
   const stalled = await EventStream.open(postroom.graphqlUrl, query);
   const neighbour = await EventStream.open(postroom.graphqlUrl, query);
@@ -17,7 +17,7 @@ it('a stream whose client does not read is ended, and other streams receive ever
 });
 
 it('a stream sends heartbeats while there are no events, and none after its end', { timeout: 60_000 }, async () => {
-  const hall = await openHall({});
+  const hall = await openRoomFixture({});
   const { postroom, ada, query, room } = hall;
   const unread = await EventStream.open(postroom.graphqlUrl, query);
   unread.response.socket.pause();

@@ -3,17 +3,17 @@ import { seqOf, seqsBetween } from '../support/cursors.ts';
 import { EventStream } from '../support/event-stream.ts';
 import { createFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { FrameReader } from '../support/frame-reader.ts';
-import { fill, follow, type Hall, openHall } from '../support/hall.ts';
+import { fill, follow, openRoomFixture, type RoomFixture } from '../support/hall.ts';
 import { untilCounts } from '../support/metrics.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 
-async function proxyTo({ postroom }: Hall): Promise<FaultProxy> {
+async function proxyTo({ postroom }: RoomFixture): Promise<FaultProxy> {
   const proxy = await createFaultProxy(postroom.url);
   onTestFinished(() => proxy.close());
   return proxy;
 }
 
-async function cursorOf({ postroom, room }: Hall): Promise<string> {
+async function cursorOf({ postroom, room }: RoomFixture): Promise<string> {
   const found = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
   return found.room.cursor;
 }
@@ -22,7 +22,7 @@ const seqsIn = (socket: ProtocolSocket, id: string) =>
   socket.nexts(id).map(({ data }) => seqOf(data.roomEvents.cursor));
 
 it('a client that stops reading is closed with 1013, even if it keeps writing, and other clients receive every event', async () => {
-  const hall = await openHall({ STALL_SECONDS: '1' });
+  const hall = await openRoomFixture({ STALL_SECONDS: '1' });
   const { postroom, query } = hall;
   const neighbour = await FrameReader.open(postroom.webSocketUrl, query);
   const stalled = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -46,7 +46,7 @@ it('a client that stops reading is closed with 1013, even if it keeps writing, a
 });
 
 it('a client that neither reads nor answers pings is terminated, whether or not it has anything to read', async () => {
-  const hall = await openHall({ STALL_SECONDS: '1' });
+  const hall = await openRoomFixture({ STALL_SECONDS: '1' });
   const { postroom, query } = hall;
   const proxy = await proxyTo(hall);
   const throughProxy = proxy.url.replace('http', 'ws').replace(/\/?$/, '/graphql');
@@ -62,7 +62,7 @@ it('a client that neither reads nor answers pings is terminated, whether or not 
 });
 
 it('a client that sends requests but reads no answer is disconnected', async () => {
-  const { postroom } = await openHall({ STALL_SECONDS: '1', LIMIT_MESSAGES: '100000' });
+  const { postroom } = await openRoomFixture({ STALL_SECONDS: '1', LIMIT_MESSAGES: '100000' });
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   socket.rawSocket.pause();
   const filling = 'x'.repeat(200_000);
@@ -71,7 +71,7 @@ it('a client that sends requests but reads no answer is disconnected', async () 
 });
 
 it('a client that reads slowly is not closed', { timeout: 90_000 }, async () => {
-  const hall = await openHall({ STALL_SECONDS: '2' });
+  const hall = await openRoomFixture({ STALL_SECONDS: '2' });
   const proxy = await proxyTo(hall);
   const slow = await FrameReader.open(proxy.url.replace('http', 'ws').replace(/\/?$/, '/graphql'), hall.query);
   proxy.throttle(1_500_000);
@@ -81,7 +81,7 @@ it('a client that reads slowly is not closed', { timeout: 90_000 }, async () => 
 });
 
 it('a socket is pinged, and stays open if its client answers', async () => {
-  const { postroom } = await openHall({ STALL_SECONDS: '1' });
+  const { postroom } = await openRoomFixture({ STALL_SECONDS: '1' });
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   // Four times within the limit, for three times the limit.
   for (let count = 0; count < 12; count += 1) await new Promise((ping) => socket.webSocket.once('ping', ping));
@@ -89,7 +89,7 @@ it('a socket is pinged, and stays open if its client answers', async () => {
 });
 
 it('a subscriber that falls too far behind receives SLOW_CONSUMER with the current cursor, and the socket stays open', async () => {
-  const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
+  const hall = await openRoomFixture({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
   const { postroom, ada, room, query } = hall;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const stream = await EventStream.open(postroom.graphqlUrl, query);
@@ -122,7 +122,7 @@ it('a subscriber that falls too far behind receives SLOW_CONSUMER with the curre
 });
 
 it('a subscriber of few events does not fall behind because of the events that it does not receive', async () => {
-  const hall = await openHall({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
+  const hall = await openRoomFixture({ EVENT_RETENTION_COUNT: '100', STALL_SECONDS: '600' });
   const { postroom, ada, query } = hall;
   const quiet = await postroom.createRoom(ada, 'quiet');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

@@ -20,7 +20,7 @@ const program = ['--max-semi-space-size=16', '--expose-gc', '--import', probe, .
 /** The rate limit would only slow the test down; an attacker can wait. */
 const settings = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000', STALL_SECONDS: '600' };
 
-interface Hall {
+interface RoomFixture {
   postroom: PostroomProcess;
   room: string;
   cursor: string;
@@ -28,7 +28,7 @@ interface Hall {
   idle: number;
 }
 
-async function openHall(): Promise<Hall> {
+async function openRoomFixture(): Promise<RoomFixture> {
   const postroom = await launch(settings, program);
   onTestFinished(() => postroom.kill());
   const ada = await postroom.signUp('Ada');
@@ -50,7 +50,7 @@ async function retainedBy(postroom: PostroomProcess): Promise<number> {
   return Number(reports().at(-1)?.['retained']);
 }
 
-async function expectBounded({ postroom, idle }: Hall): Promise<void> {
+async function expectBounded({ postroom, idle }: RoomFixture): Promise<void> {
   const readings: number[] = [];
   const read = async () => {
     readings.push((await retainedBy(postroom)) - idle);
@@ -67,7 +67,7 @@ async function expectBounded({ postroom, idle }: Hall): Promise<void> {
 const plain = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
 
 /** Opens and initialises a socket; `texts` collects the messages that it receives. */
-async function open({ postroom }: Pick<Hall, 'postroom'>, init: unknown): Promise<Client> {
+async function open({ postroom }: Pick<RoomFixture, 'postroom'>, init: unknown): Promise<Client> {
   const client: Client = Object.assign(new WebSocket(postroom.webSocketUrl, 'graphql-transport-ws'), { texts: [] });
   client.on('error', () => {});
   client.on('message', (data) => client.texts.push(String(data)));
@@ -93,7 +93,7 @@ function subscribe(client: Client, id: string, payload: Record<string, unknown>,
   if (client.readyState === client.OPEN) client.send(JSON.stringify({ ...rest, type: 'subscribe', id, payload }));
 }
 
-async function openMany(hall: Hall, init: (index: number) => unknown = () => ({})): Promise<Client[]> {
+async function openMany(hall: RoomFixture, init: (index: number) => unknown = () => ({})): Promise<Client[]> {
   const clients: Client[] = [];
   for (let from = 0; from < sockets; from += atOnce) {
     clients.push(...(await Promise.all(Array.from({ length: atOnce }, (_, n) => open(hall, init(from + n))))));
@@ -124,7 +124,7 @@ async function settle(clients: readonly Client[]): Promise<void> {
 }
 
 it('1,000 sockets with ten ordinary subscriptions each are served in bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const clients = await openMany(hall);
   for (const client of clients) {
     for (let n = 0; n < 10; n += 1) subscribe(client, `${n}`, { query: plain, variables: { room: hall.room } });
@@ -136,7 +136,7 @@ it('1,000 sockets with ten ordinary subscriptions each are served in bounded mem
 });
 
 it('`connectionParams`, `live.seen` and all other data of a handshake use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const text = (length: number) => randomBytes(length).toString('base64').slice(0, length);
   await openMany(hall, () => ({
     junk: text(100_000),
@@ -146,7 +146,7 @@ it('`connectionParams`, `live.seen` and all other data of a handshake use bounde
 });
 
 it('subscriptions with large variables, extensions and other fields use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const clients = await openMany(hall, () => ({
     live: { seen: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${n}`, hall.cursor])) },
   }));
@@ -166,7 +166,7 @@ it('subscriptions with large variables, extensions and other fields use bounded 
 });
 
 it('large documents that all differ use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const clients = await openMany(hall);
   const nested = (depth: number): string => (depth === 0 ? 'at' : `...{${nested(depth - 1)}}`);
   const body = `${nested(30)} `.repeat(20);
@@ -179,7 +179,7 @@ it('large documents that all differ use bounded memory', async () => {
 });
 
 it('messages that are never completed use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const clients = await openMany(hall);
   for (const client of clients) sendPart(client);
   // A ping on a new socket gives the server time to receive the frames that were sent last.
@@ -191,7 +191,7 @@ it('messages that are never completed use bounded memory', async () => {
 });
 
 it('events that no client reads use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
   const clients = await openMany(hall);
@@ -205,7 +205,7 @@ it('events that no client reads use bounded memory', async () => {
 });
 
 it('events of HTTP streams that no client reads use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
   // Equal selections would share the encoded bytes of each event.
@@ -227,7 +227,7 @@ it('events of HTTP streams that no client reads use bounded memory', async () =>
 });
 
 it('HTTP streams and requests that are left open use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   const left: ClientRequest[] = [];
   onTestFinished(() => left.forEach((one) => void one.destroy()));
@@ -251,7 +251,7 @@ it('HTTP streams and requests that are left open use bounded memory', async () =
 });
 
 it('the maximum of subscriptions, documents of queries and incomplete messages together use bounded memory', async () => {
-  const hall = await openHall();
+  const hall = await openRoomFixture();
   const clients = await openMany(hall);
   for (const client of clients) {
     for (let n = 0; n < 15; n += 1) subscribe(client, `${n}`, { query: plain, variables: { room: hall.room } });

@@ -36,7 +36,7 @@ export async function newVisitor(browser: Browser): Promise<BrowserContext> {
   return context;
 }
 
-const patience = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 
 type Editor = 'query' | 'variables' | 'headers';
 
@@ -102,7 +102,7 @@ export class Graphiql {
     // The text is pasted, because the editor closes brackets in typed text.
     await this.page.evaluate((pasted) => navigator.clipboard.writeText(pasted), text);
     await this.page.keyboard.press('Control+V');
-    await expect.poll(() => this.read(editor), patience).toBe(text);
+    await expect.poll(() => this.read(editor), pollOptions).toBe(text);
     const [, name] = /^(?:query|mutation|subscription) (\w+)/.exec(text) ?? [];
     if (name) await this.#settled(name);
   }
@@ -126,13 +126,13 @@ export class Graphiql {
       answer = parse(await this.#text('.result-window'));
       return answer;
     };
-    await expect.poll(look, patience).toMatchObject(expected);
+    await expect.poll(look, pollOptions).toMatchObject(expected);
     return answer;
   }
 
   /** Resolves when a subscription is live: the server has sent the start position in a ping. */
   async live(): Promise<void> {
-    await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), patience).toBeTruthy();
+    await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), pollOptions).toBeTruthy();
   }
 
   /** Resolves when GraphiQL has parsed and stored the document, so that the play button runs this operation. */

@@ -45,7 +45,7 @@ export interface Ids {
   unique: string;
 }
 
-export interface Cast {
+export interface TestAccounts {
   postroom: Postroom;
   owner: Person;
   member: Person;
@@ -55,7 +55,7 @@ export interface Cast {
   applications: Record<KeyRole, { id: string; key: string }>;
 }
 
-export async function launchCast(): Promise<Cast> {
+export async function launchTestAccounts(): Promise<TestAccounts> {
   const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
   const postroom = await launchForTest(settings);
   const [owner, member, stranger, admin] = [
@@ -85,7 +85,7 @@ export async function launchCast(): Promise<Cast> {
   return { postroom, owner, member, stranger, admin, applications };
 }
 
-export function authorizationOf({ applications, ...people }: Cast, role: Role): string | undefined {
+export function authorizationOf({ applications, ...people }: TestAccounts, role: Role): string | undefined {
   if (role === 'anonymous') return undefined;
   return isKeyRole(role) ? `ApiKey ${applications[role].key}` : `Bearer ${people[role].token}`;
 }
@@ -93,7 +93,7 @@ export function authorizationOf({ applications, ...people }: Cast, role: Role): 
 let count = 0;
 
 /** Creates a private and a public room with their posts. */
-export async function furnish({ postroom, owner, member, applications }: Cast): Promise<Ids> {
+export async function createObjects({ postroom, owner, member, applications }: TestAccounts): Promise<Ids> {
   count += 1;
   const unique = `n${count}`;
   const made = await postroom.ask(
@@ -136,7 +136,7 @@ export async function furnish({ postroom, owner, member, applications }: Cast): 
 }
 
 /** Whether `value` contains anything but null, 0 and empty lists or objects. */
-export function holds(value: unknown): boolean {
+export function hasContent(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holds);
   if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);
   return value !== null && value !== 0;

@@ -13,7 +13,7 @@ const selections = [
 ];
 const followersEach = 6;
 
-export interface World {
+export interface StreamFixture {
   postroom: Postroom;
   file: string;
   /** The settings of a second process on the same database. */
@@ -25,7 +25,7 @@ export interface World {
   room: string;
 }
 
-export async function launchWorld(own: Settings = {}): Promise<World> {
+export async function launchStreamFixture(own: Settings = {}): Promise<StreamFixture> {
   const file = join(scratchFolder(), 'postroom.db');
   const settings = { DATABASE_URL: `sqlite:${file}` };
   const postroom = await launchForTest({ ...settings, ...own });
@@ -37,7 +37,7 @@ export async function launchWorld(own: Settings = {}): Promise<World> {
 }
 
 /** Creates a private room of the owner with these members. */
-export async function createDen({ postroom, owner }: World, members: readonly string[]): Promise<string> {
+export async function createDen({ postroom, owner }: StreamFixture, members: readonly string[]): Promise<string> {
   const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
   const room: string = (await postroom.ask(create, {}, owner.token)).createRoom.room.id;
   for (const user of members)
@@ -50,7 +50,10 @@ export async function createDen({ postroom, owner }: World, members: readonly st
 }
 
 /** Creates an API key of Ada's application. */
-export async function createKey({ postroom, ada }: World): Promise<{ key: string; id: string; userId: string }> {
+export async function createKey({
+  postroom,
+  ada,
+}: StreamFixture): Promise<{ key: string; id: string; userId: string }> {
   const create = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key apiKey { id user { id } } } }';
   const { key, apiKey } = (await postroom.ask(create, {}, ada.token)).createApiKey;
   return { key, id: apiKey.id, userId: apiKey.user.id };
@@ -99,7 +102,7 @@ export async function outcomeOf(socket: ProtocolSocket): Promise<number | string
 }
 
 /** The error code at the end of a subscription over SSE. */
-export async function lastWordOf(stream: EventStream): Promise<string | undefined> {
+export async function lastErrorCodeOf(stream: EventStream): Promise<string | undefined> {
   await stream.closed;
   return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;
 }

@@ -2,14 +2,14 @@ import { makePosts } from './load.ts';
 import { launchForTest, type Person, type Postroom } from './postroom.ts';
 
 /** A room on its own server, and a subscription to its events. */
-export interface Hall {
+export interface RoomFixture {
   postroom: Postroom;
   ada: Person;
   room: string;
   query: string;
 }
 
-export async function openHall(settings: Record<string, string>): Promise<Hall> {
+export async function openRoomFixture(settings: Record<string, string>): Promise<RoomFixture> {
   const postroom = await launchForTest(settings);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hall');
@@ -22,6 +22,6 @@ export function follow(room: string, after?: string): string {
 }
 
 /** Creates more bytes of events than the kernel buffers for a client that does not read. */
-export function fill({ postroom, ada, room }: Hall, count = 1_000): Promise<void> {
+export function fill({ postroom, ada, room }: RoomFixture, count = 1_000): Promise<void> {
   return makePosts(postroom, { author: ada, room, count, bytes: 10_000 });
 }

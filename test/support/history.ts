@@ -96,7 +96,7 @@ function readSummary(finished: Finished): Imported {
 }
 
 /** Collects the text of a stream; `hear` waits for a text. */
-export class Ear {
+export class OutputReader {
   said = '';
   readonly #stream: NodeJS.ReadableStream;
 
@@ -118,5 +118,10 @@ export function startImport(settings: Record<string, string>, ...options: string
     env: { ...programEnvironment, ...settings },
   });
   child.stdin.on('error', () => {});
-  return { child, out: new Ear(child.stdout), err: new Ear(child.stderr), ended: once(child, 'close') };
+  return {
+    child,
+    out: new OutputReader(child.stdout),
+    err: new OutputReader(child.stderr),
+    ended: once(child, 'close'),
+  };
 }

@@ -99,7 +99,7 @@ export interface WorldOptions {
 }
 
 /** The context of one execution: the settings of the resolvers and a log of their calls. */
-export class World {
+export class StreamFixture {
   readonly ticking = new Ticking();
   readonly log: string[] = [];
   readonly #options: WorldOptions;
@@ -218,7 +218,7 @@ export class World {
   }
 
   #createMethod(field: GraphQLField<unknown, unknown>, place: string) {
-    return (args: object, world: World, info: GraphQLResolveInfo) => {
+    return (args: object, world: StreamFixture, info: GraphQLResolveInfo) => {
       world.note(info, args);
       return this.value(field.type, `${place}()`);
     };
@@ -299,7 +299,7 @@ function describe(info: GraphQLResolveInfo): string {
   ]);
 }
 
-type Resolver = GraphQLFieldResolver<unknown, World>;
+type Resolver = GraphQLFieldResolver<unknown, StreamFixture>;
 
 /** The different ways to write a resolver. */
 const forms: readonly ((field: GraphQLField<unknown, unknown>) => Resolver)[] = [
@@ -321,7 +321,7 @@ const forms: readonly ((field: GraphQLField<unknown, unknown>) => Resolver)[] = 
 function answer(
   field: GraphQLField<unknown, unknown>,
   args: Record<string, unknown>,
-  world: World,
+  world: StreamFixture,
   info: GraphQLResolveInfo,
 ): () => unknown {
   world.note(info, args);
@@ -347,13 +347,13 @@ function createNastySchema(): GraphQLSchema {
   }
   for (const name of ['Being', 'Named', 'Pet']) {
     const type = built.getType(name);
-    if (isAbstractType(type)) type.resolveType = (value, world) => resolveType(value, world as World);
+    if (isAbstractType(type)) type.resolveType = (value, world) => resolveType(value, world as StreamFixture);
   }
   defineOdd(built);
   return built;
 }
 
-function resolveType(value: unknown, world: World): string {
+function resolveType(value: unknown, world: StreamFixture): string {
   const { kind, place } = thingOf(value);
   const dice = world.dice(`resolveType ${place}`);
   if (!world.isFault(dice)) return kind;

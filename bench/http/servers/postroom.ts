@@ -4,11 +4,11 @@ import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/open-database.ts';
 import { createAutomaticDocuments } from '../../../src/engine/documents/persisted.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
-import { Retained } from '../../../src/engine/limits/retained.ts';
+import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
-import { UnsentAnswers } from '../../../src/transport/admission/unsent-answers.ts';
+import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
 import { Metrics } from '../../../src/transport/metrics.ts';
 import { listen } from '../../support/listen.ts';
@@ -38,8 +38,8 @@ const server = createHttpServer(
     engine,
     authenticate: async () => null,
     watch: () => ({ checked: Promise.resolve(), stop: () => {} }),
-    unsent: new UnsentAnswers(config.limits.answerBytes),
-    retained: new Retained(config.limits),
+    answerBudget: new AnswerBudget(config.limits.answerBytes),
+    clientMemory: new ClientMemory(config.limits),
     config,
     log,
     isReady: async () => true,

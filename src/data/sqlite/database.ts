@@ -71,7 +71,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
         .transaction()
         .execute(work)
         .finally(() => void purge.runWhereDue()),
-    keepSnapshot: (work) =>
+    snapshotDuringWrites: (work) =>
       kept
         .transaction()
         .execute(async (past) => work(await settle(past)))

@@ -2,7 +2,7 @@ import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
 import type { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { RequestErrors } from '../answer.ts';
-import { countTokens } from '../limits/retained.ts';
+import { countTokens } from '../limits/client-memory.ts';
 import { CompiledOperation } from './compiled-operation.ts';
 
 const maxDocuments = 1_000;

@@ -9,7 +9,7 @@ export class FieldErrors {
   readonly all: GraphQLError[] = [];
   readonly #nulled = new Set<Path>();
 
-  /** Adds the error that makes the value at the path null, unless the value is within a value that is already null. */
+  /** Records the error of a value that becomes null, unless an enclosing value is already null. */
   add(error: GraphQLError, path: Path): void {
     for (let place: Path | undefined = path; place; place = place.prev) if (this.#nulled.has(place)) return;
     this.#nulled.add(path);

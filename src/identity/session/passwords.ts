@@ -15,7 +15,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
-export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
+export async function verifyPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   const [, , , parameters, salt, expected] = (stored ?? (await decoyHash)).split('$');
   const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
   if (!memory || !passes || !parallelism || !salt || !expected)

@@ -34,7 +34,7 @@ export interface FeedReader {
 }
 
 /** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
-export type Loss = 'trimmed' | 'rewound';
+export type ReadFailure = 'trimmed' | 'rewound';
 
 /** The number of events in one read of the log; a feed without traffic holds no more in memory. */
 const chunkLength = 256;
@@ -59,7 +59,7 @@ export class Feed {
   readonly #recent: RecentEvents;
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
-  #healing: Promise<void> | undefined;
+  #syncing: Promise<void> | undefined;
   #isBehind = false;
   #leaveBus: () => void = () => {};
 
@@ -115,11 +115,11 @@ export class Feed {
   }
 
   /** Reads up to `limit` events after a position, or returns the reason why the position cannot be read from. */
-  async read(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
+  async read(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | ReadFailure> {
     const found = await this.#find(after, limit);
-    if (!isLoss(found)) return found;
+    if (!isReadFailure(found)) return found;
     // The position may be newer than this feed, or belong to a history that this feed has not detected yet.
-    await this.heal();
+    await this.syncWithLog();
     return this.#find(after, limit);
   }
 
@@ -127,7 +127,7 @@ export class Feed {
    * The read decides by number and age which events are past the retention; it does not depend on the progress of
    * trimming.
    */
-  async #find(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | Loss> {
+  async #find(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | ReadFailure> {
     if (after.seq > this.head.seq) return 'rewound';
     if (after.seq === this.head.seq) return after.mark === this.head.mark ? [] : 'rewound';
     if (after.seq < this.head.seq - this.#parts.retention.count) return 'trimmed';
@@ -139,10 +139,10 @@ export class Feed {
   }
 
   /** Moves `head` to the end of the log; concurrent calls share one read. */
-  heal(): Promise<void> {
+  syncWithLog(): Promise<void> {
     this.#isBehind = true;
-    this.#healing ??= this.#catchUp();
-    return this.#healing;
+    this.#syncing ??= this.#catchUp();
+    return this.#syncing;
   }
 
   #receive(message: BusMessage): void {
@@ -152,9 +152,9 @@ export class Feed {
     const { event } = message;
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#healing && !roomEventTypes[event.type].mayEndAccess) this.#push(event);
+    if (follows(event, this.head) && !this.#syncing && !roomEventTypes[event.type].mayEndAccess) this.#push(event);
     // The next event or the next comparison of heads repeats a failed read.
-    else this.heal().catch(() => {});
+    else this.syncWithLog().catch(() => {});
   }
 
   /**
@@ -169,12 +169,12 @@ export class Feed {
   async #catchUp(): Promise<void> {
     try {
       while (this.#isBehind) {
-        // Calls of `heal` from here on may ask for events that this read does not find.
+        // Calls of `syncWithLog` from here on may ask for events that this read does not find.
         this.#isBehind = false;
         await this.#readAhead();
       }
     } finally {
-      this.#healing = undefined;
+      this.#syncing = undefined;
     }
   }
 
@@ -250,6 +250,6 @@ export class Feed {
   }
 }
 
-export function isLoss(found: readonly RoomEvent[] | Loss): found is Loss {
+export function isReadFailure(found: readonly RoomEvent[] | ReadFailure): found is ReadFailure {
   return typeof found === 'string';
 }

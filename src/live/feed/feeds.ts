@@ -8,7 +8,7 @@ const compareHeadsMs = 1_500;
 const maxCompared = 10_000;
 
 /** The maximum number of feeds that read the log at the same time after a comparison of heads. */
-const maxHealing = 16;
+const maxSyncing = 16;
 /** The content of events is not part of a subscription's cost, so it needs a limit for the whole process. */
 const maxContentBytes = 16 * 2 ** 20;
 
@@ -33,8 +33,8 @@ export class Feeds {
   readonly #open = new Map<string, Entry>();
   readonly #contents = new ContentBudget(maxContentBytes);
   /** Feeds that wait for their turn to read the log, in order. */
-  readonly #unhealed = new Set<Feed>();
-  readonly #healing = new Set<Feed>();
+  readonly #pendingSync = new Set<Feed>();
+  readonly #syncing = new Set<Feed>();
   #timer: NodeJS.Timeout | undefined;
   #isComparing = false;
 
@@ -67,7 +67,7 @@ export class Feeds {
     if (!entry) return;
     if (!this.#drop(roomId, entry)) return;
     const feed = await entry.feed;
-    this.#unhealed.delete(feed);
+    this.#pendingSync.delete(feed);
     feed.close();
   }
 
@@ -104,28 +104,28 @@ export class Feeds {
       if (head === undefined) feed.end();
       else if (head.seq === feed.head.seq && head.mark === feed.head.mark) feed.advance();
       // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
-      else this.#unhealed.add(feed);
+      else this.#pendingSync.add(feed);
     }
-    this.#healSome();
+    this.#syncNext();
   }
 
   /** Heals several feeds at a time without waiting for all of them, so that a slow feed delays no other room. */
-  #healSome(): void {
-    for (const feed of this.#unhealed) {
-      if (this.#healing.size >= maxHealing) return;
-      this.#unhealed.delete(feed);
+  #syncNext(): void {
+    for (const feed of this.#pendingSync) {
+      if (this.#syncing.size >= maxSyncing) return;
+      this.#pendingSync.delete(feed);
       // A feed may still be healing since an earlier comparison.
-      if (!this.#healing.has(feed)) this.#heal(feed).catch(this.#parts.onError);
+      if (!this.#syncing.has(feed)) this.#syncWithLog(feed).catch(this.#parts.onError);
     }
   }
 
-  async #heal(feed: Feed): Promise<void> {
-    this.#healing.add(feed);
+  async #syncWithLog(feed: Feed): Promise<void> {
+    this.#syncing.add(feed);
     try {
-      await feed.heal();
+      await feed.syncWithLog();
     } finally {
-      this.#healing.delete(feed);
-      this.#healSome();
+      this.#syncing.delete(feed);
+      this.#syncNext();
     }
   }
 }

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
  * Loads a row that another row references. A foreign key guarantees that it exists, and its field is non-null in the
  * schema.
  */
-export function loadReferred<Row>(loader: DataLoader<string, Row | undefined>, id: string): Promise<Row> {
+export function loadReferenced<Row>(loader: DataLoader<string, Row | undefined>, id: string): Promise<Row> {
   return loader.load(id) as Promise<Row>;
 }
 

@@ -10,7 +10,7 @@ const maxSilent = 100;
 const pauseMs = 1_000;
 const queueTimeoutMs = 10_000;
 /**
- * While 1,000 clients of 1,000 addresses reconnect, the p99 of another client is 20 to 30 ms; without this limit 330 to
+ * While 1,000 clients of 1,000 addresses reconnect, another client's p99 latency is 20 to 30 ms; without this limit 330 to
  * 470 ms.
  */
 const admittedPerTurn = 1;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { clientLeft } from '../../engine/cancellation.ts';
-import { eventStreamBytes } from '../../engine/limits/retained.ts';
+import { clientDisconnected } from '../../engine/cancellation.ts';
+import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
+import type { HeldAnswer } from '../admission/answer-budget.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
-import type { HeldAnswer } from '../admission/unsent-answers.ts';
 import { writeGraphiql } from '../graphiql/route.ts';
 import { runEventStream, writeAnswerAsStream } from '../sse.ts';
 import type { TransportParts } from '../transport.ts';
@@ -36,7 +36,7 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   response.on('close', () => {
-    if (!response.writableFinished) exchange.cancellation.cancel(clientLeft());
+    if (!response.writableFinished) exchange.cancellation.cancel(clientDisconnected());
   });
   const operation = isPost ? await readPostRequest(exchange, parts) : readGetRequest(exchange.query);
   // The parser may have rejected the request meanwhile, and an error may have been sent.
@@ -47,7 +47,7 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   if (exchange.cancellation.isCancelled) return;
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
-  const answer = parts.unsent.execute(prepared, request.socket, exchange.address);
+  const answer = parts.answerBudget.execute(prepared, request.socket, exchange.address);
   writeResult(exchange, prepared, accepted, answer instanceof Promise ? await answer : answer);
 }
 
@@ -79,7 +79,7 @@ function writeResult(exchange: Exchange, prepared: PreparedOperation, accepted: 
 }
 
 async function openStream(
-  { engine, watch, retained }: GraphqlParts,
+  { engine, watch, clientMemory }: GraphqlParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
@@ -88,7 +88,7 @@ async function openStream(
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
   if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
   const after = request.headers['last-event-id'];
-  const account = retained.open(address);
+  const account = clientMemory.open(address);
   response.once('close', () => account.close());
   if (response.closed) account.close();
   account.reserve(eventStreamBytes);

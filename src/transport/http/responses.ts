@@ -3,7 +3,7 @@ import type { Answer } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
-import { maxShortAnswer } from '../admission/unsent-answers.ts';
+import { maxShortAnswer } from '../admission/answer-budget.ts';
 import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
@@ -16,7 +16,7 @@ export interface Exchange extends Call {
   response: ServerResponse;
   /** The query of the URL, still percent-encoded. */
   query: string | undefined;
-  parts: Pick<TransportParts, 'engine' | 'unsent' | 'config'>;
+  parts: Pick<TransportParts, 'engine' | 'answerBudget' | 'config'>;
 }
 
 export interface AnswerTraits {
@@ -56,7 +56,7 @@ export function writeAnswer(
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
-  const isKept = status === 200 && cachePolicy !== undefined && isForEveryone(exchange, cachePolicy);
+  const isKept = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
   if (isKept) {
     const entityTag = createEntityTag(type, content);
     pushCaching(all, cachePolicy, entityTag);
@@ -108,7 +108,7 @@ export class Content implements Outgoing {
 
   #hold(): void {
     const { parts, request, address } = this.#exchange;
-    this.#release = parts.unsent.hold(request.socket, address, this.#payload.bytes);
+    this.#release = parts.answerBudget.hold(request.socket, address, this.#payload.bytes);
   }
 }
 
@@ -119,7 +119,7 @@ export class Content implements Outgoing {
 function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
   const { request, response, parts, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
-  response.once('finish', parts.unsent.hold(request.socket, address, bytes));
+  response.once('finish', parts.answerBudget.hold(request.socket, address, bytes));
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);
@@ -141,7 +141,7 @@ function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
 }
 
-function isForEveryone({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {
+function isSharedCacheable({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {
   return isPublic && method !== 'POST' && headers.authorization === undefined;
 }
 

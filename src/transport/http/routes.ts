@@ -4,16 +4,16 @@ import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import type { Metrics } from '../metrics.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { json } from './negotiation.ts';
-import type { OwnHosts } from './own-hosts.ts';
 import { HttpRefusal, methodNotAllowed } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { type Exchange, writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
 export interface HttpParts extends GraphqlParts {
-  hosts: OwnHosts;
+  hosts: AllowedHosts;
   /** Whether operations can be served. */
   isReady: () => Promise<boolean>;
   metrics: Metrics;

@@ -7,9 +7,9 @@ import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
+import { AllowedHosts } from './allowed-hosts.ts';
 import { graphqlMethods } from './graphql.ts';
 import { Origins } from './origins.ts';
-import { OwnHosts } from './own-hosts.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
 import type { Exchange } from './responses.ts';
 import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
@@ -34,7 +34,7 @@ const settings = {
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
   const origins = new Origins(parts.config);
-  const hosts = new OwnHosts(parts.config);
+  const hosts = new AllowedHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     latestExchanges.set(request.socket, handle(request, response, !server.listening));
@@ -43,17 +43,17 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => refuseBytes(parts, error, socket));
+  server.on('clientError', (error, socket) => answerParseError(parts, error, socket));
   server.on('connect', (_request, socket) => {
     sendHeldAnswers();
-    refuseOn(parts, socket, methodNotAllowed(...graphqlMethods));
+    writeRefusalTo(parts, socket, methodNotAllowed(...graphqlMethods));
   });
-  const refuseSocket = (socket: Socket, error: unknown) => refuseOn(parts, socket, error);
+  const refuseSocket = (socket: Socket, error: unknown) => writeRefusalTo(parts, socket, error);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
   const refuseConnection = (socket: Socket, isQuiet = false) => {
     if (limit && !limit.mayAnswer(socket)) socket.resetAndDestroy();
-    else refuseOn(parts, socket, tooManyConnections(), isQuiet);
+    else writeRefusalTo(parts, socket, tooManyConnections(), isQuiet);
   };
   if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
@@ -68,7 +68,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
       if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
       else refuseConnection(socket, head.length === 0);
     } catch (error) {
-      refuseOn(parts, socket, error, head.length === 0);
+      writeRefusalTo(parts, socket, error, head.length === 0);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
@@ -98,7 +98,7 @@ function limitConnections(server: Server, limit: ConnectionLimit, refuseConnecti
   });
 }
 
-function refuseOn({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
+function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
   const requestId = randomUUID();
   const headers = error instanceof HttpRefusal ? error.headers : {};
   writeRefusal(socket, engine.refuse(error, { requestId }), {
@@ -119,7 +119,7 @@ function endStalled(socket: Socket): void {
 const refused = new WeakSet<Duplex>();
 
 /** Answers bytes that the parser rejects. A pending answer is sent first. */
-function refuseBytes(
+function answerParseError(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
   socket: Duplex,
@@ -131,7 +131,7 @@ function refuseBytes(
   const fault = explain(error);
   const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();
-  if (!last || last.response.writableFinished) return refuseOn(parts, socket, fault);
+  if (!last || last.response.writableFinished) return writeRefusalTo(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();
   last.response.setHeader('connection', 'close');
   if (!last.request.complete) refuse(last, fault);

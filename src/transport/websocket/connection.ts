@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { type ClientAccount, socketBytes } from '../../engine/limits/retained.ts';
+import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { SocketCredentials } from './credentials.ts';
-import { Starting } from './operation/starting.ts';
+import { StartOrder } from './operation/start-order.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
@@ -39,7 +39,7 @@ export class Connection {
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  readonly starting = new Starting();
+  readonly startOrder = new StartOrder();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
@@ -138,7 +138,7 @@ export class Connection {
     const bytes = pendingOperationBytes + bytesPerMessageCharacter * length;
     this.#messages.set(id, bytes);
     this.account.add(bytes);
-    if (this.#isReadingPaused || !this.account.isCrowded) return;
+    if (this.#isReadingPaused || !this.account.isNearLimit) return;
     this.#isReadingPaused = true;
     this.pauseReading();
   }

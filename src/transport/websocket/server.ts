@@ -73,7 +73,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
       isUpgraded = true;
       const { authorization } = request.headers;
-      const account = parts.retained.open(address);
+      const account = parts.clientMemory.open(address);
       openConnection(new Connection({ address, authorization, webSocket, socket, account }), socket);
     });
     // ws has already answered with an error.
@@ -90,7 +90,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     upgrade(request, socket, head, refuse) {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
-      if (!parts.retained.acceptsSocket(address)) return false;
+      if (!parts.clientMemory.acceptsSocket(address)) return false;
       return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
     },
     async close() {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { ClientAccount } from '../../engine/limits/retained.ts';
+import type { ClientAccount } from '../../engine/limits/client-memory.ts';
 import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
 import { copyFrames, headOf, lengthOf, type TextFrame } from './text-frame.ts';
 
@@ -48,12 +48,12 @@ export class SocketWriter implements Outgoing {
   isFull(): boolean {
     const waiting = this.#socket.writableLength;
     // While the memory budget is almost used up, a socket that has waiting bytes counts as full.
-    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isCrowded);
+    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isNearLimit);
   }
 
   /** False for an event above `maxBufferedBytes` while the memory budget of the address is almost used up. */
   accepts(length: number): boolean {
-    return length <= maxBufferedBytes || !this.#account.isCrowded;
+    return length <= maxBufferedBytes || !this.#account.isNearLimit;
   }
 
   onceDrained(resume: () => void): void {
@@ -81,7 +81,7 @@ export class SocketWriter implements Outgoing {
     this.#socket.write(nothing, () => {
       this.#count();
       if (this.#counted === 0) this.#resume();
-      // ws itself has written a ping or a pong after the last count.
+      // Count again: ws has written a ping or a pong since the last count.
       else this.#recountWhenAccepted();
     });
   }

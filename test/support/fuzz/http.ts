@@ -6,7 +6,7 @@ import { generateRequest } from '../documents.ts';
 import { judge, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 /** One request, either well-formed HTTP or malformed. */
 export interface HttpCase {
@@ -127,7 +127,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 export async function sendHttpCase({ postroom }: Target, tally: Tally, one: HttpCase): Promise<void> {
   const given = { ...one, body: String(one.body), raw: one.raw?.toString('latin1') };
-  const answer = await within(patienceMs, one.raw ? sendRaw(postroom.url, one.raw) : send(postroom.url, one)).catch(
+  const answer = await within(timeoutMs, one.raw ? sendRaw(postroom.url, one.raw) : send(postroom.url, one)).catch(
     (error: unknown) => String(error),
   );
   if (typeof answer === 'string') return tally.fault(answer, given);

@@ -7,7 +7,7 @@ import { generateRequest } from '../documents.ts';
 import { judge, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 const endMarker = 'end';
 
 type Step =
@@ -114,11 +114,11 @@ export async function runSocketCase({ postroom }: Target, tally: Tally, one: Soc
     for (const id of Object.keys(message.payload?.live ?? {})) awaited.delete(id);
     if (awaited.size === 0) answered.resolve('answered');
   });
-  if ((await within(patienceMs, once(webSocket, 'open'))) === 'late') return tally.fault('no upgrade', describe(one));
+  if ((await within(timeoutMs, once(webSocket, 'open'))) === 'late') return tally.fault('no upgrade', describe(one));
   if (one.init) webSocket.send(JSON.stringify(one.init));
-  if (one.init && !one.isHasty) await within(patienceMs, Promise.race([acknowledged.promise, closed]));
+  if (one.init && !one.isHasty) await within(timeoutMs, Promise.race([acknowledged.promise, closed]));
   sendSteps(webSocket, one);
-  const outcome = await within(patienceMs, Promise.race([answered.promise, closed]));
+  const outcome = await within(timeoutMs, Promise.race([answered.promise, closed]));
   // A frame may announce more bytes than were sent. The server is right to wait for them.
   if (outcome === 'late' && hasFrames(one)) tally.count('waits for the rest of a frame');
   else if (outcome === 'late') tally.fault(`no answer for ${[...awaited]}`, describe(one));

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from '../../../engine/answer.ts';
-import { Cancellation, clientLeft } from '../../../engine/cancellation.ts';
+import { Cancellation, clientDisconnected } from '../../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
 import type { Stream } from '../../../live/stream.ts';
-import type { HeldAnswer } from '../../admission/unsent-answers.ts';
+import type { HeldAnswer } from '../../admission/answer-budget.ts';
 import { toGraphQLRequest } from '../../graphql-request.ts';
 import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
 import type { Connection } from '../connection.ts';
 import { OperationRefused } from './operation-refused.ts';
-import type { Start } from './starting.ts';
+import type { Start } from './start-order.ts';
 import { SubscriptionSink } from './subscription-sink.ts';
 
 interface Subscribe {
@@ -52,7 +52,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       requestId: randomUUID(),
       cancellation: new Cancellation(),
     };
-    this.#start = connection.starting.begin();
+    this.#start = connection.startOrder.begin();
     connection.operations.set(id, this);
     this.#prepared = this.#prepare(payload, operationCount);
     clearPayload(payload);
@@ -70,7 +70,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#start.markStarted();
     this.cancel();
     this.#stream?.stop();
-    this.#sink?.cut();
+    this.#sink?.disconnect();
     return { done: true, value: undefined };
   }
 
@@ -87,7 +87,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   }
 
   cancel(): void {
-    this.#call.cancellation.cancel(clientLeft());
+    this.#call.cancellation.cancel(clientDisconnected());
   }
 
   checkScope(viewer: Viewer | null): void {
@@ -140,7 +140,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {
     try {
-      return await this.#parts.unsent.execute(prepared, this.#connection.socket, this.#connection.address);
+      return await this.#parts.answerBudget.execute(prepared, this.#connection.socket, this.#connection.address);
     } catch (error) {
       return this.#refuse(error);
     }

@@ -23,7 +23,7 @@ export class SubscriptionSink implements Sink {
   write(frame: Frame): void {
     const bytes = frame.encode(encodeNext);
     if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes);
-    else this.#stream.endSlow();
+    else this.#stream.endAsSlowConsumer();
   }
 
   isFull(): boolean {
@@ -38,7 +38,7 @@ export class SubscriptionSink implements Sink {
     this.#ended.reject(error);
   }
 
-  cut(): void {
+  disconnect(): void {
     this.#ended.resolve();
   }
 }

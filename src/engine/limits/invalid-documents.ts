@@ -24,7 +24,7 @@ interface Refused {
  * keeps sending documents that are refused must therefore pause after each refusal, so that other callers do not wait:
  * five addresses that send their whole rate at once delay others by up to 0.2 s without the pause, 0.04 s with it.
  */
-export class RefusalLimit {
+export class InvalidDocumentLimit {
   readonly #windowMs: number;
   /** Each window begins with the caller's first refusal. */
   readonly #refused = new Map<string, Refused>();
@@ -34,7 +34,7 @@ export class RefusalLimit {
   }
 
   /** @throws ClientError RATE_LIMITED. */
-  assertMayAsk(caller: Caller): void {
+  assertNotPaused(caller: Caller): void {
     const refused = this.#refused.get(keyOf(caller));
     if (!refused || refused.count <= maxWithoutPause) return;
     const left = refused.lastAt + pauseMs - performance.now();

@@ -1,11 +1,11 @@
 import { yieldWhenDue } from '../event-loop.ts';
 
 /** Runs one execution at a time, in order. Between two executions it yields to the event loop when that is due. */
-export class Lane {
+export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
-  /** Work starts synchronously if the lane is idle, so that a single group keeps up with the writers. */
+  /** Work starts synchronously if the queue is idle, so that a single group keeps up with the writers. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isBusy) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

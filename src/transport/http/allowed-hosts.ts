@@ -11,7 +11,7 @@ const localhost = /^([\w-]+\.)*localhost$/;
  * address that other machines can reach, nothing is checked: a proxy or the DNS then decides which names lead to the
  * server.
  */
-export class OwnHosts {
+export class AllowedHosts {
   readonly #config: Pick<Config, 'host' | 'publicUrl'>;
   #isChecked = false;
   /** The latest valid authority, cached because most requests have the same one. */

@@ -28,7 +28,7 @@ interface Unsent {
  * process. While a bound is exceeded, operations are refused before they run. Without it, one address could hold 10 MB
  * for each operation of its rate: 1 GB (see the attacks on unread answers).
  */
-export class UnsentAnswers {
+export class AnswerBudget {
   readonly #maxAnswerBytes: number;
   readonly #maxPerAddress: number;
   readonly #maxTotal: number;
@@ -64,12 +64,12 @@ export class UnsentAnswers {
   /** Counts an answer until the function that it returns is called, or the socket is closed. */
   hold(socket: Socket, address: string, bytes: number): () => void {
     if (socket.destroyed) return () => {};
-    const unsent = { address, bytes };
+    const answerBudget = { address, bytes };
     const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);
-    ofSocket.add(unsent);
+    ofSocket.add(answerBudget);
     this.#count(address, bytes);
     return () => {
-      if (ofSocket.delete(unsent)) this.#count(address, -bytes);
+      if (ofSocket.delete(answerBudget)) this.#count(address, -bytes);
     };
   }
 

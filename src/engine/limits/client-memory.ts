@@ -22,19 +22,19 @@ const maxBytesOfSocket = 2 ** 20;
 const maxBytesOfAddress = 58 * 2 ** 20;
 const minBytesPerSocket = 58 * 2 ** 10;
 
-const crowdedShare = 0.6;
+const nearLimitShare = 0.6;
 
 /**
  * The bytes held for one socket, one address or the whole process. Bytes of a socket also count for its address, and
  * those of an address for the process.
  */
-class RetainedAccount {
+class MemoryAccount {
   used = 0;
   readonly #owner: string;
   readonly #limit: number;
-  readonly #parent: RetainedAccount | undefined;
+  readonly #parent: MemoryAccount | undefined;
 
-  constructor(owner: string, limit: number, parent?: RetainedAccount) {
+  constructor(owner: string, limit: number, parent?: MemoryAccount) {
     this.#owner = owner;
     this.#limit = limit;
     this.#parent = parent;
@@ -49,8 +49,8 @@ class RetainedAccount {
    * Whether data that waits for slow readers must not grow. The remaining share is reserved for new requests of
    * clients.
    */
-  get isCrowded(): boolean {
-    return this.used > this.#limit * crowdedShare || (this.#parent?.isCrowded ?? false);
+  get isNearLimit(): boolean {
+    return this.used > this.#limit * nearLimitShare || (this.#parent?.isNearLimit ?? false);
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
@@ -70,7 +70,7 @@ class RetainedAccount {
     this.#parent?.add(bytes);
   }
 
-  #findFull(bytes: number): RetainedAccount | undefined {
+  #findFull(bytes: number): MemoryAccount | undefined {
     if (this.used + bytes > this.#limit) return this;
     return this.#parent ? this.#parent.#findFull(bytes) : undefined;
   }
@@ -82,7 +82,7 @@ class RetainedAccount {
 }
 
 /** Counts a document once, however many subscriptions of the address run it. */
-class AddressAccount extends RetainedAccount {
+class AddressAccount extends MemoryAccount {
   clients = 0;
   readonly #documents = new Map<DocumentNode, number>();
 
@@ -101,7 +101,7 @@ class AddressAccount extends RetainedAccount {
 }
 
 /** The bytes held for one WebSocket or one stream over HTTP. */
-export class ClientAccount extends RetainedAccount {
+export class ClientAccount extends MemoryAccount {
   readonly #address: AddressAccount;
   readonly #onClose: () => void;
   #isClosed = false;
@@ -148,13 +148,13 @@ export class ClientAccount extends RetainedAccount {
 }
 
 /** The bytes that the process holds for its clients, by address. */
-export class Retained {
-  readonly #process: RetainedAccount;
+export class ClientMemory {
+  readonly #process: MemoryAccount;
   readonly #maxOfAddress: number;
   readonly #addresses = new Map<string, AddressAccount>();
 
   constructor({ sockets }: Pick<Limits, 'sockets'>) {
-    this.#process = new RetainedAccount('process', getHeapStatistics().heap_size_limit / 2);
+    this.#process = new MemoryAccount('process', getHeapStatistics().heap_size_limit / 2);
     this.#maxOfAddress = Math.max(maxBytesOfAddress, sockets * minBytesPerSocket);
   }
 
