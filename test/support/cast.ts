@@ -137,7 +137,7 @@ export async function createObjects({ postroom, owner, member, applications }: T
 
 /** Whether `value` contains anything but null, 0 and empty lists or objects. */
 export function hasContent(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(holds);
-  if (typeof value === 'object' && value !== null) return Object.values(value).some(holds);
+  if (Array.isArray(value)) return value.some(hasContent);
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasContent);
   return value !== null && value !== 0;
 }
