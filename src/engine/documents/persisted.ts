@@ -39,7 +39,7 @@ export function createAutomaticDocuments(): DocumentSource {
       const text = query ?? (documentHash === undefined ? undefined : texts.get(documentHash));
       if (text === undefined) throw new ClientError('PERSISTED_QUERY_NOT_FOUND');
       if (query !== undefined && documentHash !== undefined && documentHash !== hashOf(query)) {
-        throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not that of "query".');
+        throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not the SHA-256 of "query".');
       }
       return text;
     },

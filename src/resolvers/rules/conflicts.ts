@@ -4,7 +4,7 @@ import { ClientError } from '../../errors.ts';
 /** @throws ClientError CONFLICT if the client expects another version. */
 export function assertVersion(current: { version: number }, expected: number | null | undefined): void {
   if (expected != null && expected !== current.version) {
-    throw new ClientError('CONFLICT', `It is at version ${current.version}, not ${expected}.`);
+    throw new ClientError('CONFLICT', `The object is at version ${current.version}, not ${expected}.`);
   }
 }
 

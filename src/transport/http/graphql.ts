@@ -86,7 +86,7 @@ async function openStream(
 ): Promise<void> {
   const { request, response, viewer, address } = exchange;
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
-  if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription is answered by text/event-stream.');
+  if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', 'A subscription needs Accept: text/event-stream.');
   const after = request.headers['last-event-id'];
   const account = clientMemory.open(address);
   response.once('close', () => account.close());

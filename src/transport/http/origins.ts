@@ -34,7 +34,7 @@ export class Origins {
    */
   assertAllowed({ headers: { origin } }: IncomingMessage): void {
     if (origin !== undefined && !this.#allowed.has(origin)) {
-      throw new ClientError('FORBIDDEN', 'Pages of this origin may not call: see ALLOWED_ORIGINS and PUBLIC_URL.');
+      throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
     }
   }
 }

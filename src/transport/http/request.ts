@@ -64,14 +64,14 @@ export function namesDocument(query = ''): boolean {
 function assertJson(contentType = ''): void {
   const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   if (type === 'application/json' && isUtf8(parameters)) return;
-  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'A POST has the Content-Type application/json, in UTF-8.', {
+  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8.', {
     accept: 'application/json; charset=utf-8',
   });
 }
 
 function assertPlain(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity') return;
-  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'The body has no Content-Encoding.', {
+  throw new HttpRefusal('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be absent or "identity".', {
     'accept-encoding': 'identity',
   });
 }

@@ -27,7 +27,7 @@ const maxPingLength = 16_384;
 /** Describes what is wrong with the length of a message; undefined if the length is allowed. */
 export function findLengthFault({ type }: ClientMessage, length: number): string | undefined {
   const isBounded = type === MessageType.Ping || type === MessageType.Pong;
-  return isBounded && length > maxPingLength ? `A ${type} has at most ${maxPingLength} characters` : undefined;
+  return isBounded && length > maxPingLength ? `A ${type} must have at most ${maxPingLength} characters` : undefined;
 }
 
 /** Parses a message; undefined if it is malformed, or of a type that clients may not send. */

@@ -43,7 +43,7 @@ export class MessageQueue {
   push(text: string): void {
     if (!this.#connection.isOpen) return;
     if (this.#isFirst && text.length > this.#maxInitLength) {
-      return this.#refuse(`The first message has at most ${this.#maxInitLength} characters`);
+      return this.#refuse(`The first message must have at most ${this.#maxInitLength} characters`);
     }
     this.#isFirst = false;
     this.#turns.push(text);

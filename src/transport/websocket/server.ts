@@ -144,6 +144,6 @@ function open(
   );
   connection.onEnd = (code, reason) => {
     onEnd();
-    closed(code, reason).catch((error) => log.error({ err: error }, 'a socket did not close in order'));
+    closed(code, reason).catch((error) => log.error({ err: error }, 'the close handler of a socket failed'));
   };
 }
