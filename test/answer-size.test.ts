@@ -16,7 +16,7 @@ interface RoomFixture {
 
 let halls = 0;
 
-/** A room with this many posts of so many emoji, four bytes each. */
+/** Creates a room with `posts` posts. The body of each post is `emoji` emoji of four bytes. */
 async function openRoomFixture(posts: number, emoji: number): Promise<RoomFixture> {
   const { postroom } = server;
   const ada = await postroom.signUp('Ada');
@@ -113,7 +113,8 @@ describe('an answer that is too long', () => {
     });
 
     it('says that all changes were made, when only the answer is too long', async () => {
-      // As many characters as bytes would fit: an emoji is two of the one and four of the other.
+      // Execution counts characters; the bytes are measured afterwards. The 8,000 emoji are 16,000 characters (UTF-16
+      // code units), which is below the limit, and 32,000 bytes, which is above it.
       const { status, errors, made } = await createThree(1_000);
       const message = `${tooLong} The changes were made.`;
       expect({ status, errors }).toMatchObject({ status: 294, errors: [{ message }] });
@@ -167,7 +168,7 @@ describe('answers that are not read', () => {
     await expect.poll(async () => (await send('10.0.0.1')).status, { timeout: 20_000 }).toBe(503);
     const refused = await send('10.0.0.1');
     expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } });
-    // Another address is not concerned, and what was refused was not done.
+    // Another address is not affected, and the refused mutations did not run.
     expect((await send('10.0.0.2')).status).toBe(200);
     const { posts } = await postroom.ask(`{ posts(limit: 100) { data { title } pagination { total } } }`);
     const asked = posts.data.filter(({ title }: { title: string }) => title === '10.0.0.1');
@@ -201,7 +202,7 @@ describe('answers that are not read', () => {
       answered += 1;
       expect(answered).toBeLessThan(10);
     }
-    // Another address is not concerned.
+    // Another address is not affected.
     expect((await post(postroom, '{ __typename }', { headers: { 'x-forwarded-for': '10.0.0.2' } })).status).toBe(200);
   });
 });

@@ -38,7 +38,7 @@ async function read(room: string, field: Field, args: Arguments): Promise<Connec
   return found[field];
 }
 
-/** What Relay asks for, on a plain array; both flags tell the truth whichever way one pages. */
+/** The pagination that Relay specifies, on an array. Both flags of `pageInfo` are exact in either direction. */
 function model(all: readonly Edge[], present: ReadonlySet<string>, args: Arguments): Connection {
   const place = (cursor: string | undefined) => all.findIndex((edge) => edge.cursor === cursor);
   const after = args.after === undefined ? -1 : place(args.after);
@@ -67,7 +67,7 @@ beforeAll(() => {
   [author = ''] = writeUsers(server.databaseFile, [1]);
 });
 
-/** A room with one row for each time, some of them at the same millisecond. */
+/** Creates a room with one row for each time. Several rows may have the same time. */
 function fill(field: Field, times: number[]): { room: string; ids: string[] } {
   const file = server.databaseFile;
   const room = writeRoom(file);
@@ -84,7 +84,7 @@ function remove(field: Field, room: string, ids: readonly string[]): void {
 }
 
 const length = fc.integer({ min: 1, max: 8 });
-/** A share of the list; turned into a place once its length is known. */
+/** A fraction of the list's length; it becomes an index when the length is known. */
 const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const scene = fc.record({
   times: fc.array(fc.integer({ min: 1_000, max: 1_004 }), { maxLength: 14 }),
@@ -140,7 +140,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     }
     for (const refused of [0, -1, 101, 2_147_483_647, -2_147_483_648]) {
       const reply = await server.postroom.send(query, { room, first: refused, last: refused, after: 'x', before: '' });
-      // The room itself is there: some data, and an error.
+      // Only `room` is null: `data` itself is present, so the status is 294.
       expect(reply).toMatchObject({ status: 294, code: 'VALIDATION_ERROR', data: { room: null } });
       expect(reply.errors?.[0]?.extensions.details).toEqual([
         { field: 'first', issue: 'out_of_range' },
@@ -160,7 +160,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
       const reply = await server.postroom.send(query, { room, after });
       expect(reply, JSON.stringify(after.slice(0, 30))).toMatchObject({ status: 294, code: 'VALIDATION_ERROR' });
     }
-    // Beyond what a number can hold exactly, it is a place all the same: behind everything.
+    // A time that a number cannot hold exactly is still a valid position: it is after all items.
     const { data } = await server.postroom.send(query, { room, after: encode('9999999999999999:z') });
     expect(data.room[field].nodes).toEqual([]);
   });

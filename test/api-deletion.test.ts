@@ -16,7 +16,10 @@ const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $inp
 const erase = (person: Person, input: Record<string, unknown> = {}) =>
   server.postroom.send(deleteUser, { input: { id: person.id, ...input } }, person.token);
 
-/** Someone with a room of their own, a membership, posts, a draft, and a position from before all of it. */
+/**
+ * Creates a user with a room, a membership in another room, a post and a draft. `start` is the cursor of the other room
+ * before the user joined it.
+ */
 async function makeLife() {
   const { postroom } = server;
   const [ada, bob] = await Promise.all([postroom.signUp('Ada Lovelace'), postroom.signUp('Bob')]);
@@ -40,7 +43,7 @@ describe('deleteUser', () => {
     const { ada } = await makeLife();
     const { user } = (await erase(ada)).data.deleteUser;
     expect(user).toMatchObject({ id: ada.id, name: 'Ada Lovelace', email: ada.email, version: 1 });
-    // Read behind the deletion, there are none.
+    // The payload reads the drafts after the deletion.
     expect(user.drafts.data).toEqual([]);
   });
 
@@ -231,7 +234,7 @@ it.each([
   };
   expect(found()).toEqual(traces);
   await postroom.ask(mutation, { input: { id: ada.id } }, ada.token);
-  // While it runs, and when it has ended.
+  // The content must be gone while the server runs, and also after it has stopped.
   expect(found()).toEqual([]);
   await postroom.stop();
   expect(found()).toEqual([]);

@@ -171,7 +171,7 @@ describe('publishing', () => {
       { room },
     );
     const times = posts.data.map((post: { publishedAt: string }) => post.publishedAt);
-    // In the same millisecond, the id decides.
+    // Posts of the same millisecond are in the order of their ids.
     const expected = times[0] === times[1] ? [id, between].sort() : [between, id];
     expect(posts.data.map((post: { id: string }) => post.id)).toEqual(expected);
   });
@@ -193,7 +193,7 @@ it('the events of a room contain nothing about a draft until it is published', a
     { __typename: 'PostCreated', post: null },
     { __typename: 'PostDeleted', postId: id },
   ]);
-  // Nothing stands behind these two.
+  // The head of the room is the last of these events, so no event follows them.
   const end = await server.postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
   expect(events.at(-1)?.cursor).toBe(end.room.cursor);
 });

@@ -25,7 +25,7 @@ async function cursor(): Promise<string> {
   return (await server.postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room.cursor;
 }
 
-/** What a room's log has behind `after`, all of it. */
+/** All events in the room's log after the cursor `after`. */
 async function eventsSince(after: string) {
   const end = await cursor();
   const events = [];
@@ -54,7 +54,7 @@ describe('the events of a room', () => {
     const byOwner = { actor: { id: owner.id } };
     expect(await eventsSince(start)).toEqual([
       { __typename: 'MemberJoined', ...byOther, user: { id: other.id, name: 'Other' } },
-      // A replay tells nothing of what was deleted since.
+      // A replay contains no content of a post that was deleted since.
       { __typename: 'PostCreated', ...byOther, post: null },
       { __typename: 'PostUpdated', ...byOther, post: null },
       { __typename: 'PostUpdated', ...byOther, post: null },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type SharedServer, shareServer } from './support/shared-server.ts';
 
 const server = shareServer();
-/** Where an operator has raised every limit, what stands behind them must hold alone. */
+/** The configurable limits of documents are raised, so that only the fixed limits protect this server. */
 const raised = shareServer({
   LIMIT_DEPTH: '1000000',
   LIMIT_COST: '1000000000000',
@@ -20,10 +20,10 @@ const times = (n: number, text: (index: number) => string) =>
 const nested = (n: number, open: string, inside: string, close: string) =>
   `${open.repeat(n)}${inside}${close.repeat(n)}`;
 
-/** Fragment 0 holds a field; each further one spreads the one before twice. */
+/** Fragment 0 has one field; each later fragment spreads the previous fragment twice. */
 const doubling = (n: number) =>
   `{ viewer { ...F${n} } } fragment F0 on User { id } ${times(n, (index) => `fragment F${index + 1} on User { ...F${index} ...F${index} }`)}`;
-/** Each fragment spreads the next, once. */
+/** Each fragment spreads the next fragment once. */
 const chain = (n: number) =>
   `{ viewer { ...F0 } } ${times(n, (index) => `fragment F${index} on User { ...F${index + 1} }`)} fragment F${n} on User { id }`;
 
@@ -197,7 +197,7 @@ describe('what no setting limits is limited all the same:', () => {
       most: 100,
     },
     'fields of one name below fields of one name': {
-      // 36 pairs above, and 4,851 below where each has 11.
+      // The limit is 5,000 pairs. The 9 `posts` are 36 pairs. If each has 11 `author`, all 99 are 4,851 pairs.
       build: (n) => `{ viewer { ${times(9, () => `posts(last: 1) { ${times(n, () => 'author { id }')} }`)} } }`,
       most: 11,
     },

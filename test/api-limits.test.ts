@@ -7,7 +7,7 @@ import { readConfig } from '../src/config.ts';
 import { launchForTest } from './support/postroom.ts';
 import { type SharedServer, shareServer } from './support/shared-server.ts';
 
-/** Each at a value of its own, and none so low that another one could not be reached. */
+/** Each limit differs from its default. No limit is so low that a request cannot reach another limit. */
 const settings = {
   LIMIT_DEPTH: '7',
   LIMIT_COST: '1500',
@@ -33,7 +33,7 @@ interface Request {
   padding?: string;
 }
 
-/** A request of exactly `n` of what is limited, and how one more is refused. */
+/** `build` creates a request that has exactly the value `n`; `status` and `code` are the error for a larger value. */
 interface Boundary {
   build: (n: number) => Request;
   status: number;
@@ -47,7 +47,7 @@ const times = (n: number, text: string | ((index: number) => string)) =>
 
 const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
   depth: {
-    // As graphql-depth-limit counts, a root field is at 0.
+    // As in graphql-depth-limit, a root field has depth 0.
     build: (n) => {
       const steps = Array.from({ length: n - 1 }, (_, index) => (index % 2 === 0 ? 'posts(last: 1)' : 'author'));
       return { query: `{ viewer { ${times(n - 1, (index) => `${steps[index]} {`)} id ${times(n - 1, '}')} } }` };
@@ -56,7 +56,7 @@ const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
     code: 'DEPTH_LIMIT_EXCEEDED',
   },
   cost: {
-    // One page of 100 posts whose authors have posts is 1 + 100 × (2 + last), one of users 1 + limit.
+    // The page of 100 posts with the posts of their authors costs 1 + 100 × (2 + last); the page of users, 1 + limit.
     build: (n) => {
       const last = Math.floor((n - 203) / 100);
       const limit = n - (1 + 100 * (2 + last)) - 1;
@@ -67,7 +67,8 @@ const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
     code: 'COST_LIMIT_EXCEEDED',
   },
   tokens: {
-    // Many operations, since graphql compares all fields of one with each other, and gives up at some hundreds.
+    // The fields are in many operations, because graphql compares all fields of one operation pair by pair, and aborts
+    // the validation if an operation has about 1,000 equal fields.
     build: (n) => {
       const others = Math.floor((n - 8) / 100);
       const operation = (name: string, tokens: number) => `query ${name} { viewer { ${times(tokens - 7, 'id')} } }`;
@@ -102,20 +103,23 @@ const boundaries: Partial<Record<keyof typeof limits, Boundary>> = {
   },
 };
 
-/** Its answer has a key of this length for each field of the schema, and one of another length. */
+/**
+ * The answer has a key of `lengthOfEach` characters for each field of the schema, and one key of `lengthOfOne`
+ * characters.
+ */
 function askForFields(lengthOfEach: number, lengthOfOne: number): string {
   const each = `{ ${'b'.repeat(lengthOfEach)}: __typename }`;
   return `{ ${'a'.repeat(lengthOfOne)}: __typename __schema { types { fields ${each} } } }`;
 }
 
-/** How many fields there are, and how long the answer is with the shortest keys. */
+/** The number of fields in the schema, and the length of the answer with the shortest keys. */
 function measureFields(): { fields: number; bytes: number } {
   const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
   const answer = JSON.stringify(graphqlSync({ schema, source: askForFields(1, 1) }));
   return { fields: answer.split('"b":').length - 1, bytes: answer.length };
 }
 
-/** What a socket may do is proved with the sockets. */
+/** Limits of sockets, which have tests of their own. */
 const ofSockets = ['subscriptions', 'sockets', 'messages'];
 
 async function send(server: SharedServer, request: Request) {

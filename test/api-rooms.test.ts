@@ -19,7 +19,7 @@ const [create, update, replace, remove, join, leave] = [
   mutation('leaveRoom'),
 ] as const;
 
-/** A replacement names what the other inputs may leave out. */
+/** `replaceRoom` requires `visibility`, which is optional in the other inputs. */
 const send = (query: string, input: Record<string, unknown>, person?: Person) => {
   const all = query === replace ? { visibility: 'PUBLIC', ...input } : input;
   return server.postroom.send(query, { input: all }, person?.token);
@@ -78,7 +78,7 @@ describe('createRoom', () => {
       code: 'UNAUTHENTICATED',
       data: null,
     });
-    // Who one is comes first: the name is not looked at.
+    // Authentication is checked before the input, so the invalid name is not reported.
     expect(await send(create, { name: '' })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
   });
 });

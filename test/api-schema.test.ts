@@ -55,7 +55,7 @@ describe('the server refuses to start where', () => {
     'a resolver answers no field': ['  owner: User\n', '  holder: User\n', 'Room.owner'],
   };
 
-  /** A copy of the program, so that its schema can be changed. */
+  /** The folder for a copy of the program, so that the test can change its schema. */
   const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
 
   beforeAll(() => {

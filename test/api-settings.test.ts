@@ -116,7 +116,7 @@ describe('a setting', () => {
       clientId: introspection.OAUTH_CLIENT_ID,
       clientSecret: introspection.OAUTH_CLIENT_SECRET,
     });
-    // Settings that need the same other setting are left out as well, so that the first error is about this one.
+    // Settings that need the same other setting are also absent, so that the first error is about `name`.
     const rest = Object.entries(whole).filter(
       ([one]) => one === name || !(one === other || needed[one]?.includes(other)),
     );

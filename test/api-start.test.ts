@@ -34,7 +34,7 @@ import { writePosts, writeUsers } from './support/rows.ts';
 const root = new URL('..', import.meta.url).pathname;
 const sessionKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** Every file below a folder with its bytes. */
+/** The content of every file in the folder and its subfolders, in Base64. */
 function snapshot(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -51,7 +51,7 @@ interface Refusal {
   says: RegExp;
 }
 
-/** The start ends with one line and status 1, and leaves the folder as it was. */
+/** Expects that the start fails with one line and status 1, and changes no file in the folder. */
 async function expectRefused(folder: string, { file, settings = {}, says }: Refusal): Promise<void> {
   const before = snapshot(folder);
   const all = { PORT: '0', DATABASE_URL: `sqlite:${file}`, ...settings };
@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(full, { recursive: true, force: true }));
 
-/** A database with something in it, whose server has ended. */
+/** Copies a database that contains data, and whose server has stopped, into the folder. */
 function makeDatabase(folder: string): string {
   cpSync(join(full, 'postroom.db'), join(folder, 'postroom.db'));
   return join(folder, 'postroom.db');
@@ -195,7 +195,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
   });
 });
 
-/** As someone who may write nothing; whoever runs the tests may be allowed everything. */
+/** Runs the server without write permissions. Root may write every file, so root runs it as an unprivileged user. */
 async function runWithoutRights(settings: Record<string, string>): Promise<{ status: number | null; stderr: string }> {
   const isRoot = process.getuid?.() === 0;
   const child: ChildProcess = spawn(process.execPath, [join(root, 'src/main.ts'), 'serve'], {
@@ -275,7 +275,7 @@ it('a second signal during shutdown changes nothing: running requests are finish
 });
 
 describe('npm start', () => {
-  /** In a process group of its own, as a terminal makes one. */
+  /** The processes are in a new process group, as if a terminal had started npm. */
   async function startByNpm(): Promise<{ npm: ChildProcess; url: string }> {
     const npm = spawn('npm', ['start'], {
       cwd: root,
@@ -295,7 +295,7 @@ describe('npm start', () => {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // All of it has ended.
+      // All processes of the group have already exited.
     }
   }
 
@@ -305,7 +305,7 @@ describe('npm start', () => {
   ])('stops gracefully on %s', async (_, signal) => {
     const { npm, url } = await startByNpm();
     const socket = await ProtocolSocket.open(`${url.replace('http', 'ws')}/graphql`);
-    // Whoever is left holds the output open.
+    // The output closes only after all processes that inherited it have exited.
     const allEnded = once(npm, 'close');
     npm.stdout?.resume();
     signal(npm);

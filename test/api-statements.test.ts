@@ -18,7 +18,7 @@ beforeAll(() => {
   for (const author of authors) for (const each of rooms) writePosts(file, { room: each, author, times: [1, 2, 3, 4] });
 });
 
-/** The SQL that an operation costs. */
+/** The SQL statements that an operation executes. */
 async function statementsOf(query: string, variables: Record<string, unknown> = {}): Promise<string[]> {
   return statementsDuring(async () => {
     const { data, errors } = await server.postroom.send(query, variables);
@@ -31,7 +31,7 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<string[]>
   const { log } = server.postroom;
   const before = log.length;
   await work();
-  // The log is written behind the answer: a second operation's own statement ends it.
+  // The log is written after the answer is sent. The statement of a second operation marks the end of the first.
   await server.postroom.send('{ roomByName(name: "end of the statements") { id } }');
   await expect.poll(() => log.slice(before).some(isMark)).toBe(true);
   const all = log.slice(before);
@@ -41,7 +41,7 @@ async function statementsDuring(work: () => Promise<unknown>): Promise<string[]>
     .map(({ sql }) => String(sql));
 }
 
-/** The log is compared with the feeds every now and then, whatever else happens. */
+/** A timer compares the heads of rooms with the feeds. Its statements do not belong to an operation. */
 function isComparison(sql: string): boolean {
   return sql.startsWith('select "id", "head", "headMark" from "rooms"');
 }

@@ -46,7 +46,7 @@ beforeAll(async () => {
 const as = (person: Person) => ({ authorization: `Bearer ${person.token}` });
 const post = '{"query":"{ viewer { id } }"}';
 
-/** What comes about, and how it leaves. */
+/** Each outcome with its status, its error code, and a request that causes it. */
 const outcomes: Record<string, { status: number; code?: string; make: () => ReturnType<typeof exchange> }> = {
   'data without errors': { status: 200, make: () => ask('{ viewer { id } }') },
   'some data, and errors': {
@@ -155,7 +155,7 @@ describe('the HTTP status shows the outcome:', () => {
     if (status === 294) return expect(answer.data).toEqual({ user: null, viewer: null });
     expect(answer.data ?? null).toBeNull();
     if (code !== undefined) expect(status).toBe(clientErrors[code as keyof typeof clientErrors].status);
-    // Only what is ours is found by an id in the log.
+    // Only an internal error has a `requestId`, which identifies it in the log.
     expect(answer.text).not.toContain('requestId');
   });
 

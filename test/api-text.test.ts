@@ -17,7 +17,7 @@ const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $inp
 const post = (title: string, body?: string) =>
   server.postroom.send(createPost, { input: { room, title, body } }, author.token);
 
-/** One writer a field: a name of a user, a name of a room, a title. */
+/** For each field of one line: its maximum length, and a mutation that writes it. */
 const lines = {
   'a name of a user': {
     length: 80,
@@ -52,7 +52,7 @@ const unusual = [
   '👩‍👩‍👧‍👦',
   '🇩🇪',
   'é', // composed
-  'e\u0301', // decomposed: another text
+  'e\u0301', // decomposed; the server does not normalise text
   'שלום עולם',
   '\u202eright to left\u202c',
   'zero\u200bwidth\u200d\u200e\ufeffinside',
@@ -172,7 +172,7 @@ describe('text written into the document itself', () => {
     for (const loneOrNul of [String.raw`"\u0000"`]) {
       expect(await send(loneOrNul)).toMatchObject({ status: 422, code: 'VALIDATION_ERROR' });
     }
-    // GraphQL has no lone surrogates: the document does not parse.
+    // A lone surrogate is a syntax error in GraphQL.
     expect(await send(String.raw`"\uD83D"`)).toMatchObject({ status: 400, code: 'GRAPHQL_PARSE_FAILED' });
   });
 });

@@ -14,7 +14,7 @@ import {
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
 
-/* A wall clock that is set forth or back while the server runs, or between two of its runs. */
+/* The wall clock is moved forward or back while the server runs, or between two runs. */
 
 const preload = new URL('support/wall-clock.ts', import.meta.url).pathname;
 const hourMs = 3_600_000;
@@ -30,9 +30,9 @@ async function launchWithClock(settings: Settings = {}) {
   const clock = {
     postroom: await launch(),
     databaseUrl,
-    /** Milliseconds that it differs from the true time. */
+    /** Sets the offset from the real time, in milliseconds. */
     set: (ms: number) => clock.write(String(ms)),
-    /** At the present time. */
+    /** Stops the clock at the current real time. */
     stop: () => clock.write(`=${Date.now()}`),
     async write(setting: string): Promise<void> {
       writeFileSync(file, setting);
@@ -42,7 +42,7 @@ async function launchWithClock(settings: Settings = {}) {
       process.kill('SIGUSR2');
       await expect.poll(movedCount).toBe(before + 1);
     },
-    /** The next run begins with this difference. */
+    /** Restarts the server with this offset from the real time, in milliseconds. */
     async restart(ms: number): Promise<PostroomProcess> {
       await clock.postroom.stop();
       writeFileSync(file, String(ms));

@@ -99,7 +99,7 @@ describe('an ordinary document stays far within LIMIT_COST:', () => {
 });
 
 describe('an operation that reads much', () => {
-  /** So many that to count them takes longer than a turn of the event loop. */
+  /** Creates 100,000 posts, because counting them takes longer than a turn of the event loop. */
   function fill(): void {
     withDatabase(server.databaseFile, (database) => {
       database.exec(`insert or ignore into rooms ("id", "name", "head", "createdAt", "updatedAt", "version") values ('r', 'hall', 0, 0, 0, 1);

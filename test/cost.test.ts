@@ -14,7 +14,7 @@ it('the cost of a request is reported only if the request asks for it', async ()
     });
     return response.json();
   };
-  // A page, and 50 posts with their authors.
+  // The page costs 1. Each of the 50 posts costs 1, as does its author.
   expect(await send({ cost: true })).toMatchObject({ extensions: { cost: { requested: 101, maximum: 5_000 } } });
   expect(await send()).not.toHaveProperty('extensions');
 });

@@ -6,7 +6,7 @@ import { launchProcessForTest, scratchFolder } from './support/postroom.ts';
 
 const erase = 'mutation ($id: ID!) { deleteUser(input: { id: $id }) { user { id } } }';
 
-/** Someone with an account on a server of their own, and who still reads what the write-ahead log holds. */
+/** A server with one account, and a reader whose open transaction still needs the content of the write-ahead log. */
 async function prepare() {
   const file = join(scratchFolder(), 'postroom.db');
   const settings = { DATABASE_URL: `sqlite:${file}` };

@@ -9,8 +9,8 @@ import { isSoak } from './support/soak.ts';
 import { collectUnhandledRejections } from './support/unhandled-rejections.ts';
 
 /*
- * Generated operations on a schema whose resolvers fail in every way, by graphql's own executor and by ours. Each document
- * runs with several sets of variables, so that what is compiled for one is used for the next.
+ * The executor of graphql-js and our executor run generated operations on a schema whose resolvers fail in every way.
+ * Each document runs with several sets of variables, so that the operation compiled for one set is used for the next.
  */
 
 const kinds = [OperationTypeNode.QUERY, OperationTypeNode.MUTATION, OperationTypeNode.SUBSCRIPTION] as const;
@@ -18,7 +18,7 @@ const generated = requests(schema, { kinds });
 const unhandled = collectUnhandledRejections();
 const timeout = 120_000;
 
-/** Stops the search for a smaller counterexample before the timeout, so that the one that was found is reported. */
+/** Stops the search for a smaller counterexample before the timeout, so that the last counterexample is reported. */
 const limits = { interruptAfterTimeLimit: timeout / 2, markInterruptAsFailure: true };
 
 function worlds(isOrdered: boolean): fc.Arbitrary<WorldOptions> {
@@ -30,23 +30,23 @@ function worlds(isOrdered: boolean): fc.Arbitrary<WorldOptions> {
   });
 }
 
-/** An operation with its variables, in its world. */
+/** An operation with its variables, and the options of its resolvers. */
 interface Case {
   document: DocumentNode;
   request: GeneratedRequest;
   variables: Record<string, unknown>;
   options: WorldOptions;
   errorPropagation?: boolean;
-  /** Aborted after so many promises have settled. */
+  /** The number of settled promises after which the execution is aborted. */
   abortAfter?: number;
 }
 
 interface Observed {
   result: ExecutionResult | undefined;
   rejection: unknown;
-  /** Which resolvers were called, with what, in order. */
+  /** The calls of resolvers with their arguments, in order. */
   log: string[];
-  /** How long the log was when it was aborted. */
+  /** The length of the log when the execution was aborted. */
   callsBeforeAbort: number;
 }
 
@@ -79,7 +79,7 @@ async function observe(execute: Execute, one: Case): Promise<Observed | undefine
   return observed;
 }
 
-/** The same document with one set of variables, the other, and the first again. */
+/** The same document with one set of variables, then with the other set, and then with the first set again. */
 function casesOf(request: GeneratedRequest, options: WorldOptions): Case[] {
   const document = parse(request.query);
   const { variables, otherVariables } = request;
@@ -92,7 +92,10 @@ function areEqual(one: ExecutionResult, other: ExecutionResult): boolean {
   return isDeepStrictEqual(formatResult(one), formatResult(other));
 }
 
-/** Executions that let no error end another's place; which errors they tell depends on the order all the same. */
+/**
+ * Results with and without error propagation, because without it no error hides another error. The reported errors also
+ * depend on the order in which promises settle, so each mode runs in two orders.
+ */
 async function findAllErrors(one: Case): Promise<ExecutionResult[]> {
   const results: ExecutionResult[] = [];
   for (const isOrdered of [false, true]) {

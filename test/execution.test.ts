@@ -202,7 +202,7 @@ it('promises that nothing waits for any more cause no unhandled rejections', asy
   expect(unhandled.reasons).toEqual([]);
 });
 
-/* Postroom's own schema, on a database. */
+/* The following tests use the schema of Postroom and a database. */
 
 const schema = loadSchema();
 let database: Database;
@@ -252,7 +252,7 @@ it('queries on a real database give the same answers as graphql-js, with every e
   const property = fc.asyncProperty(requests(schema, { sample }), fc.boolean(), async (request, isSignedIn) => {
     const who = isSignedIn ? viewer : null;
     const [expected, actual] = [await executeOn(stock, request, who), await executeOn(compiled, request, who)];
-    // Which of two reads fails first is the database's to say.
+    // If two reads fail, the database determines which error is first. Without error propagation, both are reported.
     const all = [expected, await executeOn(stock, request, who, false)];
     if (!differOnlyInRace(expected, actual, all)) expect(formatResult(actual)).toEqual(formatResult(expected));
   });

@@ -19,7 +19,7 @@ async function connect(postroom: Postroom): Promise<WebSocket> {
 
 it.each([
   ['messages', [1013], (socket: WebSocket) => socket.send('{"type":"ping"}')],
-  // ws itself cuts one whose pings it cannot answer as fast as they come.
+  // ws terminates a socket (1006) if too many of its pings wait for a pong.
   ['WebSocket pings', [1006, 1013], (socket: WebSocket) => socket.ping()],
   [
     'subscribes',
@@ -82,7 +82,7 @@ it('an address may open 100 sockets that send nothing; each that sends connectio
   const opened: string[] = [];
   const enter = (name: string) => {
     const socket = open(postroom).on('open', () => opened.push(name));
-    // Whoever is let in at once is so before an answer over another connection.
+    // If the server admits the socket immediately, it does so before it answers this request over another connection.
     return post(postroom, '{ __typename }').then(() => socket);
   };
   const [second, third] = [await enter('second'), await enter('third')];
@@ -101,7 +101,7 @@ it('a queued handshake whose client leaves frees its place', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '101' });
   const silent = Array.from({ length: 100 }, () => open(postroom));
   await Promise.all(silent.map((socket) => once(socket, 'open')));
-  // A refusal comes before an answer over another connection.
+  // The server sends a refusal before it answers a later request over another connection.
   const enter = async () => {
     const connection = await RawConnection.open(postroom);
     connection.send(handshake);
@@ -140,11 +140,11 @@ it('a frame in a thousand fragments is closed with 1008', async () => {
   const dripping = await connect(postroom);
   const closed = once(dripping, 'close');
   const wire: Socket = Reflect.get(dripping, '_socket');
-  // A masked text of 60,000 bytes.
+  // The header of a masked text frame with a payload of 60,000 bytes.
   wire.write(Buffer.from([0x81, 0xfe, 0xea, 0x60, 0, 0, 0, 0]));
   for (let sent = 0; sent < 60_000 && dripping.readyState === dripping.OPEN; sent += 1) {
     wire.write(' ');
-    // By then it is read.
+    // The server reads the byte before it answers this request.
     await post(postroom, '{ __typename }');
   }
   expect(await closed).toEqual([1008, expect.anything()]);

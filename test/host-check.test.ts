@@ -5,7 +5,10 @@ import { exchange, post } from './support/http.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* A page that points a name of its own at 127.0.0.1 (DNS rebinding) sends that name as Host, and no foreign Origin with a GET. */
+/*
+ * DNS rebinding: the host name of a foreign page resolves to 127.0.0.1. The browser sends that name as Host, and a GET
+ * has no foreign Origin.
+ */
 
 const foreign = [
   'evil.example',

@@ -3,7 +3,7 @@ import { serverAudits } from 'graphql-http';
 import { expect, it } from 'vitest';
 import { shareServer } from './support/shared-server.ts';
 
-/* https://github.com/graphql/graphql-http: its audit tests an older state of the draft. */
+/* The audit of https://github.com/graphql/graphql-http tests an older version of the draft specification. */
 
 const server = shareServer();
 const docs = new URL('../docs/http.md', import.meta.url);
@@ -11,7 +11,7 @@ const docs = new URL('../docs/http.md', import.meta.url);
 interface Finding {
   id: string;
   level: string;
-  /** The status that was answered. */
+  /** The HTTP status of the answer. */
   status: string;
 }
 
@@ -24,7 +24,7 @@ async function audit(url: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The rows of the docs: audit, level, what it asks for, our answer, the draft's sentence. */
+/** Reads the table in the docs. Its columns: audit, level, expectation, status of the answer, sentence of the draft. */
 function readDocumented(): (Finding & { reason: string })[] {
   const rows = readFileSync(docs, 'utf8').matchAll(/^\| (\w{4}) \| (\w+) \| .* \| (\d{3}) \| (.*) \|$/gm);
   return [...rows].map(([, id = '', level = '', status = '', reason = '']) => ({ id, level, status, reason }));

@@ -4,8 +4,6 @@ import { scratchName } from './support/names.ts';
 import type { Person } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* Cache headers and entity tags. */
-
 const server = shareServer();
 
 let ada: Person;
@@ -26,7 +24,7 @@ beforeAll(async () => {
   draft = createPost.post.id;
 });
 
-/** By GET; `$ada`, `$room`, `$published` and `$draft` are ids. */
+/** Sends the query by GET; `$ada`, `$room`, `$published` and `$draft` are replaced by ids. */
 function read(query: string, headers: Record<string, string> = {}, method?: string): Promise<HttpAnswer> {
   const ids: Record<string, string> = { ada: ada.id, room, published, draft };
   const filled = query.replaceAll(/\$(\w+)/g, (_, name: string) => JSON.stringify(ids[name]));
@@ -47,7 +45,7 @@ describe('a GET of public data', () => {
     [5, '{ user(id: $ada) { ... on User { posts { title } } } }'],
     [5, '{ post(id: $published) { title author { name } } }'],
     [5, '{ node(id: $ada) { id ... on User { name } } }'],
-    // The most restrictive field applies, at any depth, even if @include leaves it out.
+    // The most restrictive field applies, at any depth, even if @include excludes it.
     [0, '{ user(id: $ada) { id } room(id: $room) { cursor } }'],
     [0, '{ post(id: $published) { room { ... on Room { cursor @include(if: false) } } } }'],
     [0, '{ __typename }'],
@@ -79,7 +77,7 @@ describe('an answer that is personal, or that failed,', () => {
       'selects such a field in a fragment',
       '{ user(id: $ada) { ...Own } } fragment Own on User { drafts { data { id } } }',
     ],
-    // Only the execution finds out.
+    // Only the execution shows that the post is a draft.
     ['reads a draft', '{ post(id: $draft) { id } }'],
     ['reads a draft as a node', '{ node(id: $draft) { id } }'],
   ])('is not cacheable: it %s', async (_, query) => {

@@ -24,7 +24,7 @@ it('an address may hold a maximum of connections; nothing runs over one more, an
   expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } });
   for (const connection of held) connection.leave();
   await vi.waitFor(async () => {
-    // Who signed up before would be refused now.
+    // If the refused request had run, the e-mail address would be in use, and this sign-up would be refused.
     expect((await postroom.send(JSON.parse(mutation).query)).data).toMatchObject({ signUp: { user: {} } });
   }, 10_000);
 });
@@ -57,7 +57,7 @@ it('an address that repeatedly exceeds its limit is not answered for a moment; i
   held.send(request);
   expect((await held.receive()).status).toBe(200);
   const refused = { answered: 0, cutOff: 0 };
-  // Those that follow one another within a second; a slow machine may need several.
+  // Only 25 refusals per second are answered. On a slow machine, a round may take longer, so several may be necessary.
   while (refused.cutOff === 0) {
     const bytes = await Promise.all(Array.from({ length: 50 }, () => askOnce(postroom)));
     refused.answered += bytes.filter((text) => text.startsWith('HTTP/1.1 503 ')).length;
@@ -83,7 +83,7 @@ it('WebSockets that are refused repeatedly do not affect other requests of their
   }
 });
 
-/** Whatever comes back on a connection of its own; nothing where that is reset at once. */
+/** Everything that the server sends over a new connection; empty if the server resets the connection. */
 async function askOnce(postroom: Postroom, localAddress?: string, bytes = lastRequest): Promise<string> {
   try {
     const connection = await RawConnection.open(postroom, localAddress);

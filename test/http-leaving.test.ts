@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import { exchange, postOf, RawConnection } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
 
-/* Clients that leave before they are answered. */
-
 it('the work for a client ends when the client disconnects', async () => {
   const postroom = await launchForTest();
   const signUp = (index: number) =>
@@ -15,7 +13,7 @@ it('the work for a client ends when the client disconnects', async () => {
   connection.send(postOf(mutation));
   await expect.poll(count, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0);
   connection.leave();
-  // One after the other as well, and as long: had it gone on, it would be through by now.
+  // These 30 sign-ups also run one after the other and take as long, so a mutation that continued would be complete.
   for (let index = 0; index < 30; index += 1) await postroom.signUp('someone');
   expect(await count()).toBeLessThan(30);
   expect(postroom.log).toEqual([]);

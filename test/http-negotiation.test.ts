@@ -5,7 +5,7 @@ import { scratchName } from './support/names.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* Media types, encodings and methods are checked before anything runs. */
+/* Media types, encodings and methods are checked before an operation runs. */
 
 const server = shareServer();
 
@@ -39,7 +39,7 @@ it.each([
   ['Application/GraphQL-Response+JSON', graphqlResponse],
   ['APPLICATION/JSON;Q=0.5, text/html', json],
   [`${graphqlResponse};charset=UTF-8`, graphqlResponse],
-  // Other parameters do not matter.
+  // Other parameters are ignored.
   [`${json};indent=4`, json],
   [`${graphqlResponse};profile=x;q=0.5, ${json};q=0.1`, graphqlResponse],
   [`${graphqlResponse} ; q=0.3 , ${json} ; q=0.2`, graphqlResponse],

@@ -10,8 +10,6 @@ import { scratchName } from './support/names.ts';
 import { launchForTest, type Postroom, run } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* The origins whose pages may send requests. */
-
 const app = 'https://app.example.org';
 const server = shareServer({ ALLOWED_ORIGINS: `${app}, http://other.example:8080` });
 
@@ -203,7 +201,7 @@ it('an invalid WebSocket handshake is refused with an error in the usual form', 
 });
 
 describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, () => {
-  /** An empty page at an origin of its own. */
+  /** Serves an empty page from another origin, and returns that origin. */
   async function servePage(): Promise<string> {
     const pages = createServer((_, response) => void response.end('<!doctype html><title>page</title>')).listen(
       0,

@@ -8,7 +8,7 @@ import { launchForTest, type Postroom, run, scratchFolder } from './support/post
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* Documents that are named instead of sent. */
+/* A request can contain the hash of a document instead of the document. */
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -16,7 +16,7 @@ function named(sha256Hash: unknown, version: unknown = 1): { persistedQuery: Rec
   return { persistedQuery: { version, sha256Hash } };
 }
 
-/** A request that need not have a query. */
+/** Sends a request, which may have no query. */
 function send(postroom: Postroom, request: Record<string, unknown>): Promise<HttpAnswer> {
   return exchange(postroom, {
     method: 'POST',
@@ -29,7 +29,7 @@ describe('automatic persisted queries', () => {
   const server = shareServer();
   let count = 0;
 
-  /** A document that nobody sent before. */
+  /** A document that no test has sent before. */
   function newDocument(): string {
     count += 1;
     return `query Q${count} { n${count}: __typename }`;

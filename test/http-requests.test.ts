@@ -3,13 +3,11 @@ import { exchange, get, graphqlResponse, type HttpAnswer, post, RawConnection } 
 import { launchForTest } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* What a request is made of, and what is wrong with it. */
-
 const server = shareServer();
 
 const echo = 'query ($name: String!) { roomByName(name: $name) { id } __typename }';
 
-/** A body as it is. */
+/** Sends the body unchanged, because it may be invalid JSON. */
 function send(body: string | Buffer): Promise<HttpAnswer> {
   return exchange(server.postroom, {
     method: 'POST',

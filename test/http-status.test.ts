@@ -7,12 +7,12 @@ import { launchForTest, type Person, type Postroom, scratchFolder } from './supp
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
-/* The status table: what the outcome is, over HTTP, over SSE, and as an error over a WebSocket. */
+/* The table of statuses in docs/http.md: each error over HTTP, over SSE and over a WebSocket. */
 
 const server = shareServer();
 const docs = new URL('../docs/http.md', import.meta.url);
 
-/** An operation that fails, for any transport. */
+/** An operation that fails in the same way over every transport. */
 interface Failing {
   query: string;
   variables?: Record<string, unknown>;
@@ -70,7 +70,7 @@ const requests: [status: number, code: ErrorCode, question: HttpQuestion][] = [
   [431, 'HEADERS_TOO_LARGE', { headers: { 'x-long': 'x'.repeat(17_000) } }],
 ];
 
-/** What is shown in its own test, here or where the name says. */
+/** Codes that have tests of their own, in this file or in the file of their subject. */
 const elsewhere: readonly ErrorCode[] = [
   'BAD_GATEWAY',
   'CURSOR_EXPIRED',

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { graphqlResponse, handshake, postOf, RawConnection } from './support/http.ts';
 import { launchProcessForTest, type Postroom } from './support/postroom.ts';
 
-/** A stream over SSE on a connection of its own; resolves once it has begun. */
+/** Opens a stream over SSE; resolves when the stream has started. */
 async function follow(postroom: Postroom, room: string): Promise<Response> {
   return fetch(postroom.graphqlUrl, {
     method: 'POST',
@@ -25,7 +25,7 @@ it('a server that stops finishes running requests, and accepts no more over kept
   expect((await neighbour.receive()).status).toBe(200);
   const ended = once(postroom.process, 'exit');
   postroom.process.kill('SIGTERM');
-  // The stream ends, and an idle connection is closed: it stops.
+  // The server has begun to stop when the stream ends and the idle connection is closed.
   await stream.text();
   await neighbour.closed();
   connection.send(begun.slice(-1) + postOf(`subscription { roomEvents(room: "${room}") { cursor } }`));
@@ -55,9 +55,9 @@ it.each([
       connect({ port: Number(port), host: hostname }).on('error', () => {}),
     );
     onTestFinished(() => clients.forEach((client) => void client.destroy()));
-    // Ever more stands between what the last request is told and the network.
+    // The refusal of the last request is queued after unsent answers. Their number is larger for each client.
     for (const [index, client] of clients.entries()) client.pause().write(schema.repeat(40 + 20 * index) + last);
-    // Whoever is served by now was heard behind them.
+    // The server receives the requests of these clients before it answers this request.
     expect((await postroom.send('{ __typename }')).status).toBe(200);
     const ended = once(postroom.process, 'exit');
     postroom.process.kill('SIGTERM');

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { exchange, type HttpAnswer, handshake, post, RawConnection } from './support/http.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* Bytes that no client library would send. Whatever comes, the answer is a 4xx in our form, or the connection ends. */
+/*
+ * Bytes that no client library would send. The server always answers with a status of 4xx and an error with a code, or
+ * closes the connection.
+ */
 
 const server = shareServer();
 
@@ -13,7 +16,7 @@ function postOf(text: string, headers = ''): string {
   return `POST /graphql HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${text.length}\r\n${headers}\r\n${text}`;
 }
 
-/** The first answer to these bytes, on a connection of their own. */
+/** The first answer to these bytes, over a new connection. */
 async function answerTo(bytes: string): Promise<HttpAnswer> {
   const connection = await RawConnection.open(server.postroom);
   connection.send(bytes);
@@ -53,7 +56,7 @@ describe('Host', () => {
     ['127.0.0.1:4000', 200],
     ['[::1]:4000', 200],
     ['LOCALHOST', 200],
-    // Well-formed, but no names of this machine.
+    // The following hosts are well-formed, but are not names of this server.
     ['[2001:db8::1]', 421],
     ['xn--bcher-kva.example', 421],
     ['a_b', 421],
@@ -262,7 +265,7 @@ describe('slow clients', () => {
     const connection = await RawConnection.open(server.postroom);
     for (const piece of postOf(`${' '.repeat(150)}${body}`)) {
       connection.send(piece);
-      // By then it is read.
+      // The server reads the piece before it answers this request.
       await post(server.postroom, '{ __typename }');
     }
     for (let asked = 0; asked < 2; asked += 1) {

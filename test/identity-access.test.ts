@@ -8,7 +8,10 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** The outcome for a role: ✓ done · s sign in first (401) · f forbidden (403) · n not found (404) · c conflict (409). */
+/**
+ * The outcome for each role, in the order of `roles`: ✓ success (200) · s not signed in (401) · f forbidden (403) ·
+ * n not found (404) · c conflict (409).
+ */
 type Outcomes = string;
 const statuses: Record<string, number> = { '✓': 200, s: 401, f: 403, n: 404, c: 409 };
 
@@ -35,7 +38,7 @@ const mutations: Record<string, Row[]> = {
   changePassword: [
     {
       call: () => 'changePassword(input: { currentPassword: "not this", newPassword: "long enough" }) { expiresAt }',
-      // Only a session changes its own password, and the current password is wrong.
+      // Only a session can change a password, and the current password in this call is wrong.
       outcomes: 'sffffffff',
     },
   ],
@@ -76,7 +79,7 @@ const mutations: Record<string, Row[]> = {
   ],
   deleteRoom: [{ call: ({ room }) => `deleteRoom(input: { id: "${room}" }) { room { id } }`, outcomes: 'snf✓✓fff✓' }],
   joinRoom: [
-    // An admin sees the room, but only the owner and admins add members.
+    // A private room is visible to an admin, but an admin who is not a member cannot join it.
     { call: ({ room }) => `joinRoom(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓✓f' },
     { call: ({ publicRoom }) => `joinRoom(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 's✓✓✓✓f✓✓✓' },
   ],
@@ -98,7 +101,7 @@ const mutations: Record<string, Row[]> = {
     },
   ],
   createPost: [
-    // An admin sees the room, but only members post.
+    // A private room is visible to an admin, but only members can create posts in it.
     { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓✓f' },
     {
       call: ({ publicRoom }) => `createPost(input: { room: "${publicRoom}", title: "t" }) { post { id } }`,
@@ -123,11 +126,13 @@ const mutations: Record<string, Row[]> = {
 
 interface ReadRow {
   call: (ids: Ids) => string;
-  /** For each role, ✓ if the answer contains a value. */
+  /**
+   * The result for each role, in the order of `roles`: ✓ a value · - null, an empty list, a count of zero, or for a
+   * subscription NOT_FOUND · f forbidden (403).
+   */
   sees: string;
 }
 
-/** ✓ something, - nothing: null, an empty list, a count of zero · f forbidden (403). */
 const queries: Record<string, ReadRow[]> = {
   viewer: [{ call: () => 'viewer { id }', sees: '-✓✓✓✓✓f✓✓' }],
   node: [
@@ -202,7 +207,7 @@ it('each mutation does for each role what the table says', async () => {
       const { status } = await sendAs(cast.postroom, authorizationOf(cast, role), `mutation { ${call(ids)} }`);
       found[role] = status;
       told[role] = statuses[[...outcomes][index] ?? ''];
-      // A refused mutation changes nothing.
+      // A refused mutation changes nothing, so the same objects can be used again.
       if (status === 200) ids = await createObjects(cast);
     }
     expect({ call: call.toString(), ...found }).toEqual({ call: call.toString(), ...told });

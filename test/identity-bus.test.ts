@@ -18,7 +18,7 @@ interface Ids {
   key: string;
 }
 
-/** A call of each mutation, in an order in which all succeed; Ada owns the room, and Bob joins and leaves it. */
+/** One call of each mutation, in an order in which all calls succeed. Ada owns the room; Bob joins it and leaves it. */
 const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> = {
   signUp: () => ({
     by: 'ada',
@@ -68,10 +68,10 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
   deleteRoom: ({ room }) => ({ by: 'ada', call: `deleteRoom(input: { id: "${room}" }) { room { id } }` }),
 };
 
-/** The mutations of which no other client is notified. */
+/** The mutations that publish no message on the bus. */
 const silent = ['signUp', 'signIn', 'renewSession', 'createApiKey', 'createRoom', 'updateUser', 'replaceUser'];
 
-/** The messages of each kind; the compiler names a kind that is missing. */
+/** The types of bus messages. The compiler reports a type that is missing here. */
 const kinds: Record<BusMessage['type'], true> = {
   roomChanged: true,
   roomDeleted: true,
@@ -81,7 +81,7 @@ const kinds: Record<BusMessage['type'], true> = {
   contentErased: true,
 };
 
-/** The names of the private columns of users and API keys, and all their texts. */
+/** The names of the private columns of users and API keys, and all text values in these columns. */
 function readPrivate(file: string): { names: string[]; texts: string[] } {
   return withDatabase(file, (database) => {
     const isPublic = (name: string) => publicUserColumns.some((column) => column === name);
@@ -93,13 +93,15 @@ function readPrivate(file: string): { names: string[]; texts: string[] } {
   });
 }
 
-/** The keys of an object and of all objects in it. */
+/** The property names of an object and of all objects in it. */
 function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => [name, ...namesIn(inner)]);
 }
 
-/** The two columns that decide which sessions a new password revokes are the purpose of this message. */
+/**
+ * The message `passwordChanged` must contain two private columns: they decide which sessions the new password revokes.
+ */
 function withoutSessions(message: BusMessage): object {
   if (message.type !== 'passwordChanged') return message;
   const { sessionsFrom: _, keptSession: __, ...rest } = message;

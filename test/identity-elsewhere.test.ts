@@ -13,16 +13,19 @@ import {
 import { launchForTest, run } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/* Two processes on one database, without a bus between them: each finds the changes of the other. */
+/* Servers and commands that share a database, without a bus: a server detects the changes of the others. */
 
 interface Change {
   mutation: (world: StreamFixture, key: { id: string }) => string;
   by: (world: StreamFixture) => string | Promise<string>;
   /** The credentials of the subscriber. */
   as: 'application' | 'person';
-  /** A room of which the subscriber is not a member, so that no membership is lost first. */
+  /**
+   * Whether the subscriber is not a member of the room. A deleted account also loses its memberships, which could end
+   * the subscription first.
+   */
   isOutside?: boolean;
-  /** The outcome over WebSocket and over SSE. */
+  /** The close code or error code over WebSocket, and the error code over SSE. */
   told: [socket: number | string, stream: string];
 }
 
@@ -93,7 +96,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
   const den = await createDen(world, []);
-  // The viewer of a token that was just used is cached.
+  // The viewer of Ada's first token may still be cached without the admin role; a new token has no cached viewer.
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
   const { sockets, streams } = await follow(postroom, den, authorization);
   await postroom.createPost(owner, den, 'seen');
@@ -107,7 +110,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   await postroom.createPost(owner, den, 'unseen');
   for (const socket of sockets) expect(socket.nexts('e')).toHaveLength(1);
   for (const stream of streams) expect(eventsOf(stream)).toHaveLength(1);
-  // A client that reconnects has its present rights.
+  // A client that reconnects has its current rights.
   const again = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
   again.subscribe('den', `subscription { roomEvents(room: "${den}") { __typename } }`);
   expect(await again.take(({ id }) => id === 'den')).toMatchObject({
@@ -145,7 +148,7 @@ it('a key and a role that the command line creates are valid at once in a runnin
     init: { authorization: `ApiKey ${made.stdout.trim()}` },
   });
   await socket.follow('e', `subscription { roomEvents(room: "${room}") { __typename } }`);
-  // The owner can revoke it.
+  // The owner of the key can list it and revoke it.
   const { viewer } = await postroom.ask('{ viewer { apiKeys { id name scopes } } }', {}, ada.token);
   expect(viewer.apiKeys).toEqual([{ id: expect.anything(), name: 'operator', scopes: ['READ'] }]);
   const revoke = `mutation { revokeApiKey(input: { id: "${viewer.apiKeys[0].id}" }) { apiKey { id } } }`;

@@ -88,7 +88,7 @@ describe('after credentials have expired or been revoked', () => {
     const looks = () => countStatements('select * from "apiKeys" where "hash"');
     const before = looks();
     const revoking = await withDatabaseLocked(file, async () => {
-      // The revocation waits for its turn to write; until then the key is valid.
+      // The revocation waits for the write lock; the key is valid until the revocation is committed.
       const begun = countStatements('begin immediate');
       const revoke = `mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`;
       const sent = postroom.ask(revoke, {}, ada.token);
@@ -101,7 +101,6 @@ describe('after credentials have expired or been revoked', () => {
     await revoking.sent;
     expect((await socket.closed).code).toBe(4403);
     expect(socket.received).toEqual([{ type: 'connection_ack' }]);
-    // The key is refused from now on.
     expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
   });
 
@@ -109,7 +108,7 @@ describe('after credentials have expired or been revoked', () => {
     const { postroom, ada, room } = await launchStreamFixture();
     const make = 'mutation { createApiKey(input: { name: "app", scopes: [READ, WRITE] }) { key apiKey { id } } }';
     const { createApiKey } = await postroom.ask(make, {}, ada.token);
-    // Many slow mutations, and a change after them.
+    // Password hashing makes each sign-up slow, so that the key can be revoked before the last mutation runs.
     const signUps = Array.from(
       { length: 20 },
       (_, n) => `n${n}: signUp(input: { name: "new", email: "n${n}@x.org", password: "long enough" }) { expiresAt }`,

@@ -13,11 +13,14 @@ import { authorizationOf, createObjects, hasContent, type Ids, launchTestAccount
 import { sendAs } from './support/credentials.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/* Every field of every type, and the roles that see a value in it. Root fields have a table of their own. */
+/*
+ * For every field of every type, the roles that receive a value in it. The root fields are in the tables of
+ * identity-access.test.ts.
+ */
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** In the order of `roles`: ✓ something · - nothing · f forbidden. */
+/** The result for each role, in the order of `roles`: ✓ a value · - no value · f forbidden (403). */
 type Sees = string;
 const everyone = '✓✓✓✓✓✓f✓✓';
 const insiders = '--✓✓✓✓f✓✓';
@@ -27,7 +30,7 @@ const nobody = '------f--';
 
 interface Subject {
   type: string;
-  /** The query of the subject with these fields. */
+  /** The root field that returns the subject, with these fields selected. */
   at: (ids: Ids, fields: string) => string;
   sees: Record<string, Sees>;
 }
@@ -107,18 +110,21 @@ const subjects: Record<string, Subject> = {
 
 const everyEvent = { at: insiders, cursor: insiders, room: insiders, actor: insiders };
 
-/** The events of the private room. */
+/** The fields of the events of the private room. */
 const events: Record<string, Record<string, Sees>> = {
   PostCreated: { ...everyEvent, post: insiders },
   PostUpdated: { ...everyEvent, post: insiders },
-  // The post was deleted, so nobody sees its content.
+  // The post was deleted, so that no role can read its content.
   PostDeleted: { ...everyEvent, postId: insiders },
   MemberJoined: { ...everyEvent, user: insiders },
   MemberLeft: { ...everyEvent, user: insiders },
   RoomUpdated: everyEvent,
 };
 
-/** Types that only lead to the types above; payloads of mutations are in the table of mutations. */
+/**
+ * Types that have no data of their own and only contain the types above. identity-access.test.ts tests the payloads of
+ * mutations.
+ */
 const structure = /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|PostEdge)$/;
 
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
@@ -165,7 +171,7 @@ it('each role sees in each field what the table says', async () => {
   }
 });
 
-/** The value at the position of the subject. */
+/** The objects in a result that have the alias `fields`. */
 function findSubjects(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('fields' in value) return [value as Record<string, unknown>];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { launchForTest } from './support/postroom.ts';
 
-/* Clients that guess keys and tokens. */
+/* A guess of a key or token counts against the rate limit of the address that sent it. */
 
 const limit = 10;
 /** A well-formed key that does not exist. */
@@ -11,7 +11,7 @@ const guess = 'ApiKey pr_live_0000000000000000000000000000000000';
 async function launch() {
   const postroom = await launchForTest({ RATE_LIMIT: String(limit), LOG_LEVEL: 'info' });
   const ada = await postroom.signUp('Ada');
-  // The sign-up itself was charged to the address.
+  // The sign-up counted as one operation of the address.
   return { postroom, ada, left: limit - 1 };
 }
 
@@ -46,6 +46,6 @@ it('a client with valid credentials at the same address has a rate of its own', 
   for (let n = 0; n < limit; n += 1) expect((await sendAs(postroom, good)).status).toBe(200);
   expect((await sendAs(postroom, good)).status).toBe(429);
   expect(await connectAs(postroom, good)).toBe('admitted');
-  // A client without credentials is identified by its address.
+  // A request without credentials counts against the rate limit of the address, which is used up.
   expect((await sendAs(postroom, undefined)).status).toBe(429);
 });

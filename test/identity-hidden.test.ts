@@ -20,7 +20,7 @@ interface Known {
   edges: string[];
 }
 
-/** One of two databases that differ only in the hidden rooms. */
+/** One of two servers whose databases differ only in the hidden rooms. */
 interface StreamFixture {
   postroom: Postroom;
   stranger: Person;
@@ -72,7 +72,7 @@ async function hide({ postroom, owner, member }: StreamFixture, name: string): P
 const page = 'pagination { page limit total pages }';
 const roomFields = `id name viewerRole owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
-/** Queries about these facts, by root field. */
+/** Operations that use these facts, each with its root field. */
 function questionsOf(
   { stranger, owner, member, hall }: StreamFixture,
   known: Known,
@@ -136,7 +136,7 @@ function questionsOf(
       mutation(`deletePost(input: { id: "${id}", expectedVersion: 7 }) { post { id } }`),
     ]),
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
-    // The names of hidden rooms are not taken.
+    // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.
     mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),
     mutation(`createRoom(input: { name: "${name} too", visibility: PRIVATE }) { room { name } }`),
     ...['roomEvents', 'postAdded'].flatMap((field): [string, string][] => [
@@ -147,17 +147,17 @@ function questionsOf(
   ];
 }
 
-/** Root fields that concern accounts, not rooms. */
+/** Root fields that read or change accounts, not rooms. */
 const aboutAccounts = new Set([
   ...['signUp', 'signIn', 'renewSession', 'changePassword', 'createApiKey', 'updateUser', 'replaceUser', 'deleteUser'],
 ]);
 
-/** Told of the ids that the other world has elsewhere. */
+/** Replaces the ids that both databases have with names, because the ids differ between the databases. */
 function neutral(world: StreamFixture, value: unknown): unknown {
   const names = { owner: world.owner.id, member: world.member.id, stranger: world.stranger.id, hall: world.hall };
   let text = JSON.stringify(value ?? null);
   for (const [name, id] of Object.entries(names)) text = text.replaceAll(id, name);
-  // New ids and the ids in the request are not secret.
+  // Request ids and the numbers in e-mail addresses differ in every run, and reveal nothing about rooms.
   return JSON.parse(text.replaceAll(/"requestId":"[^"]*"/g, '"requestId":""').replaceAll(/person\d+@/g, 'person@'));
 }
 
@@ -203,7 +203,7 @@ it.each([
     }
   }
   expect(answered).toBeGreaterThan(100);
-  // No request changed anything.
+  // No request changed a hidden room.
   const rooms = await full.postroom.ask(
     '{ rooms(filter: { visibility: PRIVATE }) { data { name version } } }',
     {},

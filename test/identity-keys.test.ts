@@ -38,7 +38,7 @@ describe('an API key', () => {
     expect((await sendAs(postroom, `ApiKey ${key}`)).data).toEqual({ viewer: { id: apiKey.user.id, name: 'robot' } });
     const [{ lastUsedAt }] = await list();
     expect(lastUsedAt).toMatch(/Z$/);
-    // The resolution is about a minute, so that not every use is a write.
+    // `lastUsedAt` is updated at most once a minute, so that not every use writes to the database.
     await sendAs(postroom, `apikey ${key}`);
     expect((await list())[0].lastUsedAt).toBe(lastUsedAt);
     await postroom.ask(`mutation { revokeApiKey(input: { id: "${apiKey.id}" }) { apiKey { id } } }`, {}, ada.token);
@@ -52,7 +52,7 @@ describe('an API key', () => {
     const ada = await postroom.signUp('Ada');
     const { key } = (await createKey(postroom, ada)).data.createApiKey;
     const statements = () => postroom.log.filter(({ sql }) => sql !== undefined).length;
-    // Each digit replaced, two of them exchanged, one too few, one too many, another word before it.
+    // One character replaced, two characters swapped, the last character missing, one character added, another prefix.
     const digits = [...key.slice(8)];
     const swapped = digits.findIndex((digit, n) => n > 0 && digit !== digits[n - 1]);
     const typos = [
@@ -133,7 +133,7 @@ describe('a user', () => {
       (await postroom.ask('{ users(filter: { name: "app" }) { pagination { total } } }')).users.pagination.total;
     const before = await accounts();
     expect(await createKey(postroom, ada)).toMatchObject(refused);
-    // A refused key leaves no user behind.
+    // A refused creation of a key creates no user for the key.
     expect(await accounts()).toBe(before);
     expect(await createKey(postroom, bob)).toMatchObject({ status: 200 });
     await postroom.ask(`mutation { revokeApiKey(input: { id: "${ids[50]}" }) { apiKey { id } } }`, {}, ada.token);

@@ -143,7 +143,8 @@ describe('a subject whose account was deleted', () => {
     const people = await postroom.ask('{ users { data { id } } }');
     expect(people).toEqual({ users: { data: [{ id: bob }] } });
 
-    // The times of tokens are in seconds: a token of the second of the deletion counts as older.
+    // Tokens have times in whole seconds: a token that is issued in the second of the deletion counts as older than the
+    // deletion.
     let again = '';
     const comeBack = async () => {
       again = await issuer.sign({ sub });
@@ -271,7 +272,7 @@ describe('while the issuer is down', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    // An issuer that has just failed gets no request for one second.
+    // After a failure of the issuer, the server sends no request to it for one second.
     await expect.poll(() => sendAs(postroom, `Bearer ${token}`), pollOptions).toMatchObject({ status: 200 });
   });
 });
@@ -319,7 +320,7 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe(1013);
     issuer.state.isDown = false;
-    // An issuer that has just failed gets no request for one second.
+    // After a failure of the issuer, the server sends no request to it for one second.
     await expect.poll(() => sendAs(postroom, `Bearer ${token}`), pollOptions).toMatchObject({ status: 200 });
   });
 });

@@ -4,7 +4,7 @@ import { audience, introspector, openIssuer } from './support/issuer.ts';
 import { launchProcessForTest, mainProgram, type Postroom, type PostroomProcess } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
-/* An issuer that is down for five minutes: the server's clock is moved. */
+/* The issuer is down for five minutes. The tests advance the server's clock instead of waiting. */
 
 const introspection = '/token/introspection';
 const clock = new URL('support/moving-clock.ts', import.meta.url).pathname;
@@ -53,7 +53,7 @@ describe('while the issuer is down for five minutes', () => {
       expect(await statusOf(postroom, token)).toBe(200);
       expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
     }
-    // Expired tokens are refused without the issuer.
+    // An expired token is refused without a request to the issuer.
     expect(await statusOf(postroom, brief)).toBe(401);
     expect(await sendAs(postroom, `Bearer ${strange}`)).toMatchObject({ status: 502, challenge: null });
     expect(await connectAs(postroom, `Bearer ${strange}`)).toBe(1013);
@@ -70,10 +70,10 @@ describe('while the issuer is down for five minutes', () => {
     const replies = await Promise.all(tokens.map((token) => statusOf(postroom, token)));
     for (const token of tokens) replies.push(await statusOf(postroom, token));
     expect(new Set(replies)).toEqual(new Set([502]));
-    // After a failure, one request per second is sent.
+    // After a failure, the server sends at most one request per second to the issuer.
     const seconds = Math.ceil((Date.now() - started) / 1_000);
     expect(issuer.countRequests('/')).toBeLessThanOrEqual(1 + seconds);
-    // The log has a warning at most once a minute.
+    // The server logs at most one warning per minute.
     const warnings = () => postroom.log.filter(({ level }) => level === 40);
     const fails = expect.objectContaining({ msg: 'the issuer of access tokens fails', err: expect.anything() });
     expect(warnings()).toEqual([fails]);
@@ -91,7 +91,7 @@ describe('while the issuer is down for five minutes', () => {
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
     const asked = issuer.countRequests(introspection);
     issuer.state.isDown = true;
-    // The last introspection is cached.
+    // The results of the introspections are cached.
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
     expect(issuer.countRequests(introspection)).toBe(asked);
     await moveClock(postroom);
@@ -104,7 +104,7 @@ describe('while the issuer is down for five minutes', () => {
     issuer.state.isDown = false;
     await moveClock(postroom);
     expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
-    // A refusal of the issuer is cached.
+    // The result of an introspection is also cached if the token is not active.
     const before = issuer.countRequests(introspection);
     for (let round = 0; round < 5; round += 1) expect(await statusOf(postroom, 'unknown')).toBe(401);
     expect(issuer.countRequests(introspection) - before).toBe(1);

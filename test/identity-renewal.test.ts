@@ -6,11 +6,14 @@ import { grantAdmin, launchForTest, scratchFolder } from './support/postroom.ts'
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { TokenMaker } from './support/tokens.ts';
 
-/* New credentials on an open socket: the subscriptions that they allow continue. */
+/* After a socket has renewed its credentials, the subscriptions that the new credentials allow continue. */
 
 const events = (room: string) => `subscription { roomEvents(room: "${room}") { __typename } }`;
 
-/** An admin with tokens of an issuer, which name their scopes, and a room that she owns. */
+/**
+ * Starts a server with an admin, and with a public and a private room of another user. `tokenOf` signs a token with the
+ * given scopes; by default the token is for the admin.
+ */
 async function launchAdmin() {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());

@@ -16,7 +16,7 @@ function commandLinesOf(pid: number): string {
   return [line, ...children.map((child) => commandLinesOf(Number(child)))].join('\n');
 }
 
-/** The output of a process. */
+/** Returns a function that returns the output of the process so far. */
 function listenTo({ process }: PostroomProcess): () => string {
   let text = '';
   for (const stream of [process.stdout, process.stderr])
@@ -81,7 +81,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const command = await run(['key', 'create', '--name', 'operator', '--scopes', 'read'], settings);
   expect(command.status).toBe(0);
   const processes = commandLinesOf(postroom.process.pid ?? 0);
-  // While the server runs, because the latest writes are in the write-ahead log.
+  // The first read is before the server stops, because the write-ahead log then contains the latest writes.
   const readFiles = () =>
     readdirSync(folder)
       .filter((file) => file !== 'session-key.pem')
@@ -106,7 +106,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     processes,
     command: command.stderr,
   };
-  // Each place has the content that it is expected to have.
+  // Each place must contain an expected text; otherwise the search for secrets could pass because a place is empty.
   for (const [place, text] of Object.entries({
     log: 'credentialsRefused',
     errors: 'UNAUTHENTICATED',

@@ -9,7 +9,7 @@ import { launchForTest, type Postroom, type Settings, scratchFolder, startInProc
 const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 describe('a change of the session key', () => {
-  /** Starts one server after the other on the same database. */
+  /** Runs a server while `work` runs. */
   async function during<T>(settings: Settings, work: (postroom: Postroom) => Promise<T>): Promise<T> {
     const postroom = await startInProcess(settings);
     try {
@@ -57,7 +57,7 @@ describe('a change of the session key', () => {
 describe('sign-in attempts', () => {
   const limit = 3;
 
-  /** A client for each address. */
+  /** The server trusts `X-Forwarded-For`, so that the test can send requests from several addresses. */
   async function launchLimited() {
     const postroom = await launchForTest({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
     const send = async (query: string, address: string, token?: string) => {

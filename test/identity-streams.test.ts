@@ -33,7 +33,7 @@ async function changeMember(
   );
 }
 
-/** A client that subscribes to a room over WebSocket and SSE. */
+/** Subscribes to a room over WebSocket and over SSE. */
 async function follow({ webSocketUrl, graphqlUrl }: Postroom, authorization: string | undefined, room: string) {
   const socket = await ProtocolSocket.open(webSocketUrl, { init: { authorization } });
   await socket.follow('e', events(room));
@@ -53,7 +53,7 @@ interface Ending {
   ada: Person;
 }
 
-/** The changes that revoke credentials, and the Authorization that each revokes. */
+/** The changes that revoke credentials, and the `Authorization` header that each change revokes. */
 const endings: Record<string, (ending: Ending) => Promise<{ authorization: string; end: () => Promise<unknown> }>> = {
   'a key that is revoked': async ({ postroom, ada }) => {
     const { createApiKey } = await postroom.ask(
@@ -238,7 +238,7 @@ describe('memberships that are revoked under load', () => {
     await Promise.all([posting, revoking]);
     for (const room of rooms) await postroom.createPost(owner, room, 'last');
 
-    // The owner's stream has the position at which each member was removed.
+    // The owner's subscriptions received the position at which each member was removed.
     const leftAt = new Map<string, number>();
     const perRoom = (rounds / roomCount) * batch + removed.length + 1;
     for (const [room, socket] of witnesses) {

@@ -199,7 +199,8 @@ describe('a second run', () => {
     const archive = new Archive();
     const lines = history(5_000);
     const { child, ended, err } = startImport(archive.settings);
-    // The line is reported behind the commit of its batch; the input does not end, so that neither does the run.
+    // The invalid line is reported after the commit of its batch. The input stays open, so that the run does not finish
+    // before it is killed.
     child.stdin.write(toText(lines.toSpliced(2_500, 0, 'no JSON')));
     await err.hear('line 2501');
     child.kill('SIGKILL');
@@ -406,7 +407,7 @@ describe('beside a running server', () => {
     let seen = 0;
     for (const part of [0, 1, 2, 3]) {
       const posts = Array.from({ length: 1_000 }, (_, minute) => post(1_000 * part + minute));
-      // The report of the bad line comes behind the commit of its batch, which the lines behind it fill.
+      // The invalid line is reported after the commit of its batch. The lines after the invalid line fill the batch.
       child.stdin.write(toText([room, ada, ...posts, 'no JSON', ...history(1_000)]));
       await err.hear(`line ${2_005 * part + 1_003}:`);
       await postroom.createPost(eve, attic, `during ${part}`);
@@ -462,7 +463,7 @@ describe('progress', () => {
     const [status] = await once(child, 'close');
     expect(status).toBe(2);
     expect(out.said).toMatch(/\r[\d,]+ records in [\d.]+ s/);
-    // A refused line stands on a line of its own.
+    // The progress is erased before the message about a refused line, so that the message has its own line.
     expect(out.said).toContain('\r\x1b[Kline 1003: it is not JSON\r\n');
   });
 

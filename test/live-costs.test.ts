@@ -18,7 +18,7 @@ beforeAll(async () => {
   room = await postroom.createRoom(ada, 'lobby');
 });
 
-/** Of cost 203; each `name` makes it a group of its own. */
+/** Costs 203 for each event; each value of `name` forms a separate group. */
 const query = `subscription ($room: ID!, $name: String) {
   roomEvents(room: $room) { cursor room { posts(first: 100, after: $name) { nodes { author { id } } } } }
 }`;
@@ -29,7 +29,7 @@ async function open(address: string, token?: string): Promise<ProtocolSocket> {
   return ProtocolSocket.open(postroom.webSocketUrl, { headers: { 'x-forwarded-for': address }, init });
 }
 
-/** The refusal of a subscription. */
+/** Subscribes, and returns the first error of the refusal. */
 async function refusalOf(socket: ProtocolSocket, id: string, text: string, variables: Record<string, unknown>) {
   socket.subscribe(id, text, variables);
   const { payload } = await socket.take((message) => message.type === 'error' && message.id === id);
@@ -102,7 +102,7 @@ describe('a subscription that resumes', () => {
       return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
     };
     const { cursor } = (await limited.ask(`{ room(id: "${hall}") { cursor } }`)).room;
-    // signUp, the query of the cursor, and this one.
+    // Three requests without credentials were charged: signUp, the query of the cursor, and this request.
     expect(await left()).toBe(5);
     const resume = async (groups: string[]) => {
       const seen = Object.fromEntries(groups.map((_, index) => [`${index}`, cursor]));
@@ -154,7 +154,7 @@ it('other clients are answered between the executions of one event: a request do
   for (let n = 0; n < groups; n += 1) {
     const socket = await ProtocolSocket.open(busy.webSocketUrl);
     await socket.follow('1', heavy, { room: hall, name: n + 1 });
-    // From here on only counted: to parse them takes the test as long as it takes the server to make them.
+    // Further messages are only counted: parsing them would take as long as the server takes to create them.
     socket.webSocket.removeAllListeners('message');
     socket.webSocket.on('message', take);
   }

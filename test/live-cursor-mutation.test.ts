@@ -14,7 +14,7 @@ const writeCount = isSoak ? 400 : 100;
 
 let ada: Person;
 let room: string;
-/** Where nothing is written but by the test itself. */
+/** A room that only the tested mutations change. */
 let quiet: string;
 let posts: string[];
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   while (posts.length < postCount) posts.push(await postroom.createPost(ada, room, `post ${posts.length}`));
 });
 
-/** Reads over and over, while another process writes between any two reads of this one. */
+/** Repeats `read` while another server writes, so that its commits may occur between any two reads of one operation. */
 async function readWhileWriting(read: (number: number) => Promise<Reading>): Promise<Reading[]> {
   const other = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}` });
   const readings: Reading[] = [];
@@ -45,10 +45,10 @@ async function readWhileWriting(read: (number: number) => Promise<Reading>): Pro
   return readings;
 }
 
-/** All posts of the room first, and its cursor as far behind them as it goes. */
+/** Selects the posts of the room first, and its cursor in a deeply nested field, which is read last. */
 const deep =
   'posts(last: 100) { id version author { posts(last: 1) { author { posts(last: 1) { room { cursor } } } } } }';
-/** Of a post that its author changes here, or does not. */
+/** Selects a post that the mutation returns, whether or not the mutation changes it. */
 const deepPost = `post { id version author { ${deep} } room { cursor } }`;
 
 it.each([
@@ -118,7 +118,7 @@ it('Room.cursor in the answer to a mutation is after the event of the mutation, 
     Object.values(payloads).map(({ post }) => seqOf(post.room.cursor));
   expect(seqsOf(await ask(create('one')))).toEqual([1]);
   expect(seqsOf(await ask(create('two')))).toEqual([2]);
-  // What the first of several payloads says, the next ones may have changed.
+  // Both payloads have the cursor after the first mutation: the second may change data that the first payload contains.
   expect(seqsOf(await ask(`${create('three')} ${create('four')}`))).toEqual([3, 3]);
   const made = await postroom.ask(
     'mutation { createRoom(input: { name: "made" }) { room { cursor } } }',

@@ -12,7 +12,7 @@ const writeCount = 400;
 const readerCount = 4;
 const writerCount = 3;
 
-/** The cursor in every place where it can stand: before, behind, below and beside what it belongs to. */
+/** Select the cursor before, after, below and beside the data that it must not be newer than. */
 const queries = [
   'query ($room: ID!) { room(id: $room) { cursor posts(last: 100) { nodes { id version } } } }',
   'query ($room: ID!) { room(id: $room) { posts(last: 100) { nodes { id version } } cursor } }',
@@ -32,7 +32,7 @@ const title = 'Room.cursor is not newer than anything else the query read, and w
 
 it(title, { timeout: 120_000 }, async () => {
   const { postroom } = server;
-  // Writes of another process come between any two reads of this one.
+  // Another server writes, so that its commits may occur between any two reads of one query.
   const other = await launchForTest({ DATABASE_URL: `sqlite:${server.databaseFile}` });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');

@@ -22,7 +22,7 @@ async function createPosts(postroom: Postroom, author: Person, room: string, cou
   for (let number = 1; number <= count; number += 1) await postroom.createPost(author, room, `post ${number}`);
 }
 
-/** The code that a subscription is refused with, or where it went live. */
+/** Subscribes, and returns the code of the refusal or the cursor at which the subscription went live. */
 async function outcomeOf(socket: ProtocolSocket, id: string, variables: Record<string, unknown>): Promise<string> {
   const { start, refused } = socket.subscribe(id, query, variables);
   const outcome = await Promise.race([
@@ -34,7 +34,7 @@ async function outcomeOf(socket: ProtocolSocket, id: string, variables: Record<s
   return outcome;
 }
 
-/** The status and code of a request for a stream that is refused, asked for by POST and by an EventSource's GET. */
+/** The status, media type and code of a refused stream: with `after`, with Last-Event-ID, and by an EventSource. */
 async function refusalsOf(postroom: Postroom, room: string, after: string): Promise<unknown[]> {
   const parameters = new URLSearchParams({ query, variables: JSON.stringify({ room }) });
   const eventSource = { accept: 'text/event-stream', 'last-event-id': after };
@@ -62,7 +62,7 @@ describe('a cursor', () => {
   let postroom: Postroom;
   let room: string;
   let otherRoom: string;
-  /** By number: those of the room. */
+  /** The cursors of the room, by sequence number. */
   let cursors: string[];
 
   beforeAll(async () => {
@@ -187,7 +187,7 @@ describe('a cursor', () => {
 });
 
 describe('a cursor that is too old', () => {
-  /** It is refused everywhere, with a cursor from which one goes on. */
+  /** Expects that each transport refuses the cursor, and that the error has a cursor to resume from. */
   async function expectExpired(postroom: Postroom, author: Person, room: string, after: string): Promise<void> {
     const expected = refusal(410, 'CURSOR_EXPIRED');
     expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
@@ -210,7 +210,7 @@ describe('a cursor that is too old', () => {
     await socket.close();
   }
 
-  /** As they are in the file: no stream reads them any more. */
+  /** Reads the cursors from the database file, because no stream delivers events that have expired. */
   function readCursors(file: string, room: string): string[] {
     const sql = 'select "seq", "mark" from "roomEvents" where "roomId" = ? order by "seq"';
     const rows = withDatabase(file, (database) => database.prepare(sql).all(room)) as { seq: number; mark: number }[];

@@ -20,7 +20,7 @@ interface Lobby {
 
 const shared = shareServer();
 
-/** A room of its own; with settings, on a server of its own. */
+/** Creates a room on the shared server; with settings, on a separate server. */
 async function openLobby(settings?: Record<string, string>): Promise<Lobby> {
   const postroom = settings ? await launchForTest(settings) : shared.postroom;
   const ada = await postroom.signUp('Ada');
@@ -30,7 +30,7 @@ async function openLobby(settings?: Record<string, string>): Promise<Lobby> {
 
 const bearer = (person: Person) => ({ authorization: `Bearer ${person.token}` });
 
-/** Ten subscriptions of one socket, of two selections, two rooms and by two viewers. */
+/** Opens a socket with ten subscriptions, which use two selections and two rooms and form three groups. */
 async function fillSocket({ postroom, ada, room, query }: Lobby, init = {}): Promise<ProtocolSocket> {
   const other = await postroom.createRoom(ada, scratchName());
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init });
@@ -42,7 +42,7 @@ async function fillSocket({ postroom, ada, room, query }: Lobby, init = {}): Pro
   return socket;
 }
 
-/** Whoever is left hears, and what is left is counted. */
+/** Expects that no resource is left, and that a later subscription receives an event and leaves no resource either. */
 async function expectNothingLeft({ postroom, ada, room, query }: Lobby): Promise<void> {
   await untilCounts(postroom, nothingLeft);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -138,7 +138,7 @@ it('no resource is left after a write fails', async () => {
   const stream = await EventStream.open(postroom.graphqlUrl, query);
   reader.socket.pause();
   stream.response.socket.pause();
-  // More than the kernel takes for them.
+  // More bytes than the kernel's socket buffers hold.
   await makePosts(postroom, { author: ada, room, count: 1_000, bytes: 10_000 });
   await untilCounts(postroom, { subscribers: 2, websockets: 1 });
   reader.socket.resetAndDestroy();
@@ -207,7 +207,7 @@ it('a socket is closed with 4403 when its token expires, and then runs and recei
   const ticket = await tokens.sign(ada.id, 2);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ticket}` } });
   await socket.follow('1', query);
-  // A client that does not answer the close frame: what is below the WebSocket is read here.
+  // The client does not answer the close frame: the test takes the bytes before they reach the WebSocket.
   const bytes: Buffer[] = [];
   socket.rawSocket.removeAllListeners('data').on('data', (chunk: Buffer) => bytes.push(chunk));
   await untilCounts(postroom, { subscribers: 0, feeds: 0 });
@@ -215,7 +215,7 @@ it('a socket is closed with 4403 when its token expires, and then runs and recei
   socket.send({ type: 'subscribe', id: '2', payload: { query: mutation } }, { type: 'ping' });
   await postroom.createPost(ada, room, 'unheard');
   await untilCounts(postroom, nothingLeft);
-  // Its close frame is the last that came: 88 02+9 4403 "Forbidden".
+  // The close frame is the last frame: opcode 88, length 2 + 9, code 4403, reason "Forbidden".
   const closeFrame = Buffer.concat([Buffer.from([0x88, 11, 4403 >> 8, 4403 & 255]), Buffer.from('Forbidden')]);
   expect(Buffer.concat(bytes).subarray(-closeFrame.length)).toEqual(closeFrame);
   expect(await postroom.ask('{ roomByName(name: "too late") { id } }')).toEqual({ roomByName: null });
@@ -237,7 +237,7 @@ it('a shutdown closes every socket with 1012, ends every stream, and leaves no r
   const { postroom, query } = lobby;
   const full = await fillSocket(lobby);
   const stream = await EventStream.open(postroom.graphqlUrl, query);
-  // One that has yet to say anything, one that will not answer, and one that only opened a connection.
+  // A socket without connection_init, a socket that reads nothing, and a TCP connection that sends nothing.
   const early = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
   const deaf = await ProtocolSocket.open(postroom.webSocketUrl);
   deaf.rawSocket.pause();

@@ -22,7 +22,7 @@ async function createRoom(): Promise<string> {
 
 let floods = 0;
 
-/** Other documents, larger together than the cache of the server: it forgets all from before. */
+/** Sends documents that together exceed the server's document cache, so that it drops all earlier documents. */
 async function flushDocuments(): Promise<void> {
   floods += 1;
   for (let n = 0; n < 12; n += 1) {
@@ -95,7 +95,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
     await flushDocuments();
     const before = await left();
     await resume();
-    // This question alone.
+    // Only this request was charged.
     expect(await left()).toBe(before - 1);
   });
 });

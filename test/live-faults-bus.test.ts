@@ -11,18 +11,18 @@ import { type BusFault, createUnreliableBus } from './support/unreliable-bus.ts'
 const postCount = 60;
 const pollOptions = { timeout: 20_000, interval: 5 };
 
-/** The server on a bus that fails in this way. */
+/** Starts a server on a bus with the given fault. */
 function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
   return launchForTest({ LOG_LEVEL: 'debug' }, { bus: createUnreliableBus(fault, seed) });
 }
 
-/** How often the heads of all open rooms were compared with the log so far. */
+/** The number of comparisons of the heads of all open rooms with the log so far. */
 function comparisonsOf({ log }: Postroom): number {
   return log.filter(({ sql }) => String(sql).startsWith('select "id", "head", "headMark" from "rooms" where "id" in'))
     .length;
 }
 
-/** Whatever happens in a room, over and over. */
+/** Creates posts, updates every third post and deletes every fifth. */
 async function makeEvents(postroom: Postroom, author: Person, room: string): Promise<void> {
   for (let index = 0; index < postCount; index += 1) {
     const id = await postroom.createPost(author, room, `post ${index}`);
@@ -41,9 +41,9 @@ function follow(room: string, after?: string): string {
 
 interface Reader {
   room: string;
-  /** The number of the event behind which it began. */
+  /** The sequence number of the position from which the reader started. */
   from: number;
-  /** The numbers that it got, in the order in which they came. */
+  /** The sequence numbers of the received events, in the order of arrival. */
   seqs: () => number[];
 }
 
@@ -81,7 +81,7 @@ it.each([
   );
   await Promise.all([
     ...rooms.map((room) => makeEvents(postroom, ada, room)),
-    // Some come in the midst of it, from now on and from a while ago.
+    // In each room two readers start during the writes: one at the head, and one from an earlier cursor.
     ...rooms.map(async (room) => {
       await reachedHead(room, 25);
       const cursor = await cursorOf(postroom, room);
@@ -135,7 +135,7 @@ it('an event that the bus lost is delivered as a replay: with the post as it is 
   }`;
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   await socket.follow('1', query, { room });
-  // The next comparison is seconds away.
+  // Heads are compared every 1.5 s: the changes are committed before the next comparison.
   const compared = comparisonsOf(postroom);
   await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
   await postroom.ask(

@@ -24,19 +24,19 @@ function launchOnDeafBus(file: string): Promise<Postroom> {
   return launchForTest(settings, { bus: createUnreliableBus('deaf') });
 }
 
-/** How often the heads of all open rooms were compared with the log so far. */
+/** The number of comparisons of the heads of all open rooms with the log so far. */
 function comparisonsOf({ log }: Postroom): number {
   return log.filter(({ sql }) => String(sql).startsWith('select "id", "head", "headMark" from "rooms" where "id" in'))
     .length;
 }
 
-/** The next comparison of heads is seconds away. */
+/** Waits for a comparison of heads; the next comparison follows after 1.5 s. */
 async function untilCompared(postroom: Postroom): Promise<void> {
   const compared = comparisonsOf(postroom);
   await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
 }
 
-/** Makes a table of the database unusable, and usable again. */
+/** Renames a table, so that queries of it fail; the returned function restores it. */
 function breakTable(file: string, table: string): () => void {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(`pragma legacy_alter_table = on; alter table "${table}" rename to "broken"`);
@@ -46,7 +46,7 @@ function breakTable(file: string, table: string): () => void {
   };
 }
 
-/** A room whose posts are more than sockets hold, and more than a process that opens it has at hand. */
+/** Creates a room with 20 MB of posts, more than socket buffers hold; another server must read them from the log. */
 async function fillRoom(postroom: Postroom): Promise<{ ada: Person; room: string; start: string }> {
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'full');
@@ -171,7 +171,7 @@ it('a bus that does not answer delays no one, and no resource is left after the 
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   const body = JSON.stringify({ query: follow(room) });
   expect((await fetch(postroom.graphqlUrl, { method: 'POST', headers, body })).status).toBe(503);
-  // Others leave by themselves.
+  // These subscribers leave before the bus answers.
   socket.subscribe('2', follow(room));
   socket.send({ type: 'complete', id: '2' });
   const signal = AbortSignal.timeout(100);

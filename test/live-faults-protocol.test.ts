@@ -5,7 +5,7 @@ import { nothingLeft, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom, startInProcess } from './support/postroom.ts';
 import { type Message, ProtocolSocket, type ProtocolSocketOptions } from './support/protocol-socket.ts';
 
-/* graphql-transport-ws, rule by rule: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
+/* The rules of graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
 let postroom: Postroom;
 let ada: Person;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await postroom.stop();
-  // Whatever a client does wrong is the client's fault, and no error of ours.
+  // Errors of clients are not logged as errors of the server.
   expect(postroom.log).toEqual([]);
 });
 
@@ -33,7 +33,7 @@ describe('a protocol error closes the socket with its code', () => {
   it('a missing or unknown sub-protocol: 4406', async () => {
     for (const protocols of [[], ['graphql-ws'], ['mqtt', 'graphql-ws']]) {
       const socket = await open({ protocols, init: false }).catch(() => undefined);
-      // A client that asked for others refuses an answer without any by itself.
+      // A client that offers sub-protocols closes the connection itself if the server accepts none of them.
       if (protocols.length === 0) expect(await socket?.closed).toMatchObject({ code: 4406 });
     }
   });
@@ -155,7 +155,7 @@ describe('an error in an operation ends only that operation', () => {
     expect(error.extensions.code).toBe(code);
     const overHttp = await postroom.send(query);
     if (!query.startsWith('subscription')) expect([error]).toEqual(overHttp.errors);
-    // What an execution ran into is its result; what kept it from running is its error, and nothing follows.
+    // Errors of an execution are part of its result. After an error before the execution no complete follows.
     if (answer.type === 'next') expect(await socket.take()).toEqual({ type: 'complete', id: '1' });
     await socket.follow('1', events());
   });

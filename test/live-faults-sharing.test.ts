@@ -23,12 +23,12 @@ async function openStage(): Promise<Stage> {
 const bearer = (person: Person) => ({ authorization: `Bearer ${person.token}` });
 
 interface Watcher {
-  /** Null for one without credentials. */
+  /** Null without credentials. */
   person: Person | null;
   socket: ProtocolSocket;
 }
 
-/** Two sockets for each person, and two without credentials. */
+/** Opens two sockets for each person, and two sockets without credentials. */
 async function openWatchers({ postroom, people }: Stage, query: string): Promise<Watcher[]> {
   return Promise.all(
     [...people, null, ...people, null].map(async (person) => {
@@ -39,7 +39,7 @@ async function openWatchers({ postroom, people }: Stage, query: string): Promise
   );
 }
 
-/** What each of them got, as soon as it is as much as `count`. */
+/** Waits until the watcher has received at least `count` results, and returns them. */
 async function received({ socket }: Watcher, count: number) {
   await expect.poll(() => socket.nexts('1').length, { timeout: 20_000, interval: 10 }).toBeGreaterThanOrEqual(count);
   return socket.nexts('1');
@@ -56,7 +56,7 @@ it('an e-mail is visible only to its owner, even though all subscribers send the
       stream: await EventStream.open(postroom.graphqlUrl, query, bearer(person)),
     })),
   );
-  // Nobody knows yet that it asks for the viewer.
+  // The server finds at the first event that the selection depends on the viewer.
   expect(await readMetrics(postroom)).toMatchObject({ groups: 1, subscribers: 11 });
   await Promise.all(
     people.map(async (person) => {
@@ -89,11 +89,11 @@ it('an e-mail is visible only to its owner, even though all subscribers send the
       stream.received.slice(1).map(({ data }) => data),
     );
   }
-  // One for each person, and one for all who are nobody.
+  // One group for each person, and one group for all subscribers without credentials.
   const { groups, events_rendered_total: rendered } = await readMetrics(postroom);
   expect(groups).toBe(4);
   expect(rendered).toBeGreaterThanOrEqual(4 * 90);
-  // The attempt to share cost an execution, and no line in the log.
+  // The failed shared executions are counted too, and are not logged.
   expect(rendered).toBeLessThanOrEqual(4 * 90 + 20);
   expect(postroom.log).toEqual([]);
 });
@@ -118,7 +118,7 @@ it('a group whose selection is found to depend on the viewer is split, without a
     ... on PostCreated { post { body } } ... on MemberJoined { user { id email } } } }`;
   const watchers = await openWatchers(stage, query);
   const start = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  // One of each kind reads nothing for now.
+  // The second socket of each viewer stops reading.
   for (const { socket } of watchers.slice(4)) socket.rawSocket.pause();
   await makePosts(postroom, { author: ada, room, count: 1_000, bytes: 10_000 });
   await Promise.all(watchers.slice(0, 4).map((watcher) => received(watcher, 1_000)));
@@ -127,7 +127,7 @@ it('a group whose selection is found to depend on the viewer is split, without a
     postroom.ask('mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { id } } }', { room }, person.token);
   const late = { person: bob, socket: await ProtocolSocket.open(postroom.webSocketUrl, { init: bearer(bob) }) };
   const resume = query.replace('")', `", after: "${start.room.cursor}")`);
-  // All at once: posts, the two who join, those who read on, and one who comes back to where it began.
+  // All at once: posts are created, two users join, the paused sockets read again, and a client resumes from the start.
   await Promise.all([
     makePosts(postroom, { author: ada, room, count: 100, bytes: 100 }),
     join(bob),
@@ -142,7 +142,7 @@ it('a group whose selection is found to depend on the viewer is split, without a
     expect(joined.map(({ id }) => id).sort()).toEqual([bob.id, cid.id].sort());
     for (const { id, email } of joined) expect(email).toBe(watcher.person?.id === id ? watcher.person?.email : null);
   }
-  // Four of one document, and as many of the other.
+  // Four groups of the first document (one for each viewer), and one group of the document that resumes.
   await untilCounts(postroom, { subscribers: 9, groups: 5 });
   expect(postroom.log).toEqual([]);
 });

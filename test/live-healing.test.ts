@@ -11,7 +11,7 @@ interface RoomRow {
   headMark: number;
 }
 
-/** Writes into the log that rooms were changed so many times, all at once, as another process would. */
+/** Appends a number of events to the log of each room in one transaction, as another process would. */
 function changeRooms(file: string, counts: Record<string, number>): void {
   withDatabase(file, (database) => {
     database.exec('begin immediate');

@@ -26,7 +26,7 @@ function open(payload?: unknown): Promise<ProtocolSocket> {
   return ProtocolSocket.open(postroom.webSocketUrl, { init: payload });
 }
 
-/** How the server closes a socket whose `connection_init` has this `seen`; undefined where it is acknowledged. */
+/** The close code and reason after a `connection_init` with this `seen`; undefined if the server acknowledges it. */
 async function closeOf(seen: Record<string, string>): Promise<{ code: number; reason: string } | undefined> {
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
   socket.send({ type: 'connection_init', payload: { live: { seen } } });
@@ -90,7 +90,7 @@ describe('an operation', () => {
 describe('the client of docs/resume.md', () => {
   const live = `subscription ($room: ID!) { roomEvents(room: $room) { cursor ... on PostCreated { post { title } } } }`;
 
-  /** What the documented client would send, and a client with its options. */
+  /** Opens a client with the documented options; `seen` returns the cursors that it would send in connection_init. */
   async function openClient() {
     const proxy = await createFaultProxy(postroom.graphqlUrl);
     onTestFinished(() => proxy.close());

@@ -13,14 +13,14 @@ async function findRoomOrThrow(): Promise<{ postroom: Postroom; room: string; cu
   return { postroom, room, cursor: (await postroom.ask(`{ room(id: "${room}") { cursor } }`)).room.cursor };
 }
 
-/** The code that each of some subscriptions is refused with, one after the other. */
+/** Subscribes `count` times, one after another, and returns the code of each refusal. */
 async function refusals(count: number, subscribe: () => Promise<string | undefined>): Promise<(string | undefined)[]> {
   const codes: (string | undefined)[] = [];
   for (let n = 0; n < count; n += 1) codes.push(await subscribe());
   return codes;
 }
 
-/** What is left of the rate of those without credentials, after this question. */
+/** The remaining rate of clients without credentials, after this request. */
 async function left({ graphqlUrl }: Postroom): Promise<number> {
   const { headers } = await fetch(`${graphqlUrl}?query={__typename}`);
   return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
@@ -64,7 +64,7 @@ it('a group that was refused is not cached: the next subscriber that resumes in 
   });
   const before = await left(postroom);
   await socket.subscribe('1', query, { room }).refused;
-  // This question itself is one.
+  // The refused subscription and this request were charged.
   expect(await left(postroom)).toBe(before - 2);
   await socket.subscribe('2', query, { room }).start;
   expect(await left(postroom)).toBe(before - 4);

@@ -17,11 +17,11 @@ const below = (limit: number) => Math.floor(random() * limit);
 const argument = '($room: ID!, $after: String)';
 const shared = `subscription ${argument} { roomEvents(room: $room, after: $after) { __typename } }`;
 const added = `subscription ${argument} { postAdded(room: $room, after: $after) { title } }`;
-/** A document of its own, found out to be personal by its first event. */
+/** A document that is different for each number; the server finds at its first event that it is personal. */
 const createPersonal = (number: number) =>
   `subscription Number${number} ${argument} { roomEvents(room: $room, after: $after) { __typename actor { email } } }`;
 
-/** What one stream got. */
+/** The events that one stream received. */
 interface Taken {
   query: string;
   start: number;
@@ -32,15 +32,15 @@ interface Run {
   postroom: Postroom;
   ada: Person;
   room: string;
-  /** The cursors that were seen so far, in no order. */
+  /** The distinct cursors received so far, in no order. */
   cursors: string[];
-  /** Events that were written for certain. */
+  /** The number of events whose writes were acknowledged. */
   head: number;
   streams: number;
   taken: Taken[];
 }
 
-/** One stream after the other, each from somewhere, each for a while. */
+/** Reads one stream after another, each from a random position and for a random number of events. */
 async function read(run: Run, reader: number): Promise<void> {
   const { postroom, ada, room, cursors } = run;
   const isAda = reader % 2 === 0;
@@ -61,7 +61,7 @@ async function read(run: Run, reader: number): Promise<void> {
     }
     const { start, results } = socket.subscribe(String(number), query, variables);
     const taken = take(run, query, start, results, count);
-    // Now and then a second one of the same kind, which leaves at once.
+    // Sometimes a second equal subscription starts, and completes as soon as it is live.
     if (below(3) === 0)
       socket.subscribe(`also ${number}`, query, variables).start.then(() => socket.complete(`also ${number}`));
     run.taken.push(await taken);
@@ -92,7 +92,7 @@ async function take(
   return { query, start: from, seqs };
 }
 
-/** Posts, every third of them changed. */
+/** Creates posts, and updates every third post. */
 async function write(run: Run): Promise<void> {
   const change = 'mutation ($id: ID!) { updatePost(input: { id: $id, title: "again" }) { post { id } } }';
   for (let number = 1; run.streams < streamCount || number < 100; number += 1) {
@@ -112,7 +112,7 @@ it('streams that begin and end at any moment each receive an unbroken part of th
   const { room: found } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
   const run: Run = { postroom, ada, room, cursors: [found.cursor], head: 0, streams: 0, taken: [] };
   let isRead = false;
-  // Readers wait for events: there are some until the last of them is content.
+  // Readers wait for events, so writing continues until all readers are done.
   const writing = (async () => {
     while (!isRead) await write(run);
   })();

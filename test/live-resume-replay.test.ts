@@ -33,7 +33,7 @@ beforeAll(async () => {
   ada = await postroom.signUp('Ada');
 });
 
-/** A room that someone watches: the server has its latest events at hand as they were written. */
+/** Creates a room with a subscriber: the server then keeps its latest events in memory, with the posts as written. */
 async function createRoom(): Promise<{ room: string; start: string }> {
   roomCount += 1;
   const room = await postroom.createRoom(ada, `room ${roomCount}`);
@@ -60,7 +60,7 @@ function deleteUser({ id, token }: Person, deletePosts: boolean): Promise<unknow
   return postroom.ask(mutation, { input: { id, deletePosts } }, token);
 }
 
-/** A socket whose subscriptions all see what the first of them has seen a moment ago, where that is kept. */
+/** Opens a socket for many subscriptions. Equal subscriptions share a group, which caches replayed events for 1 s. */
 async function openReplays(): Promise<(query: string, room: string, after: string) => LiveOperation> {
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   let count = 0;

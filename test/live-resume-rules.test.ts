@@ -26,7 +26,7 @@ function createRoom(): Promise<string> {
   return postroom.createRoom(ada, `room ${roomCount}`);
 }
 
-/** A room with posts `1`, `2`, …, and the cursor behind each of them; that of 0 stands before all. */
+/** Creates a room with posts `1`, `2`, …; `cursors[n]` is the cursor after post n, `cursors[0]` precedes all posts. */
 async function createRoomWithPosts(count: number): Promise<{ room: string; cursors: string[] }> {
   const room = await createRoom();
   const cursors = [await cursorOf(room)];
@@ -199,7 +199,7 @@ describe('an event', () => {
         expect(titles).toEqual(numbers.map((number) => `${index}: ${number}`));
       }
     }
-    // Whatever had strayed would stand before what comes last.
+    // An event of another room would be delivered before the last event.
     await Promise.all(rooms.map((room) => post(room, 'last')));
     for (const { results } of operations.flat()) {
       const { data } = await results.next();

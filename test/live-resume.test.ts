@@ -16,11 +16,11 @@ const retryWaitMs = 20;
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const random = createRandom(seed);
 
-/** What one client got, over a network of its own that is cut at random moments. */
+/** The events that one client received through its own proxy, which cuts its connections at random moments. */
 class Reader {
   readonly seqs: number[] = [];
   readonly titles: string[] = [];
-  /** How often it lost a connection. */
+  /** The number of times that it lost its connection. */
   lost = 0;
   readonly #proxy: FaultProxy;
   readonly #cuts: number[];
@@ -31,7 +31,7 @@ class Reader {
   constructor(proxy: FaultProxy) {
     this.#proxy = proxy;
     this.#ended.promise.catch(() => {});
-    // Half of the cuts come by what has arrived, and behind each of them one while the client is on its way back.
+    // Half of the cuts follow a random number of events. Each is followed by another while the client reconnects.
     const counts = Array.from({ length: cutCount / 2 }, () => Math.floor(random() * eventCount * 0.85));
     this.#cuts = counts.sort((a, b) => a - b);
     onTestFinished(() => {
@@ -53,12 +53,12 @@ class Reader {
     return this.#started.promise;
   }
 
-  /** The last event has arrived. */
+  /** Resolves when the last event has arrived. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** It has heard where it went live. */
+  /** The client has received the position where its subscription went live. */
   start(): void {
     this.#started.resolve();
   }
@@ -80,7 +80,7 @@ class Reader {
     this.#ended.reject(new Error(`a reader failed: ${JSON.stringify(reason)}`));
   }
 
-  /** Reads, and comes back where the connection is lost, for as long as the test runs. */
+  /** Calls `read` again after each lost connection, until the test ends. */
   async run(read: () => Promise<void>): Promise<void> {
     while (this.#isOpen) {
       await read().catch(() => {});
@@ -94,7 +94,7 @@ class Reader {
   }
 }
 
-/** By hand, from `after` to `after`. */
+/** Resumes with the argument `after`. */
 function readByHand(reader: Reader, room: string): Promise<void> {
   const query = `subscription ($room: ID!, $after: String) {
     roomEvents(room: $room, after: $after) { __typename ... on PostCreated { post { title } } }
@@ -115,7 +115,7 @@ function readByHand(reader: Reader, room: string): Promise<void> {
   });
 }
 
-/** By server-sent events, from `Last-Event-ID` to `Last-Event-ID`. */
+/** Resumes a server-sent event stream with `Last-Event-ID`. */
 function readByEventStream(reader: Reader, room: string): Promise<void> {
   const query =
     'subscription ($room: ID!) { roomEvents(room: $room) { cursor at ... on PostCreated { post { title } } } }';
@@ -135,7 +135,7 @@ function readByEventStream(reader: Reader, room: string): Promise<void> {
   });
 }
 
-/** By the published clients as docs/resume.md makes them. */
+/** This function and the next two use published clients, configured as in docs/resume.md. */
 async function readByGraphqlWs(reader: Reader, room: string): Promise<void> {
   const { live } = await openDocumented('live', reader.url, retryWaitMs);
   live.on('ping', () => reader.start());
@@ -180,7 +180,7 @@ const writeBatch = `mutation ($change: UpdatePostInput!, ${batch.map((index) => 
   updatePost(input: $change) { post { id } }
 }`;
 
-/** Nine posts and a change of one at a time, by several writers. */
+/** Several writers send mutations, each of which creates nine posts and updates one post. */
 async function write(postroom: Postroom, author: Person, room: string): Promise<{ titles: string[]; count: number }> {
   const titles: string[] = [];
   let count = 0;

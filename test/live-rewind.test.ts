@@ -31,7 +31,7 @@ async function begin(parts: OwnParts = {}): Promise<History> {
   return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
 }
 
-/** Posts `A1`, `A2` and so on; the cursor after each of them. */
+/** Creates a post with each name, and returns the cursor after each post. */
 async function writePosts({ postroom, ada, room }: History, names: readonly string[]): Promise<string[]> {
   const cursors: string[] = [];
   for (const name of names) {
@@ -54,7 +54,7 @@ function open({ webSocketUrl }: Postroom, seen: Record<string, string> = {}): Pr
   return ProtocolSocket.open(webSocketUrl, { init: { live: { seen } } });
 }
 
-/** The code that a resumed subscription is refused with, or the titles that it receives. */
+/** Resumes a subscription, and returns the code and cursor of the refusal or the titles that it receives. */
 async function resume(history: History, after: string, count: number): Promise<unknown> {
   const { start, refused, results } = (await open(history.postroom, { resumed: after })).subscribe('resumed', events, {
     room: history.room,
@@ -71,13 +71,13 @@ function copy(file: string): string {
   return target;
 }
 
-/** Puts an older state back in place of the database of a server that is stopped. */
+/** Replaces the database of a stopped server with an older state. */
 function putBack(file: string, old: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
   copyFileSync(old, file);
 }
 
-/** Writes an older state over the database of a server that runs. */
+/** Restores an older state into the database of a running server. */
 async function restoreUnder(file: string, old: string): Promise<void> {
   const source = new DatabaseSync(old);
   try {
@@ -98,7 +98,7 @@ describe('after an older state of the database was restored', () => {
     const postroom = await launchForTest(first.settings);
     const history = { ...first, postroom };
     const rewritten = await writePosts(history, names('B', 6, 8));
-    // The log ends before the lost cursor, later exactly there, and at last after it.
+    // The log first ends before the last lost cursor, then at its sequence number, and then after it.
     expect(await resume(history, lost[4] ?? '', 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: rewritten[2] });
     const [, end] = await writePosts(history, names('B', 9, 10));
     for (const cursor of lost) {
@@ -149,7 +149,7 @@ describe('when the database is rewound under a running server', () => {
     await writePosts(history, names('B', 6, 5 + count));
     const [error] = await started.refused;
     expect(error?.extensions.code).toBe('CURSOR_EXPIRED');
-    // Nothing of the new history came before the notice.
+    // No event of the new history was delivered before the error.
     expect(started.results.all).toHaveLength(10);
     const after = error?.extensions.live?.cursor;
     expect(lost).not.toContain(after);

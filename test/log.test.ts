@@ -7,9 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readMetrics } from './support/metrics.ts';
 import { mainProgram, programEnvironment, run } from './support/postroom.ts';
 
-/* The server answers whatever the state of standard error and standard output is. */
+/* The server answers requests, even if its standard output and standard error cannot be written. */
 
-/** About as long as a header may be; it appears in each line about a refused token. */
+/** Close to the maximum length of a header; each log line about a refused token contains it. */
 const longAddress = 'x'.repeat(8_000);
 
 interface Started {
@@ -26,7 +26,7 @@ async function findFreePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-/** Starts the server with these outputs, and waits until it answers. */
+/** Starts the server with the given outputs, and waits until it answers. */
 async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<Started> {
   const port = String(await findFreePort());
   const settings = { PORT: port, DATABASE_URL: 'sqlite::memory:', RATE_LIMIT: '0', TRUST_PROXY: '1' };
@@ -41,7 +41,7 @@ async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<
 }
 
 async function isHealthy({ url }: Pick<Started, 'url'>): Promise<boolean> {
-  // A server that hangs does not answer.
+  // A blocked server does not answer.
   const answer = fetch(`${url}/health`, { signal: AbortSignal.timeout(5_000) });
   return answer.then(
     ({ ok }) => ok,

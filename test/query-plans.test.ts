@@ -9,7 +9,7 @@ const pageInfo = 'pageInfo { hasNextPage hasPreviousPage }';
 const some = 'u00000000000000000000000000';
 const cursor = Buffer.from(`1:${some}`).toString('base64url');
 
-/** What is asked, and the index it is found by. */
+/** Queries, and for each an index that its plan must use. */
 const queries: Record<string, [query: string, index: string]> = {
   'pages of posts': [`{ posts(page: 9000) { data ${post} pagination { total } } }`, 'postsByAge'],
   'posts of a room': [`{ posts(filter: { room: "${some}" }) { data ${post} pagination { total } } }`, 'postsByRoom'],
@@ -66,13 +66,13 @@ interface Plan {
   steps: string[];
 }
 
-/** How the database goes about what an operation asks of it. */
+/** The query plans of the statements that an operation executes. */
 async function plansOf(query: string, token?: string): Promise<Plan[]> {
   const { log } = server.postroom;
   const before = log.length;
   const { errors } = await server.postroom.send(query, {}, token);
   expect(errors).toBeUndefined();
-  // The log is written behind the answer: the statement of a second operation ends it.
+  // Statements are logged after the response. The statement of a second operation marks the end of the first.
   await server.postroom.send('{ rooms(filter: { name: "the end" }) { data { id } } }');
   const statements = () => log.slice(before).flatMap(({ sql }) => (typeof sql === 'string' ? [sql] : []));
   await expect.poll(() => statements().some((sql) => sql.includes('lower("name")'))).toBe(true);

@@ -87,7 +87,7 @@ it('an address that keeps sending invalid documents must wait before it sends an
   expect((await send(query)).status).toBe(200);
   const statuses: number[] = [];
   let last: Response | undefined;
-  // A slow machine may accept more than eleven.
+  // More than eleven may be accepted on a slow machine: the refusal lasts only half a second.
   for (let index = 0; last?.status !== 429; index += 1) {
     last = await send(`{ nothing${index} }`);
     statuses.push(last.status);

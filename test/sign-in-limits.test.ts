@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { post } from './support/http.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* How often passwords are tried and accounts are created; each address is a client of its own. */
+/* The limits of password attempts and sign-ups; each address is a separate client. */
 
 const limit = 4;
 const server = shareServer({ SIGN_IN_ATTEMPTS: String(limit), TRUST_PROXY: '1' });
@@ -44,7 +44,7 @@ describe('a stranger who tries wrong passwords', () => {
     for (let n = 0; n <= limit; n += 1) statuses.push((await signIn(email, 'wrong horse', stranger)).status);
     expect(statuses).toEqual([...Array(limit).fill(401), 429]);
     expect((await signIn(email, password, home)).status).toBe(200);
-    // What is refused at the address is no attempt on the account, however often it comes.
+    // Attempts that are refused because of the address do not count as attempts on the account.
     for (let n = 0; n < 10 * limit; n += 1) await signIn(email, 'wrong horse', stranger);
     expect((await signIn(email, password, home)).status).toBe(200);
     expect((await signIn(email, password, stranger)).status).toBe(429);

@@ -5,7 +5,7 @@ import { launchProcessForTest, mainProgram, type Postroom } from './support/post
 const descriptors = 128;
 const crowd = 200;
 
-/** The server with fewer file descriptors than clients. */
+/** Starts a server that has fewer file descriptors than the test has clients. */
 function launchWithFewDescriptors(): Promise<Postroom> {
   const script = `ulimit -n ${descriptors}; exec "$0" "$@"`;
   return launchProcessForTest({}, ['-c', script, process.execPath, ...mainProgram], 'sh');
@@ -20,11 +20,11 @@ it('many clients that use all connections leave file descriptors for the databas
   await expect
     .poll(() => postroom.log)
     .toMatchObject([{ level: 40, msg: expect.stringContaining('limit of open files') }]);
-  // Each waits for a connection to the database of its own.
+  // Each query selects a cursor, so it reads from a snapshot, which uses a separate connection to the database.
   for (const connection of others) connection.send(postOf(`{ room(id: "${room}") { cursor } }`));
   for (const connection of others) expect((await connection.receive()).status).toBe(200);
   first.send('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  // Longer than its headers say, since it is sent in chunks.
+  // The metrics are sent in chunks, which `receive` cannot read: a second request closes the connection instead.
   first.send('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   const text = await first.closed();
   const dropped = Number(/^postroom_dropped_connections_total (\d+)$/m.exec(text)?.[1]);

@@ -7,7 +7,7 @@ import { EventStream } from './support/event-stream.ts';
 import { exchange } from './support/http.ts';
 import { launchForTest, run } from './support/postroom.ts';
 
-/* A small file system of its own, which can be filled: where the tests may not mount one, they are skipped. */
+/* The tests fill a small separate file system. They are skipped if they have no permission to mount it. */
 
 const mounts: string[] = [];
 afterAll(() => {
@@ -27,7 +27,7 @@ function mount(): string | undefined {
   return undefined;
 }
 
-/** Takes all the space that is left, and gives it back by the function that is returned. */
+/** Fills the free space; the returned function frees it. */
 function fill(folder: string): () => void {
   const file = join(folder, 'filler');
   const descriptor = openSync(file, 'w');
@@ -37,7 +37,7 @@ function fill(folder: string): () => void {
     try {
       for (;;) writeSync(descriptor, Buffer.alloc(length));
     } catch {
-      // Full for pieces of this length.
+      // There is no space for another block of this length.
     }
   }
   closeSync(descriptor);
@@ -59,7 +59,7 @@ describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', ()
     const ready = async () => (await exchange(postroom, { path: '/ready' })).status;
     const release = fill(folder);
     const stored: string[] = [];
-    // The write-ahead log has some space that it can use again.
+    // The write-ahead log has some reusable space, so the first writes may succeed.
     let answer = await write('post 0');
     for (let n = 1; answer.status === 200 && n < 1_000; n += 1) {
       stored.push(`post ${n - 1}`);

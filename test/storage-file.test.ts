@@ -14,7 +14,7 @@ import {
 } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
 
-/* The files of a database that disappear while the server runs. */
+/* The files of a database are removed or replaced while the server runs. */
 
 const server = shareServer();
 const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
@@ -28,7 +28,7 @@ async function readiness(postroom: Postroom): Promise<number> {
   return (await exchange(postroom, { path: '/ready' })).status;
 }
 
-/** A database of another server, closed. */
+/** Creates a database with another server, and stops that server. */
 async function makeForeignDatabase(): Promise<string> {
   const file = join(scratchFolder(), 'foreign.db');
   const foreign = await startInProcess({ DATABASE_URL: `sqlite:${file}` });
@@ -56,7 +56,7 @@ describe.each(['', '-wal', '-shm'])('while postroom.db%s is missing', (suffix) =
     expect(await readiness(postroom)).toBe(503);
     const read = () =>
       postroom.send('query ($room: ID!) { room(id: $room) { cursor posts { nodes { title } } } }', { room });
-    // More than one at a time, so that each has a connection of its own.
+    // The reads are concurrent, so that each uses a separate connection to the database.
     for (const { status } of await Promise.all(Array.from({ length: 6 }, read))) expect(status).toBe(200);
     expect(existsSync(path)).toBe(false);
     renameSync(aside, path);

@@ -30,7 +30,7 @@ describe('the session key', () => {
     const trace = join(folder, 'trace');
     const data = join(folder, 'data');
     const calls = 'trace=fsync,fdatasync,link,linkat,write';
-    // With -D the server is the child, and strace only watches it.
+    // With -D the spawned process is the server, which strace traces from another process: SIGTERM reaches the server.
     const program = ['-D', '-f', '-y', '-s', '40', '-e', calls, '-o', trace, process.execPath, ...mainProgram];
     const env = { PATH: process.env['PATH'], PORT: '0', DATABASE_URL: `sqlite:${join(data, 'postroom.db')}` };
     const server = spawn('strace', program, { env, stdio: ['ignore', 'pipe', 'ignore'] });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Person, type Postroom, type Reply, startInProcess } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
-/* Two servers on one database: what one of them checks, the other must not change before the write. */
+/* Two servers use one database: after a server has checked data, the other must not change it before the write. */
 
 const settings = { RATE_LIMIT: '0', SIGN_IN_ATTEMPTS: '1000' };
 const server = shareServer(settings);
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => servers[1].stop());
 
-/** Sends a mutation ten times at once, half of them to each server. */
+/** Sends a mutation ten times at once, five times to each server. */
 function sendTen(mutation: string, variables: Record<string, unknown>, person?: Person): Promise<Reply[]> {
   const send = (postroom: Postroom) => postroom.send(mutation, variables, person?.token);
   return Promise.all(Array.from({ length: 5 }, () => servers.map(send)).flat());
@@ -59,7 +59,7 @@ function logOf(room: string): Record<string, unknown>[] {
   );
 }
 
-/** The types of a room's events, each only where it differs from the one before. */
+/** The types of a room's events, without consecutive repetitions. */
 function phasesOf(room: string): unknown[] {
   const types = logOf(room).map(({ type }) => type);
   return types.filter((type, index) => type !== types[index - 1]);

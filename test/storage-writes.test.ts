@@ -3,10 +3,10 @@ import { RawConnection } from './support/http.ts';
 import type { Person } from './support/postroom.ts';
 import { shareServer, withDatabase, withDatabaseLocked } from './support/shared-server.ts';
 
-/* A 503 means that nothing was done and nothing will be. */
+/* A 503 means that no change was stored, and none will be stored later. */
 
 const server = shareServer({
-  // Hashing one password takes less, and hashing as many as below takes more.
+  // Longer than hashing one password takes, and shorter than hashing the 150 passwords of a test below.
   OPERATION_TIMEOUT_MS: '1500',
   LOG_LEVEL: 'debug',
   LIMIT_ALIASES: '200',
@@ -41,7 +41,7 @@ it('a write that was answered with 503 because the database was locked is not st
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
   expect(answers[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(answers[0]?.headers.get('retry-after')).toBe('1');
-  // It is written after whatever waited for the lock.
+  // This write runs after all writes that waited for the lock.
   expect((await write('afterwards')).status).toBe(200);
   expect(countPosts('while locked')).toBe(0);
   expect(countPosts('afterwards')).toBe(1);
@@ -60,7 +60,7 @@ it('a mutation whose client disconnects while it is queued does not run', async 
     await expect.poll(countBegins, { interval: 5 }).toBeGreaterThan(begun);
     connection.leave();
     await connection.closed();
-    // By its answers the server has seen the other connection close.
+    // When these requests are answered, the server has processed the close of the other connection.
     for (let index = 0; index < 3; index += 1) await postroom.ask('{ __typename }');
   });
   await postroom.createPost(ada, room, 'of one who stayed');
@@ -80,7 +80,7 @@ it('an operation that times out after one of its mutations was committed is a pa
   const answer = await postroom.send(mutation, { input: { room, title: 'kept' } }, ada.token);
   expect(answer.status).toBe(294);
   expect(answer.headers.get('retry-after')).toBeNull();
-  // The mutation that was not done any more is named.
+  // The error names the first mutation that was not executed.
   expect(answer.errors).toMatchObject([
     { path: [expect.stringMatching(/^n/)], extensions: { code: 'SERVICE_UNAVAILABLE' } },
   ]);

@@ -14,14 +14,14 @@ interface Asked {
   operationName?: string;
 }
 
-/** What a client hears, whichever way it came. */
+/** The response that a client receives, over any transport. */
 interface Heard {
   data: unknown;
   errors: ReplyError[] | undefined;
   status?: number | undefined;
 }
 
-/** Whatever may be asked without changing what the next one finds. */
+/** Generates a request that does not change later results: mutations are sent without credentials, and fail. */
 function createQuestion({ schema, documents }: Target, made: Choices, isSignedIn: boolean): Asked {
   const kind = made.below(100);
   const mayChange = !isSignedIn && kind < 20;
@@ -36,8 +36,8 @@ function createQuestion({ schema, documents }: Target, made: Choices, isSignedIn
 
 function format({ data, errors, status }: Heard) {
   const formatted = errors?.map(({ extensions: { requestId, ...extensions }, ...error }) => ({ ...error, extensions }));
-  // Which of two reads of one operation fails first is the database's to say.
-  // As text: the order of keys counts.
+  // Errors are sorted: which of two concurrent reads fails first depends on the database.
+  // Data is compared as text, because the order of keys matters.
   return {
     status,
     data: JSON.stringify(data),
@@ -79,7 +79,7 @@ it('200 operations get equal data, errors and codes over HTTP, WebSocket and SSE
     codes.add(http.errors?.[0]?.extensions.code);
   });
   await fc.assert(property, { numRuns: 200 });
-  // Not all of one kind.
+  // The operations had different outcomes.
   expect([...codes]).toEqual(expect.arrayContaining([undefined, 'GRAPHQL_PARSE_FAILED', 'UNAUTHENTICATED']));
   expect(postroom.log).toEqual([]);
 }, 60_000);

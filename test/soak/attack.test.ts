@@ -3,7 +3,7 @@ import type { Attack } from '../../scripts/attack/attack.ts';
 import { runAttack } from '../../scripts/attack/run.ts';
 import { until } from '../../scripts/attack/waiting.ts';
 
-/* What `npm run attack` relies on. It starts servers and measures them for seconds. */
+/* Tests `runAttack`, which `npm run attack` uses. Each test starts servers and measures them for several seconds. */
 
 function attackOf(run: Attack['run']): Attack {
   return { name: 'test', promise: 'It is a test.', run };

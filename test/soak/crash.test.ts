@@ -79,7 +79,7 @@ it.skipIf(!hasStrace)(
     const trace = join(folder, 'trace');
     const pid = String(postroom.process.pid);
     const strace = spawn('strace', ['-f', '-e', 'trace=fsync,fdatasync', '-o', trace, '-p', pid]);
-    // strace writes to stderr when it is attached.
+    // strace writes to stderr after it has attached to the process.
     await once(strace.stderr, 'data');
     const changes = 200;
     for (let change = 0; change < changes; change += 1) await postroom.createPost(ada, room, 'kept');

@@ -3,7 +3,7 @@ import { fuzzHttp, fuzzWebSocket } from '../support/fuzz/run.ts';
 import { createTarget, fuzzSettings } from '../support/fuzz/target.ts';
 import { launchForTest } from '../support/postroom.ts';
 
-/* A short run of `npm run fuzz`; `--seed` with the number in the title runs it again. */
+/* A short run of `npm run fuzz`. The option `--seed` with the seed in the title repeats a run. */
 
 const runs = 600;
 
@@ -17,7 +17,7 @@ it.each([
   expect(http.faults).toEqual([]);
   const webSocket = await fuzzWebSocket(target, { seed, runs });
   expect(webSocket.faults).toEqual([]);
-  // It did something, right and wrong.
+  // The runs must include both valid and invalid requests.
   expect(http.counts.get('HTTP 200')).toBeGreaterThan(runs / 20);
   expect(http.counts.get('GRAPHQL_PARSE_FAILED')).toBeGreaterThan(0);
   expect(webSocket.counts.get('message next')).toBeGreaterThan(runs / 20);

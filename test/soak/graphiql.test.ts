@@ -28,7 +28,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Adds no header, and does not decompress the body. */
+/** Unlike `fetch`, adds no `Accept` or `Accept-Encoding` header, and does not decompress the body. */
 async function get(
   headers: Record<string, string>,
   { path = '', method = 'GET', from = shared } = {},
@@ -224,7 +224,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
     const graphiql = await open();
-    // The documentation appears when introspection has succeeded within the limits of the server.
+    // The documentation is shown only if the introspection query succeeds within the server's limits.
     await graphiql.page.getByLabel('Show Documentation Explorer').click();
     await graphiql.page.getByText('Postroom: users, posts and live rooms.').first().waitFor();
     await graphiql.play();
@@ -325,7 +325,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
     const graphiql = await open();
-    // Only its owner may read an e-mail address.
+    // The e-mail address shows that the server received the token: without credentials, no address is visible.
     await graphiql.write('query', 'query Viewer { viewer { email } }');
     await graphiql.play();
     await graphiql.shows({ data: { viewer: null } });
@@ -365,7 +365,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     await postroom.createPost(ada, room, 'before');
     await graphiql.shows({ data: { roomEvents: { post: { title: 'before' } } } });
     await postroom.stop();
-    // The server is away for longer than GraphiQL waits before its first retry.
+    // The server starts again only after GraphiQL has failed to reconnect.
     await expect.poll(() => graphiql.refused, { timeout: 20_000 }).toBeGreaterThan(0);
     const restarted = await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
     await restarted.createPost(ada, room, 'while it was away');

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { Archive } from '../support/history.ts';
 
-/* 196,123 posts: the time depends on the size of the history, which is that of a real chat. */
+/* Imports a real chat history with 196,123 posts. The test takes long because of the size of the history. */
 
 const file =
   process.env['CHAT_HISTORY'] ?? fileURLToPath(new URL('../../../shared/data/ubuntu-irc.ndjson.gz', import.meta.url));

@@ -4,10 +4,10 @@ import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 const probe = new URL('../support/report-memory.ts', import.meta.url).pathname;
 const program = ['--expose-gc', '--import', probe, ...mainProgram];
-/** The maximum number of subscriptions on one socket. The posts take 40 kB each. */
+/** The number of rooms that the socket subscribes to. Each post has 40 kB. */
 const rooms = 50;
 const postsPerRoom = 66;
-/** The memory budget of the cache of recent posts, and the same amount for everything else. */
+/** The memory budget for the content of recent events, 16 MiB, and the same amount for all other data. */
 const maxBytes = 32 * 2 ** 20;
 
 const events = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';

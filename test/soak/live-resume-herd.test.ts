@@ -8,12 +8,12 @@ import type { Result } from '../support/protocol-socket.ts';
 import { openDocumented } from '../support/resume-docs.ts';
 
 const roomCount = 10;
-/** One room has most of the clients, each of the others has ten. */
+/** One room has most of the clients; each of the other rooms has ten clients. */
 const clientCount = 1_000;
 const smallCount = 10;
 const cutCount = 3;
 const maxReadsPerRoomAndCut = 5;
-/** 200 events a second: one post to each room every 50 ms. */
+/** One post in each of the ten rooms every 50 ms: 200 events per second. */
 const batchMs = 50;
 const maxRetryWaitMs = 1_000;
 

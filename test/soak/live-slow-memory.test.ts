@@ -22,7 +22,7 @@ async function openRoomFixture(): Promise<RoomFixture> {
   return { postroom, ada, room };
 }
 
-/** A different `name` makes a different selection, whose encoded events are not shared with other readers. */
+/** Readers with different values of `name` have different selections, so they share no encoded events. */
 function follow({ room }: RoomFixture, name = 'kind'): string {
   return `subscription { roomEvents(room: "${room}") { cursor ${name}: __typename ... on PostCreated { post { body } } } }`;
 }
@@ -76,7 +76,7 @@ it('a hundred clients that pause reading cost only the data that waits on their 
   const hall = await openRoomFixture();
   const [neighbour, ...paused] = await openReaders(hall, 1 + pausedCount);
   if (!neighbour) throw new Error('There is no neighbour.');
-  // The process is warmed up first, so that any later growth comes from the paused readers.
+  // The first posts warm up the process, so that any later growth comes from the paused readers.
   await makePosts(hall.postroom, { author: hall.ada, room: hall.room, count: 400, bytes });
   await expectAllInOrder([neighbour, ...paused], 400);
   for (const reader of paused) reader.pause();

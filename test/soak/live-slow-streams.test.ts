@@ -23,7 +23,8 @@ it('a stream sends heartbeats while there are no events, and none after its end'
   unread.response.socket.pause();
   await fill(hall);
   await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
-  // What ended it waits to be read; by the heartbeat of a later stream its own would have come.
+  // The client has not read the end of the stream yet. When a later stream sends its first heartbeat, a heartbeat of
+  // the ended stream would also have been due.
   const later = await EventStream.open(postroom.graphqlUrl, follow(await postroom.createRoom(ada, 'quiet')));
   await expect.poll(() => later.heartbeatCount, { timeout: 40_000 }).toBe(1);
   unread.response.socket.resume();

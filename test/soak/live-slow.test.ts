@@ -31,8 +31,8 @@ it('a client that stops reading is closed with 1013, even if it keeps writing, a
   const writing = setInterval(() => stalled.send({ type: 'complete', id: 'none' }), 100);
   onTestFinished(() => clearInterval(writing));
   const filling = fill(hall);
-  // The socket has ended for the server, but its close frame waits until the client reads. The client must read soon:
-  // the server terminates a connection that does not complete the closing handshake.
+  // The server has closed the socket, but the client does not receive the close frame until it reads. The client must
+  // read soon: the server terminates a connection that does not complete the closing handshake.
   await untilCounts(postroom, { subscribers: 1 });
   stalled.rawSocket.resume();
   expect(await stalled.closed).toEqual({ code: 1013, reason: 'Stalled' });
@@ -83,7 +83,7 @@ it('a client that reads slowly is not closed', { timeout: 90_000 }, async () => 
 it('a socket is pinged, and stays open if its client answers', async () => {
   const { postroom } = await openRoomFixture({ STALL_SECONDS: '1' });
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-  // Four times within the limit, for three times the limit.
+  // The server sends four pings per STALL_SECONDS, so that twelve pings take three times STALL_SECONDS.
   for (let count = 0; count < 12; count += 1) await new Promise((ping) => socket.webSocket.once('ping', ping));
   await socket.settle();
 });
@@ -106,14 +106,14 @@ it('a subscriber that falls too far behind receives SLOW_CONSUMER with the curre
   const slow = { extensions: { code: 'SLOW_CONSUMER', live: { cursor: now } } };
   const told = await socket.take(({ type }) => type !== 'next');
   expect(told).toMatchObject({ type: 'error', id: '1', payload: [slow] });
-  // Up to where it was left behind nothing is missing.
+  // No event is missing before the position at which the subscription ended.
   const seqs = seqsIn(socket, '1');
   expect(seqs).toEqual(seqsBetween(0, seqs.length));
   expect(seqs.length).toBeLessThan(1_400);
   const last = await stream.take(({ data }) => data?.errors);
   expect(last).toMatchObject({ event: 'next', data: { errors: [slow] } });
   expect(await stream.take()).toMatchObject({ event: 'complete' });
-  // From there it goes on, on the same socket.
+  // The client resumes from the cursor in the error, on the same socket.
   await socket.follow('2', follow(room, told.payload[0].extensions.live.cursor));
   await postroom.createPost(ada, room, 'here again');
   const { payload } = await socket.take(({ id }) => id === '2');
@@ -132,7 +132,7 @@ it('a subscriber of few events does not fall behind because of the events that i
   await socket.take(({ type }) => type === 'next');
   const change = 'mutation ($id: ID!) { updatePost(input: { id: $id, body: "again" }) { post { id } } }';
   for (let index = 0; index < 150; index += 1) await postroom.ask(change, { id }, ada.token);
-  // By the other room the socket is full when the next post comes.
+  // The events of the busy room fill the socket's buffer before the next post in the quiet room.
   socket.rawSocket.pause();
   await fill(hall);
   await postroom.createPost(ada, quiet, 'second');

@@ -7,8 +7,8 @@ import WebSocket from 'ws';
 import { launch, mainProgram, type PostroomProcess } from '../support/postroom.ts';
 
 /**
- * The maximum memory that the clients of one address may hold within the default limits, in addition to an idle
- * server's.
+ * The maximum memory, in bytes, that the clients of one address may hold within the default limits, in addition to the
+ * memory of an idle server.
  */
 const maxBytes = 64 * 2 ** 20;
 const sockets = 1_000;
@@ -56,7 +56,7 @@ async function expectBounded({ postroom, idle }: RoomFixture): Promise<void> {
     readings.push((await retainedBy(postroom)) - idle);
     return readings.at(-1);
   };
-  // Memory of work that is still in progress does not count, so the check polls.
+  // Work that is still in progress may use more memory for a moment, so the check polls.
   await expect.poll(read, { timeout: 60_000, interval: 1_000 }).toBeLessThan(maxBytes);
   const all = readings.map((bytes) => (bytes / 2 ** 20).toFixed(1)).join(', ');
   process.stdout.write(`${expect.getState().currentTestName}: ${all} MiB\n`);
@@ -102,7 +102,7 @@ async function openMany(hall: RoomFixture, init: (index: number) => unknown = ()
   return clients;
 }
 
-/** A frame that is one byte short of complete. */
+/** A frame whose last byte is missing. */
 const part = Buffer.concat([
   Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0, 0, 0, 0]),
   Buffer.alloc(2 ** 18 - 2),
@@ -199,7 +199,7 @@ it('events that no client reads use bounded memory', async () => {
   for (const client of clients) subscribe(client, '1', { query, variables: { room } });
   await Promise.all(clients.map((client) => until(client, '"live"')));
   for (const client of clients) client.pause();
-  // Each socket has its own copy of the 15 kB.
+  // The server copies an event of 15 kB for each socket; sockets share only the bytes of longer events.
   for (let n = 0; n < 400; n += 1) await postroom.createPost(eve, room, 'long', 'x'.repeat(15_000));
   await expectBounded(hall);
 });
@@ -221,7 +221,7 @@ it('events of HTTP streams that no client reads use bounded memory', async () =>
     response.on('error', () => {});
     response.socket.pause();
   }
-  // The events exceed the kernel's buffers for a client.
+  // The events exceed the buffers that the kernel has for a client.
   for (let n = 0; n < 120; n += 1) await postroom.createPost(eve, room, 'long', '\u{1f600}'.repeat(15_000));
   await expectBounded(hall);
 });

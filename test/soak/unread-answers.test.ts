@@ -30,7 +30,7 @@ async function growthBy(work: () => Promise<void>): Promise<number> {
   return peakMemoryOf(postroom) - before;
 }
 
-/** Resolves when the server refuses a new request whose client has no unread responses. */
+/** Resolves when the server refuses a new request of a client that has no unread responses. */
 async function untilRefused(): Promise<void> {
   await expect
     .poll(async () => (await postroom.send('{ __typename }')).status, { timeout: 60_000, interval: 50 })
