@@ -120,7 +120,12 @@ export function findClientError(error: unknown): ClientError | undefined {
 
 /** Only a root field can fail before its change is done; an error below it occurs after the commit. */
 function resultUnavailable(cause: ClientError): ClientError {
-  return new ClientError('INTERNAL_SERVER_ERROR', 'The change was committed, but its result could not be read.', {}, { cause });
+  return new ClientError(
+    'INTERNAL_SERVER_ERROR',
+    'The change was committed, but its result could not be read.',
+    {},
+    { cause },
+  );
 }
 
 function findRate(error: unknown): Rate | undefined {
