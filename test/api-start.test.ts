@@ -93,7 +93,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     await expectRefused(folder, {
       file,
       settings: { PORT: String(port) },
-      says: new RegExp(`in use, PORT chooses another.*${port}`),
+      says: new RegExp(`in use; set PORT to another port.*${port}`),
     });
     expect(readdirSync(folder)).toEqual([]);
   });

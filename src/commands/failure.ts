@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
 
 const systemFailures: Record<string, string> = {
-  EADDRINUSE: 'the address is in use, PORT chooses another',
+  EADDRINUSE: 'the address is in use; set PORT to another port',
   EACCES: 'permission denied',
   EADDRNOTAVAIL: 'the address is not one of this machine',
   ENOENT: 'there is no such file',
