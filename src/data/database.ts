@@ -34,6 +34,9 @@ export interface Database {
    * transaction has locked (see `RowLock`) or changed stays as it is for the others until its end. Transactions that
    * change the same row therefore commit in the order of these changes.
    *
+   * `work` may return before its last statements have run. They run before the commit, together with it if the database
+   * is behind a network. If any statement fails, the transaction fails with the error of the first one.
+   *
    * `work` has no effects outside `db`: a database that ends a deadlock by rolling one transaction back runs it again.
    * @throws DatabaseUnavailable, UniqueViolation, the reason of the cancellation, or any error of `work`.
    */

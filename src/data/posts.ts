@@ -1,6 +1,7 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import { type Db, type RowLock, withLock } from './database.ts';
+import type { EventTime } from './events.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -14,7 +15,7 @@ import {
   type PostPage,
 } from './pages.ts';
 import { contains } from './stored-text.ts';
-import { columns, type PostRow, type Tables } from './tables.ts';
+import { columns, type PostRow, postColumns, type Tables } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
@@ -34,15 +35,24 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
 export interface PostChanges {
   title?: string | undefined;
   body?: string | null | undefined;
-  publishedAt?: number;
+  publishedAt?: EventTime;
 }
 
 export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id: createId('Post'), ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
 
-export async function insertPost(db: Db, post: NewPost): Promise<PostRow> {
-  return db.insertInto('posts').values(createPostRow(post)).returningAll().executeTakeFirstOrThrow();
+export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
+  return db.insertInto('posts').values(row).returning(postColumns).executeTakeFirstOrThrow();
+}
+
+/** Inserts a post with the time of its event. */
+export async function insertPublishedPost(db: Db, row: PostRow, at: EventTime): Promise<PostRow> {
+  return db
+    .insertInto('posts')
+    .values({ ...row, publishedAt: at, createdAt: at, updatedAt: at })
+    .returning(postColumns)
+    .executeTakeFirstOrThrow();
 }
 
 export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
@@ -53,7 +63,12 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
 }
 
 export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
-  return withLock(db.selectFrom('posts').selectAll().where('id', '=', id), lock).executeTakeFirst();
+  return withLock(db.selectFrom('posts').select(postColumns).where('id', '=', id), lock).executeTakeFirst();
+}
+
+/** The id of a post's room, for a statement that runs together with the statement that reads the post. */
+export function roomIdOfPost(id: string): Expression<string> {
+  return sql<string>`(select "roomId" from "posts" where "id" = ${id})`;
 }
 
 /** The conditions under which a list of posts is read. */
@@ -160,7 +175,7 @@ export async function updatePost(db: Db, post: PostRow, changes: PostChanges): P
     .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
     .where('id', '=', post.id)
     .where('version', '=', post.version)
-    .returningAll()
+    .returning(postColumns)
     .executeTakeFirstOrThrow();
 }
 
@@ -174,7 +189,7 @@ export async function deletePost(db: Db, id: string): Promise<void> {
 export async function deletePostsOfAuthor(db: Db, authorId: string, published: boolean): Promise<PostRow[]> {
   let query = db.deleteFrom('posts').where('authorId', '=', authorId);
   if (!published) query = query.where('publishedAt', 'is', null);
-  const deleted = await query.returningAll().execute();
+  const deleted = await query.returning(postColumns).execute();
   return deleted.filter(({ publishedAt }) => publishedAt !== null);
 }
 
