@@ -2,6 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { executeInParts } from './list-statements.ts';
+import { createStatement } from './statement.ts';
 import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 
@@ -26,8 +27,12 @@ export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promi
     .executeTakeFirstOrThrow();
 }
 
+const selectApiKey = createStatement((db, { id }: { id: string }) =>
+  db.selectFrom('apiKeys').select(apiKeyColumns).where('id', '=', id),
+);
+
 export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
-  return db.selectFrom('apiKeys').select(apiKeyColumns).where('id', '=', id).executeTakeFirst();
+  return (await selectApiKey(db, { id }))[0];
 }
 
 export async function findApiKeys(db: Db, ids: readonly string[]): Promise<ApiKeyRow[]> {

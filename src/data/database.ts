@@ -69,7 +69,8 @@ export interface Database {
  */
 export type RowLock = 'share' | 'exclusive';
 
-interface Lockable<Query> {
+/** A query whose rows can be locked. */
+export interface Lockable<Query> {
   forKeyShare(): Query;
   forUpdate(): Query;
 }

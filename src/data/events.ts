@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
+import { createStatement } from './statement.ts';
 import {
   type PostRow,
   type PublicUser,
@@ -38,9 +39,6 @@ export interface RoomEvent extends RoomEventRow {
   content?: EventContent | undefined;
 }
 
-/** The time of an event, as an expression for the statement that stores its subject. */
-export type EventTime = Expression<number>;
-
 /** An event before it has a number. */
 export type NewRoomEvent<Row = unknown> = NewPostEvent | NewPlainEvent<Row>;
 
@@ -55,14 +53,14 @@ export interface NewPostEvent extends NewEntry {
   type: PostEventType;
   author: PublicUser;
   /** Stores the post. */
-  store: (db: Db, at: EventTime) => Promise<PostRow>;
+  store: (db: Db) => Promise<PostRow>;
 }
 
 export interface NewPlainEvent<Row> extends NewEntry {
   type: Exclude<RoomEventType, PostEventType>;
   actorId: string | null;
   /** Stores the change that the event reports. */
-  store: (db: Db, at: EventTime) => Promise<Row>;
+  store: (db: Db) => Promise<Row>;
 }
 
 /** An event in the log, and the row that was stored with it. */
@@ -82,11 +80,13 @@ export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promis
   const { roomId, type, subjectId, version } = event;
   const mark = randomInt(1, maxMark);
   const actorId = 'author' in event ? event.author.id : event.actorId;
-  const [{ head: seq, previousMark, headAt: at }, stored] = await Promise.all([
-    advanceHead(db, roomId, mark),
-    event.store(db, timeOfEvent(roomId)),
+  const [[head], stored] = await Promise.all([
+    advanceHead(db, { roomId, mark, now: Date.now() }),
+    event.store(db),
     insertEvent(db, { roomId, type, subjectId, version, actorId }),
   ]);
+  if (!head) throw new Error(`There is no room ${roomId} to append an event to.`);
+  const { head: seq, previousMark, headAt: at } = head;
   const row = { roomId, seq, mark, previousMark, type, subjectId, version, actorId, at };
   const content = 'author' in event && { post: stored as PostRow, author: event.author };
   return { event: { ...row, ...(content && { content }) }, stored };
@@ -98,9 +98,8 @@ export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promis
  * placed before a position that a client already has. An import writes no events, so an imported post with a time in the
  * far future does not count.
  */
-function advanceHead(db: Db, roomId: string, mark: number): Promise<Pick<RoomRow, 'head' | 'previousMark' | 'headAt'>> {
-  const now = Date.now();
-  return db
+const advanceHead = createStatement((db, { roomId, mark, now }: { roomId: string; mark: number; now: number }) =>
+  db
     .updateTable('rooms')
     .set((eb) => ({
       head: eb('head', '+', 1),
@@ -114,42 +113,38 @@ function advanceHead(db: Db, roomId: string, mark: number): Promise<Pick<RoomRow
         .end(),
     }))
     .where('id', '=', roomId)
-    .returning(['head', 'previousMark', 'headAt'])
-    .executeTakeFirstOrThrow();
-}
+    .returning(['head', 'previousMark', 'headAt']),
+);
 
-/** The time of the event whose number was taken last. */
-function timeOfEvent(roomId: string): EventTime {
+/** The time of the event that is being appended, for the statement that stores its subject. */
+export function timeOfAppended(roomId: string): Expression<number> {
   return sql<number>`(select "headAt" from "rooms" where "id" = ${roomId})`;
 }
 
 /** Inserts the event whose number was taken last. */
-async function insertEvent(
-  db: Db,
-  { roomId, type, subjectId, version, actorId }: Omit<RoomEventRow, 'seq' | 'mark' | 'previousMark' | 'at'>,
-): Promise<void> {
-  await db
-    .insertInto('roomEvents')
-    .columns(['roomId', 'seq', 'mark', 'previousMark', 'at', 'type', 'subjectId', 'version', 'actorId'])
-    .expression((eb) =>
-      eb
-        .selectFrom('rooms')
-        .select([
-          'id',
-          'head',
-          'headMark',
-          'previousMark',
-          'headAt',
-          // The types of values in a list of results are not inferred from the columns.
-          sql<RoomEventType>`cast(${type} as text)`.as('type'),
-          sql<string>`cast(${subjectId} as text)`.as('subjectId'),
-          sql<number>`cast(${version} as integer)`.as('version'),
-          sql<string | null>`cast(${actorId} as text)`.as('actorId'),
-        ])
-        .where('id', '=', roomId),
-    )
-    .execute();
-}
+const insertEvent = createStatement(
+  (db, { roomId, type, subjectId, version, actorId }: Omit<RoomEventRow, 'seq' | 'mark' | 'previousMark' | 'at'>) =>
+    db
+      .insertInto('roomEvents')
+      .columns(['roomId', 'seq', 'mark', 'previousMark', 'at', 'type', 'subjectId', 'version', 'actorId'])
+      .expression((eb) =>
+        eb
+          .selectFrom('rooms')
+          .select([
+            'id',
+            'head',
+            'headMark',
+            'previousMark',
+            'headAt',
+            // The types of values in a list of results are not inferred from the columns.
+            sql<RoomEventType>`cast(${type} as text)`.as('type'),
+            sql<string>`cast(${subjectId} as text)`.as('subjectId'),
+            sql<number>`cast(${version} as integer)`.as('version'),
+            sql<string | null>`cast(${actorId} as text)`.as('actorId'),
+          ])
+          .where('id', '=', roomId),
+      ),
+);
 
 /** Up to `limit` events after number `after`, in order. */
 export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {

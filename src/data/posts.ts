@@ -1,7 +1,7 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
-import type { EventTime } from './events.ts';
+import type { Db, RowLock } from './database.ts';
+import { timeOfAppended } from './events.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -14,6 +14,7 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
+import { createLockingStatement, createStatement, firstOrThrow } from './statement.ts';
 import { contains } from './stored-text.ts';
 import { columns, type PostRow, postColumns, type Tables } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
@@ -35,24 +36,31 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
 export interface PostChanges {
   title?: string | undefined;
   body?: string | null | undefined;
-  publishedAt?: EventTime;
+  /** The time of the event that is being appended. */
+  publishedAt?: Expression<number>;
 }
 
 export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id: createId('Post'), ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
 
-export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
-  return db.insertInto('posts').values(row).returning(postColumns).executeTakeFirstOrThrow();
-}
+const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row).returning(postColumns));
 
-/** Inserts a post with the time of its event. */
-export async function insertPublishedPost(db: Db, row: PostRow, at: EventTime): Promise<PostRow> {
+const insertWithTime = createStatement((db, { publishedAt: _, createdAt: __, updatedAt: ___, ...row }: PostRow) => {
+  const at = timeOfAppended(row.roomId);
   return db
     .insertInto('posts')
     .values({ ...row, publishedAt: at, createdAt: at, updatedAt: at })
-    .returning(postColumns)
-    .executeTakeFirstOrThrow();
+    .returning(postColumns);
+});
+
+export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
+  return firstOrThrow(await insertRow(db, row));
+}
+
+/** Inserts a post with the time of the event that is being appended. */
+export async function insertPublishedPost(db: Db, row: PostRow): Promise<PostRow> {
+  return firstOrThrow(await insertWithTime(db, row));
 }
 
 export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
@@ -62,13 +70,12 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
-  return withLock(db.selectFrom('posts').select(postColumns).where('id', '=', id), lock).executeTakeFirst();
-}
+const selectPost = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('posts').select(postColumns).where('id', '=', id),
+);
 
-/** The id of a post's room, for a statement that runs together with the statement that reads the post. */
-export function roomIdOfPost(id: string): Expression<string> {
-  return sql<string>`(select "roomId" from "posts" where "id" = ${id})`;
+export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
+  return (await selectPost(db, { id }, lock))[0];
 }
 
 /** The conditions under which a list of posts is read. */

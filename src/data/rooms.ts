@@ -1,6 +1,7 @@
-import { type Expression, sql } from 'kysely';
+import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import type { Db, RowLock } from './database.ts';
+import { timeOfAppended } from './events.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -13,6 +14,7 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
+import { createLockingStatement, createStatement } from './statement.ts';
 import { contains, isStorable } from './stored-text.ts';
 import { publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
@@ -52,9 +54,6 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
   };
 }
 
-/** The id of a room, or an expression for it (`roomIdOfPost`). */
-export type RoomId = string | Expression<string>;
-
 /** @throws UniqueViolation if the name is taken. */
 export async function insertRoom(db: Db, row: RoomRow): Promise<RoomRow> {
   return db.insertInto('rooms').values(row).returning(roomColumns).executeTakeFirstOrThrow();
@@ -68,8 +67,24 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
-export async function findRoom(db: Db, id: RoomId, lock?: RowLock): Promise<RoomRow | undefined> {
-  return withLock(db.selectFrom('rooms').select(roomColumns).where('id', '=', id), lock).executeTakeFirst();
+const selectRoom = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('rooms').select(roomColumns).where('id', '=', id),
+);
+
+export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
+  return (await selectRoom(db, { id }, lock))[0];
+}
+
+const selectRoomOfPost = createLockingStatement((db, { postId }: { postId: string }) =>
+  db
+    .selectFrom('rooms')
+    .select(roomColumns)
+    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', postId)),
+);
+
+/** The room of a post, whose row need not have been read before. */
+export async function findRoomOfPost(db: Db, postId: string, lock?: RowLock): Promise<RoomRow | undefined> {
+  return (await selectRoomOfPost(db, { postId }, lock))[0];
 }
 
 /** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
@@ -167,28 +182,49 @@ export async function deleteRoom(db: Db, id: string): Promise<void> {
   await db.deleteFrom('rooms').where('id', '=', id).execute();
 }
 
-/** @throws UniqueViolation if the user is a member already. */
-export async function insertMember(
-  db: Db,
-  roomId: string,
-  userId: string,
-  joinedAt: number | Expression<number> = Date.now(),
-): Promise<void> {
-  await db.insertInto('roomMembers').values({ roomId, userId, joinedAt }).execute();
+const insertMemberRow = createStatement((db, row: { roomId: string; userId: string; joinedAt: number }) =>
+  db.insertInto('roomMembers').values(row),
+);
+
+const insertMemberWithTime = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
+  db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
+);
+
+export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await insertMemberRow(db, { roomId, userId, joinedAt: Date.now() });
+}
+
+/**
+ * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
+ * already.
+ */
+export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await insertMemberWithTime(db, { roomId, userId });
 }
 
 export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
   await db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId).execute();
 }
 
-export async function isMember(db: Db, roomId: RoomId, userId: string): Promise<boolean> {
-  const row = await db
+const selectMember = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
+  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
+);
+
+export async function isMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+  return (await selectMember(db, { roomId, userId })).length > 0;
+}
+
+const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
+  db
     .selectFrom('roomMembers')
     .select('roomId')
     .where('userId', '=', userId)
-    .where('roomId', '=', roomId)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
+);
+
+/** Whether the user is a member of the room of a post, whose row need not have been read before. */
+export async function isMemberOfPostRoom(db: Db, postId: string, userId: string): Promise<boolean> {
+  return (await selectMemberOfPostRoom(db, { postId, userId })).length > 0;
 }
 
 /**

@@ -3,6 +3,7 @@ import { createId } from '../ids.ts';
 import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
+import { createLockingStatement } from './statement.ts';
 import { contains, isStorable } from './stored-text.ts';
 import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
@@ -106,9 +107,13 @@ export async function findEmails(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
+const selectAccount = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('users').select(userColumns).where('id', '=', id),
+);
+
 /** A user with the private columns. */
 export async function findAccount(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
-  return withLock(db.selectFrom('users').select(userColumns).where('id', '=', id), lock).executeTakeFirst();
+  return (await selectAccount(db, { id }, lock))[0];
 }
 
 export async function findAccountByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {

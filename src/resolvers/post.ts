@@ -1,5 +1,5 @@
 import type { Db } from '../data/database.ts';
-import type { NewPostEvent } from '../data/events.ts';
+import { type NewPostEvent, timeOfAppended } from '../data/events.ts';
 import { createPostRow, deletePost, findPostPage, insertPost, insertPublishedPost, updatePost } from '../data/posts.ts';
 import type { PostRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
@@ -29,7 +29,7 @@ export const postMutations: MutationResolvers = {
       const { title, body = null } = input;
       const row = createPostRow({ roomId: room.id, authorId: author.id, title, body, publishedAt: null });
       if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
-      const store: NewPostEvent['store'] = (db, at) => insertPublishedPost(db, row, at);
+      const store: NewPostEvent['store'] = (db) => insertPublishedPost(db, row);
       return { post: append({ ...changeOf(row), type: 'PostCreated', author, store }) };
     }),
   updatePost: (_, { input }, context) => changePost(context, input),
@@ -38,7 +38,7 @@ export const postMutations: MutationResolvers = {
     changePostAsViewer(context, input.id, async (_, { append }, viewer, post) => {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return { post };
-      const store: NewPostEvent['store'] = (db, at) => updatePost(db, post, { publishedAt: at });
+      const store: NewPostEvent['store'] = (db) => updatePost(db, post, { publishedAt: timeOfAppended(post.roomId) });
       return { post: append({ ...updateOf(post), type: 'PostCreated', author: viewer.user, store }) };
     }),
   deletePost: (_, { input }, context) =>

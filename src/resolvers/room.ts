@@ -8,6 +8,7 @@ import {
   findMembers,
   findRoomByName,
   findRoomPage,
+  insertJoinedMember,
   insertMember,
   insertRoom,
   isMember,
@@ -144,7 +145,7 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
 }
 
 function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store: NewPlainEvent<void>['store'] = (db, at) => insertMember(db, room.id, user.id, at);
+  const store: NewPlainEvent<void>['store'] = (db) => insertJoinedMember(db, room.id, user.id);
   return { ...membershipOf(room, user, actor), type: 'MemberJoined', store };
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { forgetActor, type NewPlainEvent } from '../data/events.ts';
@@ -18,7 +19,8 @@ import { toUser } from './rules/rows.ts';
 import { email, InputCheck, name } from './rules/validation.ts';
 
 const defaultLast = 10;
-const maxPendingEvents = 100;
+/** The number of events that are written before the event loop serves other requests. */
+const eventsPerTurn = 50;
 
 export const User: UserResolvers = {
   email: (user, _, context) =>
@@ -101,9 +103,9 @@ async function removeUserFromRooms(
       store: (db: Db) => clearRoomOwner(db, room),
     })),
   ];
-  // A bound on the statements that wait for their results.
-  for (let from = 0; from < events.length; from += maxPendingEvents) {
-    await Promise.all(events.slice(from, from + maxPendingEvents).map((event) => append(event)));
+  for (let from = 0; from < events.length; from += eventsPerTurn) {
+    await Promise.all(events.slice(from, from + eventsPerTurn).map((event) => append(event)));
+    await nextTurn();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Db, RowLock } from '../../data/database.ts';
-import { findPost, roomIdOfPost } from '../../data/posts.ts';
-import { findRoom, isMember, type RoomId } from '../../data/rooms.ts';
+import { findPost } from '../../data/posts.ts';
+import { findRoom, findRoomOfPost, isMember, isMemberOfPostRoom } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
@@ -16,14 +16,14 @@ export interface RoomAccess {
 /** A post, and the access of the viewer to its room. */
 interface PostAccess {
   post: PostRow;
-  access: RoomAccess | undefined;
+  access: RoomAccess;
 }
 
 /** Locks the room. Its membership is read after the lock is held, although both statements are sent at once. */
 export async function findRoomAccess(
   db: Db,
   userId: string,
-  id: RoomId,
+  id: string,
   lock: RowLock,
 ): Promise<RoomAccess | undefined> {
   const [room, isJoined] = await Promise.all([findRoom(db, id, lock), isMember(db, id, userId)]);
@@ -32,11 +32,12 @@ export async function findRoomAccess(
 
 /** Locks the post exclusively, after its room: the deletion of a room locks them in the same order. */
 export async function findPostAccess(db: Db, userId: string, id: string): Promise<PostAccess | undefined> {
-  const [access, post] = await Promise.all([
-    findRoomAccess(db, userId, roomIdOfPost(id), 'share'),
+  const [room, isJoined, post] = await Promise.all([
+    findRoomOfPost(db, id, 'share'),
+    isMemberOfPostRoom(db, id, userId),
     findPost(db, id, 'exclusive'),
   ]);
-  return post && { post, access };
+  return room && post && { post, access: { room, isMember: isJoined } };
 }
 
 /** @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer. */
@@ -47,7 +48,7 @@ export async function assertVisibleRoom(viewer: Viewer, access: RoomAccess | und
 
 /** @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer. */
 export async function assertVisiblePost(viewer: Viewer, found: PostAccess | undefined): Promise<PostRow> {
-  if (found?.access && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found.access))) {
+  if (found && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found.access))) {
     return found.post;
   }
   throw new ClientError('NOT_FOUND', 'There is no such post.');
