@@ -90,7 +90,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       groupCosts: {
         maxCost: maxOperationsPerEvent * config.limits.cost,
-        recentMs: config.rate.windowSeconds * 1_000,
+        freeReopenMs: config.rate.windowSeconds * 1_000,
       },
       onError,
       onLogRead,

@@ -296,7 +296,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     expect(await archive.take([post(0), post(1)])).toMatchObject({ status: 0, posts: [1, 1] });
   });
 
-  it('whatever the number of lines before it', async () => {
+  it('a refused line is reported with its number, whatever the number of lines before it', async () => {
     const imported = await new Archive().take([...history(3_000), 'no', '', post(3_000), 'no']);
     expect(imported).toMatchObject({
       status: 2,

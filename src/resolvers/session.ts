@@ -82,6 +82,6 @@ function assertSession({ credential }: Viewer): string {
 
 async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {
   const { accessToken, viewer } = await context.services.sessions.start(account, sessionId);
-  context.admit(viewer);
+  context.addSignedInViewer(viewer);
   return { accessToken, expiresAt: viewer.expiresAt, user: toUser(account, context) };
 }

@@ -1,6 +1,6 @@
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
-import { forgetActor } from '../data/events.ts';
+import { clearActor } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
 import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
 import { clearRoomOwner, deleteMember, findRoomsOfMember } from '../data/rooms.ts';
@@ -102,5 +102,5 @@ async function removeUserFromRooms(
   for (const room of await clearRoomOwner(db, user.id)) {
     await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: room.version, actorId: null });
   }
-  await forgetActor(db, user.id);
+  await clearActor(db, user.id);
 }

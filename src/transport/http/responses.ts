@@ -4,7 +4,7 @@ import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
 import { maxShortAnswer } from '../admission/answer-budget.ts';
-import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
+import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
@@ -56,8 +56,8 @@ export function writeAnswer(
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
-  const isKept = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
-  if (isKept) {
+  const isCacheable = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
+  if (isCacheable) {
     const entityTag = createEntityTag(type, content);
     pushCaching(all, cachePolicy, entityTag);
     if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
@@ -85,7 +85,7 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
 /**
  * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
  */
-export class Content implements Outgoing {
+export class Content implements PendingWrite {
   readonly #exchange: Exchange;
   readonly #payload: Payload;
   #release: (() => void) | undefined;
