@@ -8,6 +8,7 @@ import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
+import { retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
 
 /** One HTTP request and its answer. */
@@ -16,6 +17,8 @@ export interface Exchange extends Call {
   response: ServerResponse;
   /** The query of the URL, still percent-encoded. */
   query: string | undefined;
+  /** Whether an error was already sent as the answer. */
+  isRefused?: boolean;
   parts: Pick<TransportParts, 'engine' | 'answerBudget' | 'config'>;
 }
 
@@ -31,7 +34,6 @@ const contentTypes = {
   [json]: `${json}; charset=utf-8`,
   [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
 };
-const retrySeconds = '1';
 /** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
 /** The same maximum for an answer with status 503. */
@@ -167,7 +169,7 @@ function errorHeaders(exchange: Exchange, { status, body }: Answer): Record<stri
     const lack = `error="insufficient_scope", scope="${scope.toLowerCase()}"`;
     return { 'www-authenticate': `${challengeOf(exchange)}, ${lack}` };
   }
-  if (status === 503) return { 'retry-after': retrySeconds };
+  if (status === 503) return { 'retry-after': retryAfter503 };
   // Any limit may set it.
   const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
   if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };

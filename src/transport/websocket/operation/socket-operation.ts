@@ -133,9 +133,12 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlierStarted;
     const { body, json = JSON.stringify(body), release } = await this.#runWithinBudget(prepared);
-    if (!this.#isOver)
-      await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
-    release?.();
+    try {
+      if (!this.#isOver)
+        await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+    } finally {
+      release?.();
+    }
   }
 
   async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {
