@@ -224,7 +224,7 @@ describe('fixed limits apply whatever the settings are:', () => {
   });
 });
 
-it('a document that is only invalid receives all errors of that kind of check together', async () => {
+it('a document that is only invalid receives all errors of the standard rules together', async () => {
   const conflict = '{ a: users(limit: 1) { data { id } } a: users(limit: 2) { data { id } } }';
   expect(await post(server, conflict)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
   const { errors } = await server.postroom.send('{ nope viewer { id(nothing: 1) } }');

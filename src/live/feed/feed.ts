@@ -158,7 +158,8 @@ export class Feed {
   }
 
   /**
-   * Detects a repeated or late message. A message with the number of an earlier event but another mark is neither: it shows a rewind.
+   * Detects a repeated or late message. A message with the number of an earlier event but another mark is neither: it
+   * shows a rewind.
    */
   #isRepeated({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;

@@ -30,8 +30,8 @@ export async function findRoomOrThrow(
 }
 
 /**
- * For a change of the post. It locks the post, and shares a lock of the room. @throws ClientError NOT_FOUND if there is no such post, or it
- * is not visible to the viewer.
+ * For a change of the post. It locks the post, and shares a lock of the room. @throws ClientError NOT_FOUND if there is
+ * no such post, or it is not visible to the viewer.
  */
 export async function findPostOrThrow(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
   const post = await findPost(db, id, 'exclusive');
