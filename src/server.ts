@@ -45,6 +45,8 @@ const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
+  /** The path of the database, or another name for the log. */
+  databaseName: string;
   /** Ends every stream, waits for running requests, and closes the database. */
   close(): Promise<void>;
 }
@@ -143,6 +145,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     dropped = boundConnections(http, log);
     return {
       url,
+      databaseName: database.name,
       async close() {
         const closed = new Promise((done) => http.close(done));
         await Promise.all([webSockets.close(), fanOut.close()]);

@@ -64,6 +64,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   return {
     db: reader,
     folder: path === ':memory:' ? undefined : dirname(file.path),
+    name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
     // A snapshot only reads, so it does not wait for the writer.
     snapshot: (work) =>
