@@ -45,6 +45,8 @@ const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
+  /** The path of the database, or another name for the log. */
+  databaseName: string;
   /** Ends every stream, waits for running requests, and closes the database. */
   close(): Promise<void>;
 }
@@ -68,6 +70,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
   });
+  // Closed in the reverse order, also after a failed start.
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => database.close());
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
@@ -90,13 +95,14 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       groupCosts: {
         maxCost: maxOperationsPerEvent * config.limits.cost,
-        recentMs: config.rate.windowSeconds * 1_000,
+        freeReopenMs: config.rate.windowSeconds * 1_000,
       },
       onError,
       onLogRead,
     });
     const engine = createEngine({ schema, documents, services, fanOut, config, log });
     const oauth = config.oauth && new OAuth(config.oauth, log);
+    opened.defer(() => oauth?.close());
     const viewers = new ViewerCache();
     const { chargeRefused } = engine;
     const authenticate = createAuthentication({ database, sessions, oauth, viewers, audit, chargeRefused });
@@ -104,6 +110,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       database.db,
       logFailure('credentials could not be checked, and will be checked again'),
     );
+    opened.defer(() => credentials.stop());
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
@@ -116,6 +123,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = new Metrics();
+    opened.defer(() => metrics.stop());
+    opened.defer(() => bus.close());
     countLiveParts(metrics, { bus, fanOut, webSockets });
     metrics.counter('postroom_log_reads_total', "Reads of a room's log.", () => logReadCount);
     countDropped(metrics, log, () => dropped?.count ?? 0);
@@ -131,10 +140,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       retention,
       logFailure('the event log could not be trimmed, and will be trimmed again'),
     );
+    opened.defer(() => trimming.stop());
     const url = await listen(http, config);
     dropped = boundConnections(http, log);
     return {
       url,
+      databaseName: database.name,
       async close() {
         const closed = new Promise((done) => http.close(done));
         await Promise.all([webSockets.close(), fanOut.close()]);
@@ -143,18 +154,14 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         clearInterval(sweeping);
         http.closeAllConnections();
-        await Promise.all([closed, trimming.stop()]);
+        await closed;
         leaveBus();
         log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
-        await bus.close();
-        metrics.stop();
-        credentials.stop();
-        oauth?.close();
-        await database.close();
+        await opened.disposeAsync();
       },
     };
   } catch (error) {
-    await database.close();
+    await opened.disposeAsync();
     throw error;
   }
 }

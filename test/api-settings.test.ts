@@ -155,7 +155,7 @@ describe('an invalid setting stops the start with one line, and no file is creat
     ...Object.entries(refusedAtStart).flatMap(([name, values]) => values.map((value) => [name, value])),
   ] as [string, string][];
 
-  it.each(cases)('%s, case %#', async (name, value) => {
+  it.each(cases)('%s=%j', async (name, value) => {
     const folder = scratchFolder();
     const settings = { DATABASE_URL: `sqlite:${join(folder, 'data', 'postroom.db')}`, PORT: '0', [name]: value };
     const { status, stdout, stderr } = await run(['serve'], settings);

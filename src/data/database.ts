@@ -57,6 +57,8 @@ export interface Database {
   isReady(): Promise<boolean>;
   /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
   folder: string | undefined;
+  /** For the log: the path of the database, or another name that contains no password. */
+  name: string;
   close(): Promise<void>;
 }
 

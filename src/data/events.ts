@@ -171,7 +171,7 @@ export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map
 }
 
 /** Removes a deleted user as the actor of events. */
-export async function forgetActor(db: Db, userId: string): Promise<void> {
+export async function clearActor(db: Db, userId: string): Promise<void> {
   await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
 }
 

@@ -45,7 +45,7 @@ export function createEngine(parts: EngineParts): Engine {
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, chargeRate, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
-  function prepareNow(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
+  function prepareOperation(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
     const compiled = documents.find(source, request.operationName);
     assertAccess(compiled, call.viewer, config.authRequired);
     if (compiled.subscription) assertFewVariables(request.variables);
@@ -69,7 +69,7 @@ export function createEngine(parts: EngineParts): Engine {
         // the parse.
         if (isNew && call.isResumed) chargeRate(call, 0);
         if (isNew) refusals?.assertNotPaused(call);
-        return prepareNow(source, request, call);
+        return prepareOperation(source, request, call);
       } catch (error) {
         if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
         if (!call.isResumed || error instanceof RateLimited) throw error;
@@ -94,7 +94,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
         checkSize: (_schema, document) => checkExpanded(document),
-        checks: [createDepthCheck(config.limits)],
+        checksAfterRules: [createDepthCheck(config.limits)],
       }),
     ],
   });

@@ -42,6 +42,7 @@ export class CredentialWatch {
   readonly #onError: (error: unknown) => void;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
+  #isCheckingAll = false;
 
   constructor(db: Db, onError: (error: unknown) => void) {
     this.#db = db;
@@ -74,11 +75,15 @@ export class CredentialWatch {
   }
 
   async #checkAll(): Promise<void> {
+    // A check that takes longer than the interval must not run twice at a time.
+    if (this.#isCheckingAll) return;
+    this.#isCheckingAll = true;
     const all = [...this.#watched];
     for (let from = 0; from < all.length; from += batchLength) {
       await this.#check(all.slice(from, from + batchLength));
       await setImmediate();
     }
+    this.#isCheckingAll = false;
   }
 
   /** After a failure, the next periodic check tries again. */
@@ -116,8 +121,8 @@ async function findById<Row extends { id: string }>(
   ids: readonly (string | undefined)[],
   find: (ids: readonly string[]) => Promise<Row[]>,
 ): Promise<Map<string, Row>> {
-  const known = new Set(ids.filter((id) => id !== undefined));
-  return new Map((await find([...known])).map((row) => [row.id, row]));
+  const distinct = new Set(ids.filter((id) => id !== undefined));
+  return new Map((await find([...distinct])).map((row) => [row.id, row]));
 }
 
 function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): boolean {

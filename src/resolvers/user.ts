@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
-import { forgetActor, type NewPlainEvent } from '../data/events.ts';
+import { clearActor, type NewPlainEvent } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
 import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
 import { clearRoomOwner, deleteMember, lockRoomsOfUser } from '../data/rooms.ts';
@@ -91,7 +91,7 @@ async function removeUserFromRooms(
 ): Promise<void> {
   const { owned, joined } = await lockRoomsOfUser(db, user.id);
   const posts = await deletePostsOfAuthor(db, user.id, deletePosts);
-  await forgetActor(db, user.id);
+  await clearActor(db, user.id);
   const events: NewPlainEvent<void>[] = [
     ...posts.map(({ roomId, id, version }) => ({ ...eventOf('PostDeleted', roomId, id, version), store: nothing })),
     ...joined.map((roomId) => ({

@@ -91,7 +91,7 @@ async function openStream(
   const account = clientMemory.open(address);
   response.once('close', () => account.close());
   if (response.closed) account.close();
-  account.reserve(eventStreamBytes);
+  account.addOrThrow(eventStreamBytes);
   const stream = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { json } from './negotiation.ts';
-import { HttpRefusal, methodNotAllowed } from './refusal.ts';
+import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { type Exchange, writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
@@ -76,10 +76,15 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   return found.serve(parts, exchange);
 }
 
-/** Answers with an error; if the headers are already sent, it closes the connection. */
+/**
+ * Answers with an error, once: after an error of the parser was answered, the rest of the body may cause another error.
+ * If the headers of another answer are already sent, it closes the connection.
+ */
 export function refuse(exchange: Exchange, error: unknown): void {
+  if (exchange.isRefused) return;
   const { response, parts } = exchange;
   if (response.headersSent) return void response.destroy();
+  exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
   writeAnswer(exchange, parts.engine.refuse(error, exchange), { headers });
 }
@@ -110,7 +115,7 @@ function writeState(response: ServerResponse, isWell: boolean): void {
     'content-type': `${json}; charset=utf-8`,
     'content-length': content.length,
     'cache-control': 'no-store',
-    ...(!isWell && { 'retry-after': '1' }),
+    ...(!isWell && { 'retry-after': retryAfter503 }),
   });
   response.end(content);
 }

@@ -38,7 +38,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     latestExchanges.set(request.socket, handle(request, response, !server.listening));
-    response.on('close', forget);
+    response.on('close', releaseExchange);
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
@@ -82,8 +82,8 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
 
 function ignore(): void {}
 
-/** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
-function forget(this: ServerResponse): void {
+/** A keep-alive connection must not keep its previous request in memory. */
+function releaseExchange(this: ServerResponse): void {
   const { socket } = this.req;
   if (latestExchanges.get(socket)?.response === this) latestExchanges.delete(socket);
 }
