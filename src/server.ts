@@ -7,6 +7,7 @@ import { BadSetting, type Config } from './config.ts';
 import type { Database } from './data/database.ts';
 import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
+import { findDatabaseId } from './data/settings.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
@@ -24,14 +25,17 @@ import {
 } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import { ViewerCache } from './identity/viewer-cache.ts';
-import { type Bus, commonTopic } from './live/bus/bus.ts';
+import { type Bus, type BusMessage, type BusOptions, commonTopic } from './live/bus/bus.ts';
 import { createMemoryBus } from './live/bus/memory.ts';
+import { openPostgresBus } from './live/bus/postgres.ts';
+import { openRedisBus } from './live/bus/redis.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
 import type { Services } from './resolvers/context.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
+import type { PartStates } from './transport/http/routes.ts';
 import { createHttpServer } from './transport/http/server.ts';
 import { Metrics } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
@@ -50,6 +54,9 @@ export interface RunningServer {
   /** Ends every stream, waits for running requests, and closes the database. */
   close(): Promise<void>;
 }
+
+/** The common messages after which the replay caches may contain erased content. */
+const mayErase: ReadonlySet<BusMessage['type']> = new Set(['contentErased', 'userDeleted', 'anythingMayHaveChanged']);
 
 /** Parts that the caller can replace. */
 export interface OwnParts {
@@ -76,7 +83,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
-    const { bus = createMemoryBus() } = own;
+    const bus = own.bus ?? (await openBus(config, database, log));
+    opened.defer(() => bus.close());
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(config.signInAttempts);
     const services: Services = { database, bus, sessions, signInLimit, audit };
@@ -124,16 +132,18 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     let dropped: DroppedConnections | undefined;
     const metrics = new Metrics();
     opened.defer(() => metrics.stop());
-    opened.defer(() => bus.close());
     countLiveParts(metrics, { bus, fanOut, webSockets });
     metrics.counter('postroom_log_reads_total', "Reads of a room's log.", () => logReadCount);
     countDropped(metrics, log, () => dropped?.count ?? 0);
-    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, webSockets.upgrade);
+    const http = createHttpServer({ ...parts, metrics, readState: () => readState(database, bus) }, webSockets.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
-      if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.clearReplayed();
-      if (message.type === 'contentErased' || 'roomId' in message) return;
+      if ('roomId' in message) return;
+      if (mayErase.has(message.type)) fanOut.clearReplayed();
+      if (message.type === 'contentErased') return;
       viewers.clear();
-      credentials.revoke(message);
+      if (message.type !== 'anythingMayHaveChanged') return credentials.revoke(message);
+      fanOut.compareHeadsSoon();
+      credentials.checkAll().catch(onError);
     });
     const trimming = startTrimming(
       database,
@@ -170,6 +180,21 @@ function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): Doc
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
 
+/** Redis if there is one; else PostgreSQL, if it is the database; else the bus of this process alone. */
+async function openBus({ redisUrl, databaseUrl }: Config, database: Database, log: Log): Promise<Bus> {
+  const options: BusOptions = {
+    onError: (error) => log.error({ err: error }, 'a message of the bus could not be handled'),
+    onDown: (reason) => log.error({ reason }, 'the bus is down: events are read from the log more often'),
+    onUp: () => log.warn('the bus is up again'),
+  };
+  if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findDatabaseId(database) });
+  return /^postgres(ql)?:/.test(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
+}
+
+async function readState(database: Database, bus: Bus): Promise<PartStates> {
+  return { database: (await database.isReady()) ? 'up' : 'down', bus: bus.isUp() ? 'up' : 'down' };
+}
+
 /** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
 function findStoredKeys({ folder }: Database): SessionKeys {
   return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
@@ -202,6 +227,7 @@ function countLiveParts(metrics: Metrics, { bus, fanOut, webSockets }: LiveParts
   metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
     bus.listenerCount(),
   );
+  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()));
   metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
 }
 

@@ -165,12 +165,6 @@ export async function findHead(db: Db, roomId: string): Promise<LogPosition | un
   return row && headOf(row);
 }
 
-/** The heads of these rooms; a deleted room is absent. */
-export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, LogPosition>> {
-  const rows = await db.selectFrom('rooms').select(['id', 'head', 'headMark']).where('id', 'in', roomIds).execute();
-  return new Map(rows.map((row) => [row.id, headOf(row)]));
-}
-
 /** Removes a deleted user as the actor of events. */
 export async function clearActor(db: Db, userId: string): Promise<void> {
   await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();

@@ -42,12 +42,13 @@ export class CredentialWatch {
   readonly #onError: (error: unknown) => void;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
-  #isCheckingAll = false;
+  #checking: Promise<void> | undefined;
+  #isCheckDue = false;
 
   constructor(db: Db, onError: (error: unknown) => void) {
     this.#db = db;
     this.#onError = onError;
-    this.#timer = setInterval(() => this.#checkAll(), checkIntervalMs).unref();
+    this.#timer = setInterval(() => void this.checkAll(), checkIntervalMs).unref();
   }
 
   /** Calls `onInvalid` once, when the credentials are no longer valid. */
@@ -74,16 +75,27 @@ export class CredentialWatch {
     clearInterval(this.#timer);
   }
 
-  async #checkAll(): Promise<void> {
-    // A check that takes longer than the interval must not run twice at a time.
-    if (this.#isCheckingAll) return;
-    this.#isCheckingAll = true;
+  /** Checks all credentials now. Calls during a check share the next one. */
+  checkAll(): Promise<void> {
+    this.#isCheckDue = true;
+    this.#checking ??= this.#checkWhileDue();
+    return this.#checking;
+  }
+
+  async #checkWhileDue(): Promise<void> {
+    while (this.#isCheckDue) {
+      this.#isCheckDue = false;
+      await this.#checkBatches();
+    }
+    this.#checking = undefined;
+  }
+
+  async #checkBatches(): Promise<void> {
     const all = [...this.#watched];
     for (let from = 0; from < all.length; from += batchLength) {
       await this.#check(all.slice(from, from + batchLength));
       await setImmediate();
     }
-    this.#isCheckingAll = false;
   }
 
   /** After a failure, the next periodic check tries again. */

@@ -86,6 +86,11 @@ export class FanOut implements SubscriberHub {
     for (const groups of this.#groups.values()) for (const group of groups.values()) group.clearReplayed();
   }
 
+  /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
+  compareHeadsSoon(): void {
+    this.#feeds.compareHeadsSoon();
+  }
+
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
     const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());

@@ -42,7 +42,7 @@ const server = createHttpServer(
     clientMemory: new ClientMemory(config.limits),
     config,
     log,
-    isReady: async () => true,
+    readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
   },
   () => false,

@@ -148,6 +148,7 @@ export class Feed {
   #receive(message: BusMessage): void {
     if (this.#early) return void this.#early.push(message);
     if (message.type === 'roomDeleted') return this.end();
+    if (message.type === 'roomMayHaveChanged') this.syncWithLog().catch(() => {});
     if (message.type !== 'roomChanged') return;
     const { event } = message;
     if (this.#isRepeated(event)) return;

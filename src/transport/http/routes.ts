@@ -12,10 +12,18 @@ import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { type Exchange, writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
+export interface PartStates {
+  database: PartState;
+  /** Only a hint: without it events arrive later. */
+  bus: PartState;
+}
+
+type PartState = 'up' | 'down';
+
 export interface HttpParts extends GraphqlParts {
   hosts: AllowedHosts;
-  /** Whether operations can be served. */
-  isReady: () => Promise<boolean>;
+  /** The state of each part. Operations can be served while the database is up. */
+  readState: () => Promise<PartStates>;
   metrics: Metrics;
 }
 
@@ -33,7 +41,7 @@ const reading = ['GET', 'HEAD'];
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
   ['/health', { methods: reading, serve: (_, { response }) => writeState(response, true) }],
-  ['/ready', { methods: reading, serve: async ({ isReady }, { response }) => writeState(response, await isReady()) }],
+  ['/ready', { methods: reading, serve: writeReadiness }],
   ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
   ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
@@ -109,8 +117,13 @@ function writeRedirect(response: ServerResponse): void {
   response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
-function writeState(response: ServerResponse, isWell: boolean): void {
-  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready' });
+async function writeReadiness({ readState }: HttpParts, { response }: Exchange): Promise<void> {
+  const states = await readState();
+  writeState(response, states.database === 'up', states);
+}
+
+function writeState(response: ServerResponse, isWell: boolean, states?: PartStates): void {
+  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready', ...states });
   response.writeHead(isWell ? 200 : 503, {
     'content-type': `${json}; charset=utf-8`,
     'content-length': content.length,
