@@ -28,14 +28,15 @@ export async function serve(args: string[]): Promise<number> {
   Fill it       npx postroom import FILE, while this server runs
 
 `);
-  await stopped;
-  await server.close();
+  const signal = await stopped;
+  // Nobody who presses Ctrl-C has a load balancer that must notice first.
+  await server.close({ withDelay: signal === 'SIGTERM' });
   return 0;
 }
 
 /** Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */
-function nextSignal(): Promise<void> {
+function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
   });
 }

@@ -33,7 +33,7 @@ const reading = ['GET', 'HEAD'];
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
   ['/health', { methods: reading, serve: (_, { response }) => writeState(response, true) }],
-  ['/ready', { methods: reading, serve: async ({ isReady }, { response }) => writeState(response, await isReady()) }],
+  ['/ready', { methods: reading, serve: writeReadiness }],
   ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
   ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
@@ -102,6 +102,11 @@ function describeResource({ config }: HttpParts, exchange: Exchange): void {
 
 function writeRedirect(response: ServerResponse): void {
   response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
+}
+
+/** 503 from the beginning of a drain, so that load balancers send no more clients. */
+async function writeReadiness({ isReady, drain }: HttpParts, { response }: Exchange): Promise<void> {
+  writeState(response, !drain.hasBegun && (await isReady()));
 }
 
 function writeState(response: ServerResponse, isWell: boolean): void {
