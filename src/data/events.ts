@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Expression, ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import type { Db } from './database.ts';
+import { hasLateralJoins } from './dialects.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
 import type { PostRow, PublicUser, RoomEventRow, RoomRow, Tables } from './tables.ts';
 
@@ -141,18 +142,43 @@ export interface TrimOptions {
  */
 export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
   const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
-  const surplus = db
-    .selectFrom('rooms')
-    // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
-    .crossJoin('roomEvents')
-    .select(['roomId', 'seq'])
-    .whereRef('roomId', '=', 'rooms.id')
-    .where((eb) => eb('seq', '<=', eb('head', '-', count)));
+  const surplus = hasLateralJoins(db) ? findSurplusByRoom(db, count, limit) : findSurplus(db, count);
   const trimmed = await deleteEvents(db, aged.limit(limit));
   return trimmed === limit ? trimmed : trimmed + (await deleteEvents(db, surplus.limit(limit - trimmed)));
 }
 
 type EventKeys = SelectQueryBuilder<Tables, 'roomEvents', Pick<RoomEventRow, 'roomId' | 'seq'>>;
+
+function findSurplus(db: Db, count: number): EventKeys {
+  return (
+    db
+      .selectFrom('rooms')
+      // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
+      .crossJoin('roomEvents')
+      .select(['roomId', 'seq'])
+      .whereRef('roomId', '=', 'rooms.id')
+      .where((eb) => eb('seq', '<=', eb('head', '-', count)))
+  );
+}
+
+function findSurplusByRoom(db: Db, count: number, limit: number): EventKeys {
+  return db
+    .selectFrom('rooms')
+    .where('head', '>', count)
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('roomEvents')
+          .select(['roomId', 'seq'])
+          .whereRef('roomId', '=', 'rooms.id')
+          .where((eb) => eb('seq', '<=', eb('rooms.head', '-', count)))
+          .orderBy('seq')
+          .limit(limit)
+          .as('oldest'),
+      (join) => join.onTrue(),
+    )
+    .select(['oldest.roomId', 'oldest.seq']) as unknown as EventKeys;
+}
 
 async function deleteEvents(db: Db, keys: EventKeys): Promise<number> {
   const { numDeletedRows } = await db

@@ -1,5 +1,6 @@
 import { BadSetting } from '../config.ts';
 import type { Database, DatabaseOptions } from './database.ts';
+import { openPostgres } from './postgres/database.ts';
 import { openSqlite } from './sqlite/database.ts';
 
 interface Implementation {
@@ -9,9 +10,12 @@ interface Implementation {
   open: (address: string, options: DatabaseOptions) => Promise<Database>;
 }
 
+const postgres = { allowed: 'postgres://user@host/database', open: openPostgres };
 /** The implementations by the scheme of `DATABASE_URL`. */
 const implementations = new Map<string, Implementation>([
   ['sqlite', { allowed: 'sqlite: with a path, or sqlite::memory:', open: openSqlite }],
+  ['postgres', postgres],
+  ['postgresql', postgres],
 ]);
 
 /**
@@ -23,8 +27,8 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const [scheme = ''] = url.split(':', 1);
   const implementation = implementations.get(scheme);
   if (!implementation) {
-    const allowed = [...implementations.values()].map(({ allowed }) => allowed);
-    throw new BadSetting('DATABASE_URL', url, `must be ${allowed.join(', or ')}`);
+    const allowed = new Set([...implementations.values()].map(({ allowed }) => allowed));
+    throw new BadSetting('DATABASE_URL', url, `must be ${[...allowed].join(', or ')}`);
   }
   return implementation.open(url.slice(scheme.length + 1), options);
 }

@@ -1,6 +1,7 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import { type Db, type RowLock, withLock } from './database.ts';
+import { hasLateralJoins } from './dialects.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -105,21 +106,23 @@ export async function findLastPosts(
   authorIds: readonly string[],
   last: number,
 ): Promise<PostRow[]> {
-  return db
-    .selectFrom('users')
-    .innerJoin('posts', (join) =>
-      join.on('posts.id', 'in', (eb) =>
-        eb
-          .selectFrom('posts as recent')
-          .select('recent.id')
-          .whereRef('recent.authorId', '=', 'users.id')
-          .where('recent.publishedAt', 'is not', null)
-          .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
-          .orderBy('recent.publishedAt', 'desc')
-          .orderBy('recent.id', 'desc')
-          .limit(last),
-      ),
-    )
+  const findRecent = (eb: ExpressionBuilder<Tables, 'users'>) =>
+    eb
+      .selectFrom('posts as recent')
+      .whereRef('recent.authorId', '=', 'users.id')
+      .where('recent.publishedAt', 'is not', null)
+      .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
+      .orderBy('recent.publishedAt', 'desc')
+      .orderBy('recent.id', 'desc')
+      .limit(last);
+  const users = db.selectFrom('users');
+  const posts = hasLateralJoins(db)
+    ? users.innerJoinLateral(
+        (eb) => findRecent(eb).selectAll('recent').as('posts'),
+        (join) => join.onTrue(),
+      )
+    : users.innerJoin('posts', (join) => join.on('posts.id', 'in', (eb) => findRecent(eb).select('recent.id')));
+  return posts
     .select(columnsOf(reading))
     .where('users.id', 'in', authorIds)
     .orderBy('posts.publishedAt')

@@ -10,9 +10,16 @@ export class Cancellation {
   /** Set after a commit, which cannot be undone. The answer must report it, so work that has begun runs to its end. */
   hasCommitted = false;
   #listeners: Set<() => void> | undefined;
+  /** The reason of a cancellation during a commit; a commit has an outcome that the answer must report. */
+  #delayed: { reason: unknown } | undefined;
+  #isCommitting = false;
 
   cancel(reason: unknown): void {
     if (this.isCancelled) return;
+    if (this.#isCommitting) {
+      this.#delayed ??= { reason };
+      return;
+    }
     this.isCancelled = true;
     this.reason = reason;
     for (const listener of this.#listeners ?? []) listener();
@@ -22,6 +29,19 @@ export class Cancellation {
   /** @throws the reason, if it is cancelled. */
   throwIfCancelled(): void {
     if (this.isCancelled) throw this.reason;
+  }
+
+  /** From now until `endCommit`, a cancellation is delayed. @throws the reason, if it is already cancelled. */
+  beginCommit(): void {
+    this.throwIfCancelled();
+    this.#isCommitting = true;
+  }
+
+  /** `mayBeStored`: the transaction was committed, or it is not known whether it was. */
+  endCommit(mayBeStored: boolean): void {
+    this.#isCommitting = false;
+    this.hasCommitted ||= mayBeStored;
+    if (this.#delayed) this.cancel(this.#delayed.reason);
   }
 
   /** Calls `listener` on cancellation, or at once if it is already cancelled. `forget` removes the listener. */

@@ -22,6 +22,8 @@ const tableDialect: TableDialect = {
   text: 'text',
   bigint: 'integer',
   tableOptions: 'strict',
+  roomOptions: 'strict',
+  ownTables: [],
   randomMark: 'abs(random() % 2147483647) + 1',
 };
 
