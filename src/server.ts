@@ -35,13 +35,14 @@ import type { Log } from './log.ts';
 import type { Services } from './resolvers/context.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
+import { Drain } from './transport/drain.ts';
 import type { PartStates } from './transport/http/routes.ts';
 import { createHttpServer } from './transport/http/server.ts';
 import { Metrics } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/websocket/server.ts';
 
-/** The maximum time for running requests to finish when the server shuts down. */
+/** The maximum time for running operations to finish after all long connections were asked to close. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
@@ -51,8 +52,11 @@ export interface RunningServer {
   url: string;
   /** The path of the database, or another name for the log. */
   databaseName: string;
-  /** Ends every stream, waits for running requests, and closes the database. */
-  close(): Promise<void>;
+  /**
+   * Moves the clients to other servers, waits for running operations, and closes the database. Without `withDelay`
+   * new connections are refused at once.
+   */
+  close(options?: { withDelay?: boolean }): Promise<void>;
 }
 
 /** The common messages after which the replay caches may contain erased content. */
@@ -127,7 +131,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const answerBudget = new AnswerBudget(config.limits.answerBytes);
     const clientMemory = new ClientMemory(config.limits);
-    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, config, log };
+    const drain = new Drain();
+    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, drain, config, log };
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = new Metrics();
@@ -156,13 +161,19 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     return {
       url,
       databaseName: database.name,
-      async close() {
+      async close({ withDelay = true } = {}) {
+        drain.begin();
+        const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
+        if (delayMs > 0) await wait(delayMs);
         const closed = new Promise((done) => http.close(done));
-        await Promise.all([webSockets.close(), fanOut.close()]);
+        webSockets.stopAccepting();
         // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
         const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
+        await drain.closeAll(config.drainSeconds);
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         clearInterval(sweeping);
+        await webSockets.close();
+        await fanOut.close();
         http.closeAllConnections();
         await closed;
         leaveBus();

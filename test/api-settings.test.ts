@@ -47,6 +47,8 @@ const refused: Record<string, string[]> = {
   LIMIT_MESSAGES: [...wholes, ...positive],
   OPERATION_TIMEOUT_MS: [...wholes, ...positive],
   STALL_SECONDS: [...wholes, ...positive],
+  DRAIN_DELAY_SECONDS: [...wholes, '601'],
+  DRAIN_SECONDS: [...wholes, '601'],
   EVENT_RETENTION_HOURS: [...wholes, ...positive],
   EVENT_RETENTION_COUNT: [...wholes, ...positive],
   LOG_LEVEL: ['loud', 'INFO', '30'],

@@ -31,7 +31,8 @@ export async function serve(args: string[]): Promise<number> {
 
 `);
   const signal = await stopped;
-  await server.close();
+  // Nobody who presses Ctrl-C has a load balancer that must notice first.
+  await server.close({ withDelay: signal === 'SIGTERM' });
   log.info({ signal }, 'stopped');
   return 0;
 }

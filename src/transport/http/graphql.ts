@@ -79,7 +79,7 @@ function writeResult(exchange: Exchange, prepared: PreparedOperation, accepted: 
 }
 
 async function openStream(
-  { engine, watch, clientMemory }: GraphqlParts,
+  { engine, watch, clientMemory, drain }: GraphqlParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
@@ -105,7 +105,7 @@ async function openStream(
   }
   const { requestId } = exchange;
   const refuse = (error: ClientError) => engine.refuse(error, { requestId });
-  runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account });
+  runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account, drain });
 }
 
 export function writeOptions({ response }: Exchange): void {

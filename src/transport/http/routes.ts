@@ -117,9 +117,10 @@ function writeRedirect(response: ServerResponse): void {
   response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
-async function writeReadiness({ readState }: HttpParts, { response }: Exchange): Promise<void> {
+/** 503 from the beginning of a drain, so that load balancers send no more clients. */
+async function writeReadiness({ readState, drain }: HttpParts, { response }: Exchange): Promise<void> {
   const states = await readState();
-  writeState(response, states.database === 'up', states);
+  writeState(response, !drain.hasBegun && states.database === 'up', states);
 }
 
 function writeState(response: ServerResponse, isWell: boolean, states?: PartStates): void {

@@ -58,7 +58,7 @@ export class MessageQueue {
       this.#isPaused = false;
       this.#connection.resumeReading();
     }
-    if (!this.#connection.isOpen) return;
+    if (!this.#connection.isOpen || this.#connection.isDraining) return;
     // An operation may take long, and one turn may handle many.
     sendHeldAnswers();
     this.#dispatch(text)?.catch((error) => {
