@@ -73,7 +73,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
-    const signInLimit = createSignInLimit(config.signInAttempts);
+    const signInLimit = createSignInLimit(database, config.signInAttempts);
     const services: Services = { database, bus, sessions, signInLimit, audit };
     const logFailure = (message: string) => (error: unknown) => log.error({ err: error }, message);
     const onError = logFailure('the live feed failed, and tries again');

@@ -13,6 +13,7 @@ export interface Tables {
   posts: PostTable;
   roomEvents: RoomEventTable;
   apiKeys: ApiKeyTable;
+  signInAttempts: SignInAttemptTable;
   settings: SettingTable;
 }
 
@@ -113,6 +114,14 @@ interface ApiKeyTable {
   expiresAt: number | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
+}
+
+interface SignInAttemptTable {
+  /** A hash of the address or the account that the attempts belong to. */
+  key: string;
+  attempts: number;
+  /** When the window ends. */
+  endsAt: number;
 }
 
 interface SettingTable {

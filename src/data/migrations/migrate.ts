@@ -5,10 +5,11 @@ import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
 import { headTimes } from './0003-head-times.ts';
 import { activeApiKeys } from './0004-active-api-keys.ts';
+import { signInAttempts } from './0005-sign-in-attempts.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order; the table `migrations` stores how many of them have run. */
-const migrations: readonly Migration[] = [initial, eventMarks, headTimes, activeApiKeys];
+const migrations: readonly Migration[] = [initial, eventMarks, headTimes, activeApiKeys, signInAttempts];
 
 /**
  * Runs all missing migrations. No other program may change the tables during the transaction. @throws DatabaseUnusable
