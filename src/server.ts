@@ -40,6 +40,8 @@ import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/web
 /** The maximum time for running requests to finish when the server shuts down. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
+/** A database that several nodes may share: a session key that one node creates would be unknown to the others. */
+const serverScheme = /^postgres(ql)?:/;
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
@@ -168,8 +170,12 @@ function findStoredKeys({ folder }: Database): SessionKeys {
   return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
 }
 
-function readGivenKeys({ sessionKey }: Config): SessionKeys | undefined {
-  if (sessionKey === undefined) return undefined;
+function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys | undefined {
+  if (sessionKey === undefined) {
+    if (!serverScheme.test(databaseUrl)) return undefined;
+    const rule = 'needs SESSION_KEY, the same for all nodes; `openssl genpkey -algorithm ed25519` creates one';
+    throw new BadSetting('DATABASE_URL', databaseUrl, rule);
+  }
   try {
     return parseSessionKeys(sessionKey);
   } catch {

@@ -37,7 +37,11 @@ interface PrivateUserTable {
   /** The e-mail without regard to case, for uniqueness. */
   emailKey: string | null;
   passwordHash: string | null;
-  /** Sessions that began with a lower value, and an issuer's earlier tokens, are revoked, except `keptSession`. */
+  /**
+   * The generation of the account's sessions: sessions of earlier generations are revoked, except `keptSession`. It is
+   * never compared with a clock. Only for the user of an issuer it is a time in milliseconds since 1970: tokens that the
+   * issuer issued earlier are revoked.
+   */
   sessionsFrom: number;
   keptSession: string | null;
   /**
