@@ -10,6 +10,7 @@ import { findReaders } from './data/rooms.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
+import { RedisWindows } from './engine/limits/redis-windows.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
@@ -70,9 +71,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
   });
+  let sharedRate: RedisWindows | undefined;
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
-    const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
+    const keys = givenKeys ?? findStoredKeys(database);
+    const sessions = new Sessions(keys, config.sessionHours);
     const { bus = createMemoryBus() } = own;
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
@@ -97,7 +100,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       onError,
       onLogRead,
     });
-    const engine = createEngine({ schema, documents, services, fanOut, config, log });
+    sharedRate = await openSharedRate(config, keys, log);
+    const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate });
     const oauth = config.oauth && new OAuth(config.oauth, log);
     const viewers = new ViewerCache();
     const { chargeRefused } = engine;
@@ -152,13 +156,32 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
         metrics.stop();
         credentials.stop();
         oauth?.close();
+        sharedRate?.close();
         await database.close();
       },
     };
   } catch (error) {
+    sharedRate?.close();
     await database.close();
     throw error;
   }
+}
+
+/** Undefined if this node counts the rate by itself. */
+async function openSharedRate(
+  { redisUrl, rate: { limit, windowSeconds } }: Config,
+  keys: SessionKeys,
+  log: Log,
+): Promise<RedisWindows | undefined> {
+  if (redisUrl === undefined || limit === 0) return undefined;
+  return RedisWindows.open({
+    url: redisUrl,
+    windowSeconds,
+    // All nodes have the same session key, and other installations have another.
+    prefix: `postroom:rate:${keys.id}:`,
+    onDown: (reason) => log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself'),
+    onUp: () => log.warn('Redis answers again: all nodes share the rate of operations'),
+  });
 }
 
 function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
