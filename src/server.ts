@@ -11,6 +11,7 @@ import { findDatabaseId } from './data/settings.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
+import { RedisWindows } from './engine/limits/redis-windows.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
@@ -45,6 +46,8 @@ import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/web
 /** The maximum time for running operations to finish after all long connections were asked to close. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
+/** A database that several nodes may share: a session key that one node creates would be unknown to the others. */
+const serverScheme = /^postgres(ql)?:/;
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
@@ -86,11 +89,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   opened.defer(() => database.close());
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
-    const sessions = new Sessions(givenKeys ?? findStoredKeys(database), config.sessionHours);
+    const keys = givenKeys ?? findStoredKeys(database);
+    const sessions = new Sessions(keys, config.sessionHours);
     const bus = own.bus ?? (await openBus(config, database, log));
     opened.defer(() => bus.close());
     const audit = auditTo(log);
-    const signInLimit = createSignInLimit(config.signInAttempts);
+    const signInLimit = createSignInLimit(database, config.signInAttempts);
     const services: Services = { database, bus, sessions, signInLimit, audit };
     const logFailure = (message: string) => (error: unknown) => log.error({ err: error }, message);
     const onError = logFailure('the live feed failed, and tries again');
@@ -112,7 +116,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       onError,
       onLogRead,
     });
-    const engine = createEngine({ schema, documents, services, fanOut, config, log });
+    const sharedRate = await openSharedRate(config, keys, log);
+    opened.defer(() => sharedRate?.close());
+    const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate });
     const oauth = config.oauth && new OAuth(config.oauth, log);
     opened.defer(() => oauth?.close());
     const viewers = new ViewerCache();
@@ -187,6 +193,24 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   }
 }
 
+/** Undefined if this node counts the rate by itself. */
+async function openSharedRate(
+  { redisUrl, rate: { limit, windowSeconds } }: Config,
+  keys: SessionKeys,
+  log: Log,
+): Promise<RedisWindows | undefined> {
+  if (redisUrl === undefined || limit === 0) return undefined;
+  return RedisWindows.open({
+    url: redisUrl,
+    windowSeconds,
+    // All nodes have the same session key, and other installations have another.
+    prefix: `postroom:rate:${keys.id}:`,
+    onDown: (reason) =>
+      log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself'),
+    onUp: () => log.warn('Redis answers again: all nodes share the rate of operations'),
+  });
+}
+
 function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
 }
@@ -211,8 +235,12 @@ function findStoredKeys({ folder }: Database): SessionKeys {
   return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
 }
 
-function readGivenKeys({ sessionKey }: Config): SessionKeys | undefined {
-  if (sessionKey === undefined) return undefined;
+function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys | undefined {
+  if (sessionKey === undefined) {
+    if (!serverScheme.test(databaseUrl)) return undefined;
+    const rule = 'needs SESSION_KEY, the same for all nodes; `openssl genpkey -algorithm ed25519` creates one';
+    throw new BadSetting('DATABASE_URL', databaseUrl, rule);
+  }
   try {
     return parseSessionKeys(sessionKey);
   } catch {

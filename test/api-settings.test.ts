@@ -170,6 +170,17 @@ describe('an invalid setting stops the start with one line, and no file is creat
   });
 });
 
+it.each([
+  'postgres',
+  'postgresql',
+])('%s:// needs SESSION_KEY, and the message says how to create one and hides the password', async (scheme) => {
+  const { status, stderr } = await run(['serve'], { DATABASE_URL: `${scheme}://ada:hushed@127.0.0.1:1/postroom` });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `postroom: DATABASE_URL needs SESSION_KEY, the same for all nodes; \`openssl genpkey -algorithm ed25519\` creates one (got "${scheme}://ada:…@127.0.0.1:1/postroom").\n`,
+  });
+});
+
 it('of several invalid settings each is reported in a line of its own', async () => {
   const settings = { PORT: 'x', PUBLIC_URL: 'x', ALLOWED_ORIGINS: '*', DATABASE_URL: 'x', OAUTH_AUDIENCE: 'x' };
   const all = { ...settings, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };

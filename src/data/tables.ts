@@ -13,6 +13,7 @@ export interface Tables {
   posts: PostTable;
   roomEvents: RoomEventTable;
   apiKeys: ApiKeyTable;
+  signInAttempts: SignInAttemptTable;
   settings: SettingTable;
 }
 
@@ -36,7 +37,11 @@ interface PrivateUserTable {
   /** The e-mail without regard to case, for uniqueness. */
   emailKey: string | null;
   passwordHash: string | null;
-  /** Sessions that began with a lower value, and an issuer's earlier tokens, are revoked, except `keptSession`. */
+  /**
+   * The generation of the account's sessions: sessions of earlier generations are revoked, except `keptSession`. It is
+   * never compared with a clock. Only for the user of an issuer it is a time in milliseconds since 1970: tokens that the
+   * issuer issued earlier are revoked.
+   */
   sessionsFrom: number;
   keptSession: string | null;
   /**
@@ -113,6 +118,14 @@ interface ApiKeyTable {
   expiresAt: number | null;
   lastUsedAt: number | null;
   revokedAt: number | null;
+}
+
+interface SignInAttemptTable {
+  /** A hash of the address or the account that the attempts belong to. */
+  key: string;
+  attempts: number;
+  /** When the window ends. */
+  endsAt: number;
 }
 
 interface SettingTable {

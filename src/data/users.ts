@@ -249,7 +249,11 @@ function hashSubject(issuer: string, subject: string): string {
   return hash('sha256', `${issuer} ${subject}`);
 }
 
-/** Sets a password and revokes all sessions except one: `sessionsFrom` always increases, whatever the clock. */
+/**
+ * Sets a password and begins the next generation of sessions, which revokes all earlier sessions except one. The number
+ * always increases, whatever the clock. The clock only ensures that no number is used again after the database has
+ * returned to an earlier state: sessions of the generation that was lost would be valid again.
+ */
 export async function setPassword(
   db: Db,
   id: string,

@@ -51,9 +51,9 @@ export class FanOut implements SubscriberHub {
    * subscription opens a new group, because each event of the room then costs one more execution.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
-  async subscribe(request: SubscribeRequest, charge?: () => void): Promise<Subscriber> {
+  async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Subscriber> {
     const { group } = costOf(request);
-    const isNew = charge !== undefined && this.#costs.chargeIfNew(group, charge);
+    const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
     try {
       return await this.#subscribe(request);
     } catch (error) {

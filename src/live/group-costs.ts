@@ -45,6 +45,8 @@ export class GroupCosts {
   readonly #users = new Map<string, OpenGroups>();
   /** The time at which the last subscription of a group ended, by performance.now(); oldest first. */
   readonly #closed = new Map<string, number>();
+  /** Groups whose charge is pending. */
+  readonly #charging = new Map<string, Promise<unknown>>();
 
   constructor(limits: GroupCostLimits) {
     this.#limits = limits;
@@ -52,15 +54,29 @@ export class GroupCosts {
 
   /**
    * Calls `charge` if the group is new, and returns whether it was new. A group is known while it is open, and for
-   * `freeReopenMs` after that, so that a client that lost its connection is not charged again. @throws any error of
-   * `charge`.
+   * `freeReopenMs` after that, so that a client that lost its connection is not charged again. Concurrent subscriptions to
+   * one new group are charged once. @throws any error of `charge`.
    */
-  chargeIfNew(group: string, charge: () => void): boolean {
+  async chargeIfNew(group: string, charge: () => unknown): Promise<boolean> {
+    while (this.#charging.has(group)) await this.#charging.get(group);
     if (this.#isKnown(group)) return false;
-    charge();
-    // Concurrent subscriptions to one new group are charged once.
+    const charged = charge();
+    if (charged instanceof Promise) await this.#waitForCharge(group, charged);
     this.#recordClosed(group);
     return true;
+  }
+
+  /** Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged. */
+  async #waitForCharge(group: string, charged: Promise<unknown>): Promise<void> {
+    this.#charging.set(
+      group,
+      charged.catch(() => {}),
+    );
+    try {
+      await charged;
+    } finally {
+      this.#charging.delete(group);
+    }
   }
 
   /** A new group could not be opened: the next subscription to it is charged again. */

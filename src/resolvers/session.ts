@@ -24,7 +24,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('email', input.email, email);
     check.required('password', input.password, password);
     check.assertValid();
-    context.services.signInLimit.chargeSignUp(context.address);
+    await context.services.signInLimit.chargeSignUp(context.address);
     const passwordHash = await hashPassword(input.password);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
@@ -34,14 +34,14 @@ export const sessionMutations: MutationResolvers = {
   },
   async signIn(_, { input }, context) {
     const { signInLimit } = context.services;
-    signInLimit.chargeAttempt(input.email, context.address);
+    await signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
     const isRight = await verifyPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
-    signInLimit.refundAccount(input.email);
+    await signInLimit.refundAccount(input.email);
     context.services.audit({ event: 'signedIn', userId: user.id });
     return startSession(context, user);
   },
@@ -55,10 +55,10 @@ export const sessionMutations: MutationResolvers = {
     const sessionId = assertSession(viewer);
     const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
     const { signInLimit } = context.services;
-    signInLimit.chargeAttempt(email ?? id, context.address);
+    await signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await verifyPassword(input.currentPassword, present);
     if (!isRight) throw wrongPassword();
-    signInLimit.refundAccount(email ?? id);
+    await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
     check.assertValid();

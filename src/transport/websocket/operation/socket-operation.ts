@@ -23,6 +23,9 @@ interface Subscribe {
   operationCount: number;
 }
 
+/** The operation, or the answer that refuses it. */
+type Prepared = PreparedOperation | Answer;
+
 /**
  * One operation as graphql-ws sees it: an iterator that yields nothing, and ends when the operation is over. The
  * operation sends its results to the socket itself, because an answer is serialised by the engine, and an event once for
@@ -34,7 +37,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   readonly #id: string;
   readonly #call: Call;
   readonly #start: OperationStart;
-  #prepared: PreparedOperation | Answer | undefined;
+  #prepared: Prepared | Promise<Prepared> | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
   #stream: Stream | undefined;
@@ -109,21 +112,22 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   }
 
   /** Resolves when a query or a mutation is over, or when a subscription has begun. */
-  #begin(): Promise<SubscriptionSink | undefined> {
-    const prepared = this.#prepared;
+  async #begin(): Promise<SubscriptionSink | undefined> {
+    const prepared = this.#prepared instanceof Promise ? await this.#prepared : this.#prepared;
     // A stream needs it no longer, and may last for days.
     this.#prepared = undefined;
-    if (!prepared) return Promise.resolve(undefined);
-    if ('status' in prepared) return Promise.reject(new OperationRefused(prepared));
+    if (!prepared || this.#isOver) return undefined;
+    if ('status' in prepared) throw new OperationRefused(prepared);
     return prepared.type === 'subscription' ? this.#subscribe(prepared) : this.#execute(prepared);
   }
 
-  #prepare(payload: object, operationCount: number): PreparedOperation | Answer {
+  #prepare(payload: object, operationCount: number): Prepared | Promise<Prepared> {
     try {
       if (operationCount > this.#parts.config.limits.subscriptions) {
         throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
       }
-      return this.#parts.engine.prepare(toGraphQLRequest(payload), this.#call);
+      const prepared = this.#parts.engine.prepare(toGraphQLRequest(payload), this.#call);
+      return prepared instanceof Promise ? prepared.catch((error) => this.#refuse(error)) : prepared;
     } catch (error) {
       return this.#refuse(error);
     }
