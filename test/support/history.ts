@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type Finished, programEnvironment, run, scratchFolder } from './postroom.ts';
+import { withDatabase } from './shared-server.ts';
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -65,12 +65,9 @@ export class Archive {
   }
 
   count(table: 'rooms' | 'users' | 'posts' | 'roomEvents'): number {
-    const database = new DatabaseSync(this.databaseFile, { readOnly: true });
-    try {
-      return Number(database.prepare(`select count(*) as rows from "${table}"`).get()?.['rows']);
-    } finally {
-      database.close();
-    }
+    return withDatabase(this.databaseFile, (database) =>
+      Number(database.prepare(`select count(*) as rows from "${table}"`).get()?.['rows']),
+    );
   }
 }
 
