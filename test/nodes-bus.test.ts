@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Bus } from '../src/live/bus/bus.ts';
@@ -77,10 +77,12 @@ async function untilCompared(postroom: Postroom): Promise<number> {
   return comparisonsOf(postroom);
 }
 
-/** What the log says about the bus, without its other lines. */
+/** The lines of the log about the bus. */
 function linesOf({ log }: Postroom): unknown[] {
-  return log.filter(({ level }) => Number(level) >= 40).map(({ msg }) => msg);
+  return log.map(({ msg }) => msg).filter((msg) => String(msg).startsWith('the bus'));
 }
+
+const sessionKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 const down = 'the bus is down: events are read from the log more often';
 const up = 'the bus is up again';
@@ -279,5 +281,36 @@ describe.skipIf(!hasPostgres)(`two nodes with PostgreSQL${hasPostgres ? '' : ', 
       expect(seqs()).toEqual(seqsBetween(from, from + posts));
     }
     await expect.poll(() => buses.map((bus) => bus.isUp())).toEqual([true, true]);
+  });
+
+  it('two nodes on one PostgreSQL deliver events through the database alone', async () => {
+    const { near, far, ada } = await launchNodes({ settings: { DATABASE_URL: database.url, SESSION_KEY: sessionKey } });
+    const room = await near.createRoom(ada, 'busy');
+    const { from, seqs, titles } = await follow(far, room);
+    const { log_reads_total: before } = await readMetrics(far);
+    for (let index = 1; index <= 20; index += 1) await near.createPost(ada, room, `post ${index}`);
+    await expect.poll(() => seqs().length).toBe(20);
+    expect(seqs()).toEqual(seqsBetween(from, from + 20));
+    expect(titles()).toEqual(Array.from({ length: 20 }, (_, index) => `post ${index + 1}`));
+    expect((await readMetrics(far))['log_reads_total']).toBe(before);
+    expect(await readReadiness(far)).toEqual({ status: 200, body: { status: 'ok', database: 'up', bus: 'up' } });
+    const compared = comparisonsOf(far);
+    await expect.poll(() => comparisonsOf(far)).toBeGreaterThan(compared + 1);
+    expect([...linesOf(near), ...linesOf(far)]).toEqual([]);
+  });
+
+  it('a room of PostgreSQL that is deleted or written to while the bus is down is found by its head', async () => {
+    const settings = { DATABASE_URL: database.url, SESSION_KEY: sessionKey };
+    const { near, far, ada } = await launchNodes({ settings, buses: createUnreliablePair('deaf') });
+    const [busy, gone, quiet] = await Promise.all(['one', 'two', 'three'].map((name) => near.createRoom(ada, name)));
+    const followers = await Promise.all([busy, gone, quiet].map((room) => follow(far, room ?? '')));
+    const [ofBusy, ofGone, ofQuiet] = followers as [Follower, Follower, Follower];
+    await near.createPost(ada, busy ?? '', 'unannounced');
+    await near.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: gone }, ada.token);
+    await expect.poll(ofBusy.seqs).toEqual([ofBusy.from + 1]);
+    const ended = await ofGone.socket.take(({ type }) => type === 'error');
+    expect(ended).toMatchObject({ payload: [{ extensions: { code: 'ROOM_DELETED' } }] });
+    expect(ofQuiet.seqs()).toEqual([]);
+    expect([...linesOf(near), ...linesOf(far)]).toEqual([]);
   });
 });
