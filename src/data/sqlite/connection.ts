@@ -22,6 +22,8 @@ interface Statement {
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #options: ConnectionOptions;
+  /** The first error of a statement since the transaction began. */
+  failure: { error: unknown } | undefined;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
 
   constructor(url: string, options: ConnectionOptions) {
@@ -51,6 +53,7 @@ export class SqliteConnection implements DatabaseConnection {
       return this.#run(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
     } catch (error) {
       const translated = translateError(error);
+      this.failure ??= { error: translated };
       this.#options.onError(translated);
       throw translated;
     }

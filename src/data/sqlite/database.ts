@@ -55,7 +55,8 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   };
   // All are opened now: later there could be no free file descriptor, or another file at the path.
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
-  const writer = new SqliteWriter(toKysely(new PoolDriver([connect('write')], 'begin immediate'), options), health);
+  const writing = connect('write');
+  const writer = new SqliteWriter(toKysely(new PoolDriver([writing], 'begin immediate'), options), writing, health);
   const reader = toKysely(new SharedDriver(connect('read')), options);
   const snapshots = toKysely(new PoolDriver(connectSeveral()), options);
   const kept = toKysely(new PoolDriver(connectSeveral()), options);
