@@ -72,7 +72,7 @@ export class Archive {
   }
 }
 
-/** The exit of an import and the counts of its summary: `[added, known]` for each kind. */
+/** The exit of an import and the counts of its summary: `[added, already present]` for each kind. */
 export interface Imported extends Finished {
   rooms: number[];
   users: number[];
@@ -83,7 +83,7 @@ export interface Imported extends Finished {
 function readSummary(finished: Finished): Imported {
   const numbers = (row: RegExp) =>
     (row.exec(finished.stdout) ?? []).slice(1).map((text) => Number(text.replaceAll(',', '')));
-  const countsOf = (noun: string) => numbers(new RegExp(`^${noun}: ([\\d,]+) added, ([\\d,]+) known already$`, 'm'));
+  const countsOf = (noun: string) => numbers(new RegExp(`^${noun}: ([\\d,]+) added, ([\\d,]+) already present$`, 'm'));
   return {
     ...finished,
     rooms: countsOf('rooms'),

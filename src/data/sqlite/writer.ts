@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { TransactionOptions, Work } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import type { SqliteConnection } from './connection.ts';
 import { SqliteBusy } from './errors.ts';
 import type { SqliteHealth } from './health.ts';
 
@@ -22,14 +21,11 @@ interface Turn extends TransactionOptions {
  */
 export class SqliteWriter {
   readonly #db: Kysely<Tables>;
-  readonly #connection: SqliteConnection;
   readonly #health: SqliteHealth;
   #lastTurn: Promise<unknown> = Promise.resolve();
 
-  /** `connection` is the only one of `db`. */
-  constructor(db: Kysely<Tables>, connection: SqliteConnection, health: SqliteHealth) {
+  constructor(db: Kysely<Tables>, health: SqliteHealth) {
     this.#db = db;
-    this.#connection = connection;
     this.#health = health;
   }
 
@@ -68,12 +64,12 @@ export class SqliteWriter {
   /** Returns undefined if another process is writing. */
   async #attempt<T>(work: Work<T>, { cancellation }: Turn): Promise<{ result: T } | undefined> {
     let hasBegun = false;
-    this.#connection.failure = undefined;
     try {
       const result = await this.#db.transaction().execute(async (transaction) => {
         hasBegun = true;
         const result = await work(transaction);
-        await this.#finishStatements();
+        // The statements that `work` has not awaited run in microtasks.
+        await new Promise((resolve) => process.nextTick(resolve));
         // The commit is synchronous: no timer and no input is handled between this check and the commit.
         cancellation?.throwIfCancelled();
         this.#health.assertInPlace();
@@ -86,12 +82,6 @@ export class SqliteWriter {
       this.#health.noteFailure(error);
       throw error;
     }
-  }
-
-  /** Statements that the work has not awaited run in microtasks, which end before the next tick. */
-  async #finishStatements(): Promise<void> {
-    await new Promise<void>((resolve) => process.nextTick(resolve));
-    if (this.#connection.failure) throw this.#connection.failure.error;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
