@@ -59,6 +59,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
      */
     trustedDocuments: text('TRUSTED_DOCUMENTS'),
     databaseUrl: parsed('DATABASE_URL', 'sqlite:data/postroom.db', parseDatabaseUrl),
+    /** The server of the bus between nodes; undefined: the bus uses the database. */
+    redisUrl: parsed('REDIS_URL', '', parseRedisUrl),
     /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
     sessionKey: text('SESSION_KEY'),
     sessionHours: 24,
@@ -132,6 +134,12 @@ function parseOrigins(list: string): string[] {
 function parseDatabaseUrl(url: string): string {
   if (/^[a-z]+:./.test(url)) return url;
   throw new BadSetting('DATABASE_URL', url, 'must be a URL, such as sqlite:data/postroom.db');
+}
+
+function parseRedisUrl(url: string): string | undefined {
+  if (url === '') return undefined;
+  if (/^rediss?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
+  throw new BadSetting('REDIS_URL', url, 'must be a redis:// or rediss:// URL');
 }
 
 function parseLogLevel(value: string): (typeof logLevels)[number] {

@@ -56,6 +56,18 @@ export class FixedWindow {
     if (window && window.charges > 0) window.charges -= 1;
   }
 
+  /**
+   * Takes over the count of a key from a counter that several nodes share. It may include fewer charges of this node
+   * than are counted here, because the answers to the latest charges are on their way.
+   */
+  adopt(key: string, charges: number, resetMs: number): void {
+    const now = performance.now();
+    const endsAt = now + resetMs;
+    const window = this.#find(key, now);
+    const isSame = window && endsAt < window.endsAt + this.#windowMs / 2;
+    this.#windows.set(key, { charges: isSame ? Math.max(charges, window.charges) : charges, endsAt });
+  }
+
   #find(key: string, now: number): Window | undefined {
     const window = this.#windows.get(key);
     return window && now < window.endsAt ? window : undefined;

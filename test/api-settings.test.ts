@@ -157,7 +157,7 @@ describe('an invalid setting stops the start with one line, and no file is creat
     ...Object.entries(refusedAtStart).flatMap(([name, values]) => values.map((value) => [name, value])),
   ] as [string, string][];
 
-  it.each(cases)('%s, case %#', async (name, value) => {
+  it.each(cases)('%s=%j', async (name, value) => {
     const folder = scratchFolder();
     const settings = { DATABASE_URL: `sqlite:${join(folder, 'data', 'postroom.db')}`, PORT: '0', [name]: value };
     const { status, stdout, stderr } = await run(['serve'], settings);
@@ -167,6 +167,17 @@ describe('an invalid setting stops the start with one line, and no file is creat
     // A key must not appear in a log.
     if (name === 'SESSION_KEY') expect(stderr).not.toContain(value.slice(0, 20));
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+it.each([
+  'postgres',
+  'postgresql',
+])('%s:// needs SESSION_KEY, and the message says how to create one and hides the password', async (scheme) => {
+  const { status, stderr } = await run(['serve'], { DATABASE_URL: `${scheme}://ada:hushed@127.0.0.1:1/postroom` });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `postroom: DATABASE_URL needs SESSION_KEY, the same for all nodes; \`openssl genpkey -algorithm ed25519\` creates one (got "${scheme}://ada:…@127.0.0.1:1/postroom").\n`,
   });
 });
 

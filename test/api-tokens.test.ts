@@ -118,6 +118,16 @@ describe('an access token', () => {
     await expect.poll(async () => (await sendAs(`Bearer ${token}`)).status, { timeout: 10_000 }).toBe(401);
   });
 
+  it('that names no generation of sessions is refused after the first change of the password, whatever its time of issue', async () => {
+    const bob = await server.postroom.signUp('Bob');
+    const forged = (at?: number) => forge({ claims: { sub: bob.id, iat: now() + 3_600, at } });
+    for (const at of [undefined, 0]) expect(await sendAs(`Bearer ${await forged(at)}`)).toMatchObject({ status: 200 });
+    const change = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { expiresAt } }';
+    const input = { currentPassword: bob.password, newPassword: 'another horse' };
+    await server.postroom.ask(change, { input }, bob.token);
+    for (const at of [undefined, 0]) expect(await sendAs(`Bearer ${await forged(at)}`)).toMatchObject(refused);
+  });
+
   it('of 2 MB is refused, and the server continues to run', async () => {
     const answer = await sendAs(`Bearer ${'x'.repeat(2_000_000)}`).catch((error: Error) => error);
     // The header is longer than the server allows: it may close the connection before the client has sent all of it.

@@ -66,8 +66,11 @@ describe('an imported post', () => {
     const imported = await archive.take(lines);
     expect(imported).toMatchObject({ status: 0, posts: [3, 0] });
     expect(imported.stdout).toContain('2 titles had control characters replaced by spaces\n');
+    const single = await archive.take([post(3, { title: 'a\tb' })]);
+    expect(single.stdout).toMatch(/^1 record in .* s\n/);
+    expect(single.stdout).toContain('\n1 title had control characters replaced by spaces\n');
     const posts = await readPosts(await launchForTest(archive.settings));
-    expect(posts.map(({ title }) => title)).toEqual(['a b c d', ' x', 'post 2']);
+    expect(posts.map(({ title }) => title)).toEqual(['a b c d', ' x', 'post 2', 'a b']);
     expect((await archive.take(lines)).stdout).not.toContain('control characters');
   });
 
@@ -254,9 +257,18 @@ describe('an invalid line is refused with its number and reason, and the others 
     ['there is no earlier record of the room "Lobby"', post(1, { room: 'Lobby' })],
     ['there is no earlier record of the author "eve"', post(1, { author: 'eve' })],
     ['there is no earlier record of the author "constructor"', post(1, { author: 'constructor' })],
+    [
+      'there is no earlier record of the room "attic"; there is no earlier record of the author "eve"',
+      post(1, { room: 'attic', author: 'eve' }),
+    ],
+    [`name is empty; createdAt ${time}`, { type: 'user', name: '', createdAt: 'yesterday' }],
+    [
+      'room is missing; author is not a string; title is too long; body is not a string; publishedAt is missing',
+      { type: 'post', author: 7, title: 'x'.repeat(201), body: 7 },
+    ],
   ];
 
-  it('each for its own reason', async () => {
+  it('each for its own reasons', async () => {
     const archive = new Archive();
     const imported = await archive.take([room, ada, ...bad.flatMap(([, line], index) => [line, post(100 + index)])]);
     const expected = bad.map(([reason], index) => `line ${2 * index + 3}: ${reason}`);
@@ -296,7 +308,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     expect(await archive.take([post(0), post(1)])).toMatchObject({ status: 0, posts: [1, 1] });
   });
 
-  it('whatever the number of lines before it', async () => {
+  it('a refused line is reported with its number, whatever the number of lines before it', async () => {
     const imported = await new Archive().take([...history(3_000), 'no', '', post(3_000), 'no']);
     expect(imported).toMatchObject({
       status: 2,
@@ -311,7 +323,11 @@ describe('an invalid line is refused with its number and reason, and the others 
     const imported = await archive.take(lines, '--strict');
     expect(imported).toMatchObject({ status: 2, rooms: [1, 0], posts: [3_000, 0], refused: 1 });
     expect(imported.stderr).toBe('line 3003: there is no earlier record of the author "eve"\n');
-    expect(archive.count('posts')).toBe(3_000);
+    const stopped = 'stopped at line 3003, because of --strict: no later line was imported\n';
+    expect(imported.stdout).toMatch(new RegExp(`lines refused: 1\n${stopped}$`));
+    expect((await archive.take(lines)).stdout).not.toContain('stopped');
+    expect((await archive.take(history(1), '--strict')).stdout).not.toContain('stopped');
+    expect(archive.count('posts')).toBe(3_001);
   });
 
   it.each([
@@ -333,7 +349,7 @@ describe('an import that cannot run gives the reason in one line, with status 1'
     [
       'a file that is not there',
       ({ folder }) => [`${folder}/none.ndjson`],
-      /cannot read .*none\.ndjson: there is no such file/,
+      /^postroom: cannot read \S*none\.ndjson: there is no such file\n$/,
     ],
     ['a folder', ({ folder }) => [folder], /cannot read .*: it is a folder/],
     ['.gz in name alone', (archive) => [archive.write('a.gz', toText(history(1)))], /a\.gz: its gzip data is damaged/],

@@ -21,7 +21,7 @@ const codes = (code: string) => [{ extensions: { code } }];
 
 function launchOnDeafBus(file: string): Promise<Postroom> {
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
-  return launchForTest(settings, { bus: createUnreliableBus('deaf') });
+  return launchForTest(settings, { bus: createUnreliableBus('losesAll') });
 }
 
 /** The number of comparisons of the heads of all open rooms with the log so far. */

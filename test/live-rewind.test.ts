@@ -133,7 +133,7 @@ describe('when the database is rewound under a running server', () => {
   it.each([
     ['the new history is shorter', 'none', 0],
     ['the new history has grown past it', 'none', 7],
-    ['the new history has grown past it and the bus says nothing', 'deaf', 7],
+    ['the new history has grown past it and the bus loses all messages', 'losesAll', 7],
   ] as const)('a live stream ends with CURSOR_EXPIRED and continues from the cursor it is given: %s', async (_, fault, count) => {
     const history = await begin({ bus: createUnreliableBus(fault) });
     const { postroom, room } = history;

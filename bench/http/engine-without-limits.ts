@@ -35,7 +35,7 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
         subscribe: () => Promise.reject(new Error('This engine has no subscriptions.')),
       };
     },
-    chargeRefused: () => {},
+    chargeRefused: async () => {},
     refuse: (error, request) => toAnswer({ errors: [error] }, request, log),
   };
 }

@@ -48,7 +48,7 @@ export interface Database {
    * statement fails, nothing is stored, and the promise rejects with the error of the first one, or that of `work`.
    *
    * `work` has no effects outside `db`: a database that ends a deadlock by rolling one transaction back runs it again.
-   * @throws DatabaseUnavailable, CommitOutcomeUnknown, UniqueViolation, the reason of the cancellation, or any error of
+   * @throws DatabaseUnavailable, CommitOutcomeUnknown, CommitResultLost, UniqueViolation, the reason of the cancellation, or any error of
    * `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
@@ -69,6 +69,8 @@ export interface Database {
   isReady(): Promise<boolean>;
   /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
   folder: string | undefined;
+  /** For the log: the path of the database, or another name that contains no password. */
+  name: string;
   close(): Promise<void>;
 }
 
@@ -81,7 +83,8 @@ export interface Database {
  */
 export type RowLock = 'share' | 'exclusive';
 
-interface Lockable<Query> {
+/** A query whose rows can be locked. */
+export interface Lockable<Query> {
   forKeyShare(): Query;
   forUpdate(): Query;
 }
@@ -131,6 +134,14 @@ export class CommitOutcomeUnknown extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(`it is not known whether the transaction was committed: ${reason}`, options);
     this.name = 'CommitOutcomeUnknown';
+  }
+}
+
+/** The transaction was committed, but the connection was lost before the results of its last statements arrived. */
+export class CommitResultLost extends Error {
+  constructor(options: ErrorOptions) {
+    super('the transaction was committed, but its result was lost with the connection', options);
+    this.name = 'CommitResultLost';
   }
 }
 

@@ -13,6 +13,7 @@ export interface Tables {
   posts: PostTable;
   roomEvents: RoomEventTable;
   apiKeys: ApiKeyTable;
+  signInAttempts: SignInAttemptTable;
   settings: SettingTable;
 }
 
@@ -36,7 +37,11 @@ interface PrivateUserTable {
   /** The e-mail without regard to case, for uniqueness. */
   emailKey: string | null;
   passwordHash: string | null;
-  /** Sessions that began with a lower value, and an issuer's earlier tokens, are revoked, except `keptSession`. */
+  /**
+   * The generation of the account's sessions: sessions of earlier generations are revoked, except `keptSession`. It is
+   * never compared with a clock. Only for the user of an issuer it is a time in milliseconds since 1970: tokens that the
+   * issuer issued earlier are revoked.
+   */
   sessionsFrom: number;
   keptSession: string | null;
   /**
@@ -115,6 +120,14 @@ interface ApiKeyTable {
   revokedAt: number | null;
 }
 
+interface SignInAttemptTable {
+  /** A hash of the address or the account that the attempts belong to. */
+  key: string;
+  attempts: number;
+  /** When the window ends. */
+  endsAt: number;
+}
+
 interface SettingTable {
   name: string;
   value: string;
@@ -139,6 +152,81 @@ export const publicUserColumns = [
   'version',
   'deletedAt',
 ] as const satisfies readonly (keyof PublicUserTable)[];
+
+/*
+ * Statements list their columns: a newer version of the program may add columns while this one runs, and PostgreSQL then
+ * refuses a prepared statement whose result changes.
+ */
+
+export const userColumns = allColumns<UserRow>()([
+  ...publicUserColumns,
+  'email',
+  'emailKey',
+  'passwordHash',
+  'sessionsFrom',
+  'keptSession',
+  'oauthIssuer',
+  'oauthSubject',
+]);
+
+export const roomColumns = allColumns<RoomRow>()([
+  'id',
+  'name',
+  'visibility',
+  'ownerId',
+  'head',
+  'headMark',
+  'headAt',
+  'previousMark',
+  'createdAt',
+  'updatedAt',
+  'version',
+]);
+
+export const postColumns = allColumns<PostRow>()([
+  'id',
+  'roomId',
+  'authorId',
+  'title',
+  'body',
+  'publishedAt',
+  'createdAt',
+  'updatedAt',
+  'version',
+]);
+
+export const roomEventColumns = allColumns<RoomEventRow>()([
+  'roomId',
+  'seq',
+  'mark',
+  'previousMark',
+  'type',
+  'subjectId',
+  'version',
+  'actorId',
+  'at',
+]);
+
+export const apiKeyColumns = allColumns<ApiKeyRow>()([
+  'id',
+  'name',
+  'prefix',
+  'hash',
+  'scopes',
+  'userId',
+  'ownerId',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+  'revokedAt',
+]);
+
+/** A list of columns that the compiler refuses if one is missing. */
+function allColumns<Row>() {
+  return <const Columns extends readonly (keyof Row)[]>(
+    columns: [keyof Row] extends [Columns[number]] ? Columns : never,
+  ): Columns => columns;
+}
 
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
 

@@ -15,22 +15,27 @@ import { createDepthCheck } from './limits/depth.ts';
 import { createSourceCheck } from './limits/document.ts';
 import { checkExpanded } from './limits/expanded.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { createRateLimit, RateLimited } from './limits/rate.ts';
+import { createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'chargeRate' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
+  /** Undefined if this node counts the rate by itself. */
+  sharedRate?: SharedWindows | undefined;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
-  /** Runs all checks of a request before its execution. @throws the error that refuses it. */
-  prepare(request: GraphQLRequest, call: Call): PreparedOperation;
+  /**
+   * Runs all checks of a request before its execution. A promise if nodes share the rate, or if an operation that claims
+   * to resume is refused. @throws the error that refuses it.
+   */
+  prepare(request: GraphQLRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
   /** Charges a request that was refused before it became an operation. @throws RateLimited. */
-  chargeRefused(address: string): void;
+  chargeRefused(address: string): Promise<void>;
   /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
   refuse(error: unknown, request: AnsweredRequest): Answer;
 }
@@ -40,12 +45,12 @@ const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
-  const chargeRate = createRateLimit(config.rate);
+  const rateLimit = createRateLimit(config.rate, parts.sharedRate);
   const documents = createDocuments(parts);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
-  const operationParts = { ...parts, chargeRate, executor: new Executor(), costlyOperations: new CostlyOperations() };
+  const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
-  function prepareNow(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
+  function prepareOperation(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
     const compiled = documents.find(source, request.operationName);
     assertAccess(compiled, call.viewer, config.authRequired);
     if (compiled.subscription) assertFewVariables(request.variables);
@@ -53,31 +58,53 @@ export function createEngine(parts: EngineParts): Engine {
     const cost = compiled.costOf(args);
     assertCost(cost, config.limits.cost);
     parts.documents.cache(request);
-    if (call.isResumed && !compiled.subscription) call.rate = chargeRate(call);
     const showsCost = request.extensions?.['cost'] === true;
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
   }
 
+  /** Without the charge, except that a caller over the rate is refused before a new document is parsed. */
+  function prepareUncharged(request: GraphQLRequest, call: Call): PreparedOperation {
+    let isNew = false;
+    try {
+      const source = parts.documents.find(request);
+      isNew = !documents.has(source);
+      // A new document opens a group, which is charged later.
+      if (isNew && call.isResumed) rateLimit.assertNotOver(call);
+      if (isNew) refusals?.assertNotPaused(call);
+      return prepareOperation(source, request, call);
+    } catch (error) {
+      if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+      throw error;
+    }
+  }
+
+  /** A subscription that resumes is charged when it opens a group or is refused; any other operation at once. */
+  async function prepareResumed(request: GraphQLRequest, call: Call): Promise<PreparedOperation> {
+    const resumed = new ResumedCharge(rateLimit, call);
+    try {
+      const prepared = prepareUncharged(request, call);
+      if (prepared.type !== OperationTypeNode.SUBSCRIPTION) call.rate = await resumed.charge();
+      return prepared;
+    } catch (error) {
+      if (error instanceof RateLimited) throw error;
+      throw (await resumed.chargeRefused()) ?? error;
+    }
+  }
+
+  function prepareCharged(rate: Rate | undefined, request: GraphQLRequest, call: Call): PreparedOperation {
+    call.rate = rate;
+    return prepareUncharged(request, call);
+  }
+
   return {
     prepare(request, call) {
-      if (!call.isResumed) call.rate = chargeRate(call);
-      let isNew = false;
-      try {
-        const source = parts.documents.find(request);
-        isNew = !documents.has(source);
-        // A new document opens a group, which is charged later. A caller that is over the rate is refused here, before
-        // the parse.
-        if (isNew && call.isResumed) chargeRate(call, 0);
-        if (isNew) refusals?.assertNotPaused(call);
-        return prepareNow(source, request, call);
-      } catch (error) {
-        if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
-        if (!call.isResumed || error instanceof RateLimited) throw error;
-        throw new ResumedCharge(chargeRate, call).chargeRefused() ?? error;
-      }
+      if (call.isResumed) return prepareResumed(request, call);
+      const rate = rateLimit.charge(call);
+      if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, request, call));
+      return prepareCharged(rate, request, call);
     },
-    chargeRefused(address) {
-      chargeRate({ viewer: null, address });
+    async chargeRefused(address) {
+      await rateLimit.charge({ viewer: null, address });
     },
     refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
   };
@@ -94,7 +121,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
         checkSize: (_schema, document) => checkExpanded(document),
-        checks: [createDepthCheck(config.limits)],
+        checksAfterRules: [createDepthCheck(config.limits)],
       }),
     ],
   });

@@ -22,7 +22,7 @@ import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
-import type { Caller, ChargeRate, Rate } from './limits/rate.ts';
+import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { createSubscribeRequest } from './room-events.ts';
 
@@ -74,7 +74,7 @@ export interface OperationParts {
   fanOut: FanOut;
   executor: Executor;
   costlyOperations: CostlyOperations;
-  chargeRate: ChargeRate;
+  rateLimit: RateLimit;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -125,11 +125,11 @@ export class Operation implements PreparedOperation {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Stream> {
-    const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.chargeRate, this.#call) : undefined;
+    const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.rateLimit, this.#call) : undefined;
     try {
       return await this.#withTimeout(this.#open(options, resumed));
     } catch (error) {
-      throw resumed?.chargeRefused() ?? this.#reasonOf(error);
+      throw (await resumed?.chargeRefused()) ?? this.#reasonOf(error);
     }
   }
 
@@ -178,17 +178,17 @@ export class Operation implements PreparedOperation {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.snapshotDuringWrites(async (past) => this.#run(database.db, past));
+    return database.snapshotDuringWrites(async (dbBefore) => this.#run(database.db, dbBefore));
   }
 
-  #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
+  #run(db: Db, dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
       address,
       db,
-      past,
+      dbBefore,
       cancellation,
       readsBodies,
     });

@@ -20,8 +20,8 @@ export interface AuthenticationParts {
   oauth: OAuth | undefined;
   viewers: ViewerCache;
   audit: Audit;
-  /** Charges refused credentials to the client's address. It may throw, and the error then replaces the refusal. */
-  chargeRefused: (address: string) => void;
+  /** Charges refused credentials to the client's address. It may reject, and the error then replaces the refusal. */
+  chargeRefused: (address: string) => Promise<void>;
 }
 
 /** Refused credentials are charged to the client's address, and audited within the rate of the address. */
@@ -32,7 +32,7 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
       return await parts.viewers.find(authorization, () => findViewer(parts, authorization));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        parts.chargeRefused(address);
+        await parts.chargeRefused(address);
         parts.audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;

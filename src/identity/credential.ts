@@ -6,10 +6,7 @@ import { assertNever, ClientError } from '../errors.ts';
  * names the places where a new kind must be added.
  */
 export type Credential =
-  /**
-   * `sessionsFrom`: the account's value when the session began; it is compared with the current value, not with a
-   * clock.
-   */
+  /** `sessionsFrom`: the account's generation of sessions when the session began. */
   | { kind: 'session'; id: string; sessionsFrom: number }
   /** `startedAt`: in milliseconds since 1970, by the issuer's clock. */
   | { kind: 'oauth'; startedAt: number }

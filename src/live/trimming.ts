@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Database } from '../data/database.ts';
+import type { Database, Work } from '../data/database.ts';
 import { trimEvents } from '../data/events.ts';
+import { deleteEndedAttempts } from '../data/sign-in-attempts.ts';
 import type { Retention } from './feed/feed.ts';
 
 const everyMs = 60_000;
@@ -12,19 +13,26 @@ export interface Trimming {
   stop(): Promise<void>;
 }
 
-/** Deletes events past the retention from the log in the background, in small steps that delay no other transaction. */
+/**
+ * Deletes events past the retention, and windows of sign-in attempts that have ended. It runs in the background, in small
+ * steps that delay no other transaction.
+ */
 export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
   let isStopping = false;
   let running = Promise.resolve();
-  const trim = async () => {
-    const before = Date.now() - retention.hours * hourMs;
+  /** `deleteStep` deletes up to `stepLength` rows, and returns their number. */
+  const repeat = async (deleteStep: Work<number>) => {
     for (;;) {
-      const trimmed = await database.transaction((db) =>
-        trimEvents(db, { before, count: retention.count, limit: stepLength }),
-      );
-      if (trimmed < stepLength || isStopping) return;
+      const deleted = await database.transaction(deleteStep);
+      if (deleted < stepLength || isStopping) return;
       await wait(pauseMs);
     }
+  };
+  const trim = async () => {
+    const now = Date.now();
+    const before = now - retention.hours * hourMs;
+    await repeat((db) => trimEvents(db, { before, count: retention.count, limit: stepLength }));
+    await repeat((db) => deleteEndedAttempts(db, now, stepLength));
   };
   const timer = setInterval(() => {
     running = running.then(trim).catch(onError);

@@ -1,5 +1,5 @@
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
+import { findAccount, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { hashPassword, verifyPassword } from '../identity/session/passwords.ts';
@@ -24,7 +24,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('email', input.email, email);
     check.required('password', input.password, password);
     check.assertValid();
-    context.services.signInLimit.chargeSignUp(context.address);
+    await context.services.signInLimit.chargeSignUp(context.address);
     const passwordHash = await hashPassword(input.password);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
@@ -34,14 +34,14 @@ export const sessionMutations: MutationResolvers = {
   },
   async signIn(_, { input }, context) {
     const { signInLimit } = context.services;
-    signInLimit.chargeAttempt(input.email, context.address);
+    await signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
     const isRight = await verifyPassword(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
-    signInLimit.refundAccount(input.email);
+    await signInLimit.refundAccount(input.email);
     context.services.audit({ event: 'signedIn', userId: user.id });
     return startSession(context, user);
   },
@@ -55,15 +55,17 @@ export const sessionMutations: MutationResolvers = {
     const sessionId = assertSession(viewer);
     const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
     const { signInLimit } = context.services;
-    signInLimit.chargeAttempt(email ?? id, context.address);
+    await signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await verifyPassword(input.currentPassword, present);
-    if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
-    signInLimit.refundAccount(email ?? id);
+    if (!isRight) throw wrongPassword();
+    await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
     const account = await changeAccount(context, async (db, { announce }) => {
+      // Another request of this session may have changed the password since it was verified.
+      if ((await findAccount(db, id))?.passwordHash !== present) throw wrongPassword();
       const changed = await setPassword(db, id, { passwordHash, keptSession: sessionId });
       const { sessionsFrom } = changed;
       announce({ type: 'passwordChanged', userId: id, sessionsFrom, keptSession: sessionId });
@@ -74,6 +76,10 @@ export const sessionMutations: MutationResolvers = {
   },
 };
 
+function wrongPassword(): ClientError {
+  return new ClientError('FORBIDDEN', 'The current password is wrong.');
+}
+
 /** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {
   if (credential.kind === 'session') return credential.id;
@@ -82,6 +88,6 @@ function assertSession({ credential }: Viewer): string {
 
 async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {
   const { accessToken, viewer } = await context.services.sessions.start(account, sessionId);
-  context.admit(viewer);
+  context.addSignedInViewer(viewer);
   return { accessToken, expiresAt: viewer.expiresAt, user: toUser(account, context) };
 }

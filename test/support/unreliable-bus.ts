@@ -16,7 +16,7 @@ export function createRandom(seed: number): () => number {
 const busFaults = {
   none: (bus) => (message) => bus.publish(message),
   /** Drops every message. */
-  deaf: () => () => {},
+  losesAll: () => () => {},
   /**
    * Of ten messages three are lost, two are delivered at once, two are delivered twice and three after later messages.
    */
@@ -35,17 +35,17 @@ const busFaults = {
       release();
     };
   },
-  /** Before and after each message the bus delivers messages of the same room that were never published. */
-  strange: (bus) => (message) => {
-    const invent = () => {
+  /** Before and after each message the bus delivers messages of the same room that were never published, with other numbers. */
+  forges: (bus) => (message) => {
+    const publishForged = () => {
       if (message.type !== 'roomChanged') return;
       for (const seq of [0, 1, message.event.seq + 7, 1_000_000]) {
         bus.publish({ ...message, event: { ...message.event, seq } });
       }
     };
-    invent();
+    publishForged();
     bus.publish(message);
-    invent();
+    publishForged();
   },
 } as const satisfies Record<string, (bus: Bus, random: () => number) => (message: BusMessage) => void>;
 

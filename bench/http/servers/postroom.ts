@@ -44,7 +44,7 @@ const server = createHttpServer(
     drain: new Drain(),
     config,
     log,
-    isReady: async () => true,
+    readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
   },
   () => false,

@@ -5,6 +5,7 @@ import { initial } from './0001-initial.ts';
 import { eventMarks } from './0002-event-marks.ts';
 import { headTimes } from './0003-head-times.ts';
 import { activeApiKeys } from './0004-active-api-keys.ts';
+import { signInAttempts } from './0005-sign-in-attempts.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -13,6 +14,7 @@ const migrations: readonly Migration[] = [
   { migrate: eventMarks, keepsPrograms: false },
   { migrate: headTimes, keepsPrograms: false },
   { migrate: activeApiKeys, keepsPrograms: true },
+  { migrate: signInAttempts, keepsPrograms: true },
 ];
 
 /** The row of the table `migrations`. */

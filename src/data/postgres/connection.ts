@@ -1,5 +1,5 @@
-import { Client, type ClientConfig, type QueryResult as PgResult, types } from 'pg';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import { Client, type ClientConfig, type QueryResult as PgResult, types } from 'pg';
 import { PostgresUnavailable, translateError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';
 
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   url: string;
   names: StatementNames;
   onStatement?: ((sql: string) => void) | undefined;
-  /** Called with each error of a statement or of an idle connection. */
+  /** Called with each error of a statement or of the start of a connection. */
   onError: (error: unknown) => void;
   /** For migrations, which take any time. */
   isUnlimited?: boolean;
@@ -61,7 +61,8 @@ export class PostgresConnection implements DatabaseConnection {
     this.#options = options;
     this.#generation = options.names.generation;
     this.#watch = setInterval(() => this.#destroyIfSilent(), watchIntervalMs).unref();
-    client.on('error', (error) => this.#fail(error));
+    // Statements that wait receive the error, too. Without a listener it would end the process.
+    client.on('error', () => this.#stop());
     client.on('end', () => this.#stop());
   }
 
@@ -101,7 +102,12 @@ export class PostgresConnection implements DatabaseConnection {
     if (this.pending === 0) this.#lastAnswerAt = performance.now();
     this.pending += 1;
     return new Promise((resolve, reject) => {
-      const query = { name: this.#options.names.nameOf(sql), text: sql, values: parameters as unknown[], queryMode: 'extended' };
+      const query = {
+        name: this.#options.names.nameOf(sql),
+        text: sql,
+        values: parameters.map(withoutNul),
+        queryMode: 'extended',
+      };
       this.#client.query<object>(query, (error: Error | null, result: PgResult<object>) => {
         this.pending -= 1;
         this.#lastAnswerAt = performance.now();
@@ -143,11 +149,6 @@ export class PostgresConnection implements DatabaseConnection {
     return translated;
   }
 
-  #fail(error: unknown): void {
-    this.#stop();
-    this.#options.onError(translateError(error));
-  }
-
   #destroyIfSilent(): void {
     if (this.#options.isUnlimited || this.pending === 0) return;
     if (performance.now() - this.#lastAnswerAt > silenceMs) this.destroy();
@@ -180,6 +181,14 @@ function toClientConfig({ url, isUnlimited = false }: ConnectionOptions): Client
 /** Times and counts are below 2^53. */
 const getParser: typeof types.getTypeParser = (type: number, format?: unknown) =>
   type === types.builtins.INT8 ? Number : types.getTypeParser(type, format as 'text');
+
+/**
+ * PostgreSQL refuses NUL in a text. New text with NUL is refused before (`isStorable`), so only an id from a client can
+ * have one: it must find nothing, as does this noncharacter.
+ */
+function withoutNul(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uffff') : value;
+}
 
 function toResult<Row>({ rows, command, rowCount }: PgResult<object>): QueryResult<Row> {
   const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';

@@ -61,6 +61,7 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
   }, checkIntervalMs).unref();
   return {
     db,
+    name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
     snapshot: (work) => readSnapshot(snapshots, work),

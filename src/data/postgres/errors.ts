@@ -38,7 +38,13 @@ const kinds: Record<string, Unavailability> = {
   XX001: 'fault',
   XX002: 'fault',
 };
-const kindsByClass: Record<string, Unavailability> = { '08': 'lost', '28': 'fault', '3D': 'fault', '53': 'fault', '58': 'fault' };
+const kindsByClass: Record<string, Unavailability> = {
+  '08': 'lost',
+  '28': 'fault',
+  '3D': 'fault',
+  '53': 'fault',
+  '58': 'fault',
+};
 const unknownStatement = '26000';
 
 /** An error of PostgreSQL or of the connection to it in the terms of `Database`. Any other error stays as it is. */
@@ -72,7 +78,11 @@ const clientMessages = [
 
 function isConnectionError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return 'syscall' in error || error instanceof AggregateError || clientMessages.some((text) => error.message.startsWith(text));
+  return (
+    'syscall' in error ||
+    error instanceof AggregateError ||
+    clientMessages.some((text) => error.message.startsWith(text))
+  );
 }
 
 /** A host name with several addresses fails with one error for each address. */

@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connection.ts';
 export class Session implements DatabaseConnection {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
-  failure: { error: unknown } | undefined;
+  failure: { error: unknown; isEnd: boolean } | undefined;
   #hasEnded = false;
 
   constructor(connection: PostgresConnection) {
@@ -26,7 +26,7 @@ export class Session implements DatabaseConnection {
     try {
       return await this.connection.send<Row>(sql, parameters);
     } catch (error) {
-      this.failure ??= { error };
+      this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
       throw this.failure.error;
     }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitOutcomeUnknown, type TransactionOptions, type Work } from '../database.ts';
+import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import { toTransaction } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';
@@ -78,10 +78,13 @@ export class Transactions {
   async #commit(session: Session, mark: CommitMark, cancellation: Cancellation): Promise<void> {
     try {
       const failure = await session.end('commit');
-      if (failure && !(isLost(failure.error) && (await this.#marks.find(mark)))) throw failure.error;
+      const isStored = !failure || (isLost(failure.error) && (await this.#marks.find(mark)));
+      if (!isStored) throw failure.error;
+      // Nobody waits for the results of statements that were sent together with the commit, and they are lost.
+      if (failure?.isEnd === false) throw new CommitResultLost({ cause: failure.error });
       cancellation?.endCommit(true);
     } catch (error) {
-      cancellation?.endCommit(error instanceof CommitOutcomeUnknown);
+      cancellation?.endCommit(error instanceof CommitOutcomeUnknown || error instanceof CommitResultLost);
       throw error;
     }
   }

@@ -40,7 +40,7 @@ export class SqliteHealth {
 
   /** Called right before a commit, because data written to a removed file is lost. @throws DatabaseUnavailable */
   assertInPlace(): void {
-    if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findFault());
+    if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findPathFault());
     this.assertWritable();
   }
 
@@ -50,7 +50,7 @@ export class SqliteHealth {
   }
 
   checkFiles(): void {
-    if (this.#id !== undefined) this.#setFileFault(this.#file.findFaultOrOverwriting(this.#id));
+    if (this.#id !== undefined) this.#setFileFault(this.#file.findFault(this.#id));
   }
 
   noteWrite(): void {

@@ -1,5 +1,5 @@
 import { ClientError } from '../../errors.ts';
-import { FixedWindow } from '../../fixed-window.ts';
+import { type Charged, FixedWindow } from '../../fixed-window.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
 export interface RateOptions {
@@ -32,22 +32,86 @@ export interface Caller {
   address: string;
 }
 
-/**
- * Charges `points` operations to a caller, by default one. Returns undefined if there is no limit.
- * @throws RateLimited; for 0 points only if the caller is already over the limit.
- */
-export type ChargeRate = (caller: Caller, points?: number) => Rate | undefined;
+/** A counter of charges per key that all nodes share. */
+export interface SharedWindows {
+  /** Whether the counter answers. If it does not, the charges of this node alone decide. */
+  readonly isUp: boolean;
+  /** Counts a charge. Never rejects; undefined if there is no answer in time. */
+  charge(key: string): Promise<SharedCount | undefined>;
+}
 
-export function createRateLimit({ limit, windowSeconds }: RateOptions): ChargeRate {
-  if (limit === 0) return () => undefined;
-  // Two counters keep users and addresses apart without building a key string for each request.
-  const users = new FixedWindow({ limit, windowSeconds });
-  const addresses = new FixedWindow({ limit, windowSeconds });
-  return ({ viewer, address }, points = 1) => {
-    const charged = viewer ? users.charge(viewer.user.id, points) : addresses.charge(address, points);
-    const { isOver, remaining, resetMs } = charged;
-    const rate = { limit, windowSeconds, remaining, resetMs };
+/** The window of one key after a charge. */
+export interface SharedCount {
+  charges: number;
+  /** The time until the window ends. */
+  resetMs: number;
+}
+
+/** Limits the operations of a user or, without credentials, of an address. */
+export interface RateLimit {
+  /**
+   * Charges an operation to a caller. Undefined if there is no limit; a promise only if nodes share the limit.
+   * @throws RateLimited.
+   */
+  charge(caller: Caller): Rate | undefined | Promise<Rate>;
+  /** @throws RateLimited if this node knows that the caller is already over the limit. */
+  assertNotOver(caller: Caller): void;
+}
+
+/** With `shared`, nodes share the limit. */
+export function createRateLimit(options: RateOptions, shared?: SharedWindows): RateLimit {
+  if (options.limit === 0) return { charge: () => undefined, assertNotOver: () => {} };
+  const local = new LocalRate(options);
+  if (!shared) return local;
+  return {
+    charge: (caller) => chargeShared(caller, local, shared),
+    assertNotOver: (caller) => local.assertNotOver(caller),
+  };
+}
+
+/** The rate that one node counts. */
+class LocalRate implements RateLimit {
+  readonly #limit: number;
+  readonly #windowSeconds: number;
+  /** Two counters keep users and addresses apart without building a key string for each request. */
+  readonly #users: FixedWindow;
+  readonly #addresses: FixedWindow;
+
+  constructor(options: RateOptions) {
+    this.#limit = options.limit;
+    this.#windowSeconds = options.windowSeconds;
+    this.#users = new FixedWindow(options);
+    this.#addresses = new FixedWindow(options);
+  }
+
+  charge({ viewer, address }: Caller): Rate {
+    return this.#toRate(viewer ? this.#users.charge(viewer.user.id) : this.#addresses.charge(address));
+  }
+
+  assertNotOver({ viewer, address }: Caller): void {
+    this.#toRate(viewer ? this.#users.charge(viewer.user.id, 0) : this.#addresses.charge(address, 0));
+  }
+
+  /** Takes over the shared count, so that the limit continues with it if the shared counter fails. */
+  adopt({ viewer, address }: Caller, { charges, resetMs }: SharedCount): Rate {
+    if (viewer) this.#users.adopt(viewer.user.id, charges, resetMs);
+    else this.#addresses.adopt(address, charges, resetMs);
+    return this.#toRate({ isOver: charges > this.#limit, remaining: Math.max(0, this.#limit - charges), resetMs });
+  }
+
+  /** @throws RateLimited. */
+  #toRate({ isOver, remaining, resetMs }: Charged): Rate {
+    const rate = { limit: this.#limit, windowSeconds: this.#windowSeconds, remaining, resetMs };
     if (isOver) throw new RateLimited(rate);
     return rate;
-  };
+  }
+}
+
+/** A caller that this node knows to be over the limit is refused without asking the shared counter. */
+function chargeShared(caller: Caller, local: LocalRate, shared: SharedWindows): Rate | Promise<Rate> {
+  const rate = local.charge(caller);
+  if (!shared.isUp) return rate;
+  const { viewer, address } = caller;
+  const key = viewer ? `user:${viewer.user.id}` : `address:${address}`;
+  return shared.charge(key).then((count) => (count ? local.adopt(caller, count) : rate));
 }

@@ -1,30 +1,30 @@
-import { type Caller, type ChargeRate, RateLimited } from './rate.ts';
+import { type Caller, type Rate, type RateLimit, RateLimited } from './rate.ts';
 
 /** Charges an operation that claims to resume to the rate only once: when it opens a group, or when it is refused. */
 export class ResumedCharge {
-  readonly #chargeRate: ChargeRate;
+  readonly #rateLimit: RateLimit;
   readonly #caller: Caller;
   #isCharged = false;
 
-  constructor(chargeRate: ChargeRate, caller: Caller) {
-    this.#chargeRate = chargeRate;
+  constructor(rateLimit: RateLimit, caller: Caller) {
+    this.#rateLimit = rateLimit;
     this.#caller = caller;
   }
 
-  /** @throws RateLimited. */
-  readonly charge = (): void => {
+  /** A promise only if nodes share the limit. @throws RateLimited. */
+  readonly charge = (): Rate | undefined | Promise<Rate> => {
     this.#isCharged = true;
-    this.#chargeRate(this.#caller);
+    return this.#rateLimit.charge(this.#caller);
   };
 
   /**
    * Charges an operation that is refused, unless it was charged before. Returns the error RateLimited, which replaces
    * the original error, if the caller is over the rate.
    */
-  chargeRefused(): RateLimited | undefined {
+  async chargeRefused(): Promise<RateLimited | undefined> {
     if (this.#isCharged) return undefined;
     try {
-      this.charge();
+      await this.charge();
       return undefined;
     } catch (error) {
       if (error instanceof RateLimited) return error;

@@ -74,8 +74,8 @@ export class Sessions {
         typ: 'JWT',
         requiredClaims: ['sub', 'iat', 'exp'],
       });
-      // The signature does not guarantee the types of the claims.
-      const { sub, iat = 0, exp = 0, sid = '', at = iat * 1_000 } = payload;
+      // The signature does not guarantee the types of the claims. A token without `at` is of the first generation.
+      const { sub, exp = 0, sid = '', at = 0 } = payload;
       const claims = { userId: String(sub), sessionId: String(sid), sessionsFrom: Number(at), expiresAt: exp * 1_000 };
       this.#verified.set(token, claims);
       return claims;

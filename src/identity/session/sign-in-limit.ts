@@ -1,49 +1,105 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Database, DatabaseUnavailable, type Db } from '../../data/database.ts';
+import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/sign-in-attempts.ts';
 import { emailKeyOf } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
-import { type Charged, FixedWindow } from '../../fixed-window.ts';
 
-const windowSeconds = 15 * 60;
+const windowMs = 15 * 60_000;
 /** The limit of attempts on one account from all addresses, as a multiple of the limit of one address. */
 const accountFactor = 10;
+const maxBlocked = 100_000;
 
 /**
  * Limits how often passwords are tried and accounts are created. The limit of an address counts its attempts on all
  * accounts together. The limit of an account is higher, so that a stranger at one address cannot use it up, and the
- * owner can still sign in from another address.
+ * owner can still sign in from another address. The attempts are counted in the database, so that all nodes share them;
+ * each takes a small transaction, which costs little next to the hash of the password.
  */
 export interface SignInLimit {
-  /** A password is about to be checked. @throws ClientError RATE_LIMITED. */
-  chargeAttempt(email: string, address: string): void;
+  /** A password is about to be checked. @throws ClientError RATE_LIMITED, DatabaseUnavailable. */
+  chargeAttempt(email: string, address: string): Promise<void>;
   /**
    * Refunds the account's attempt after a right password: only wrong passwords count for an account. The address's
    * attempt is not refunded, because each attempt costs a hash.
    */
-  refundAccount(email: string): void;
-  /** An account is about to be created. @throws ClientError RATE_LIMITED. */
-  chargeSignUp(address: string): void;
+  refundAccount(email: string): Promise<void>;
+  /** An account is about to be created. @throws ClientError RATE_LIMITED, DatabaseUnavailable. */
+  chargeSignUp(address: string): Promise<void>;
 }
 
 /** `attempts` is the limit of an address in 15 minutes. */
-export function createSignInLimit(attempts: number): SignInLimit {
-  const addresses = new FixedWindow({ limit: attempts, windowSeconds });
-  const accounts = new FixedWindow({ limit: attempts * accountFactor, windowSeconds });
+export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>, attempts: number): SignInLimit {
+  const blocked = new BlockedAddresses();
+  /** Charges an address and then, if the address is not over its limit, an account. */
+  async function charge(address: string, email?: string): Promise<void> {
+    const addressKey = keyOf('address', address);
+    blocked.assertNot(addressKey);
+    // A refused attempt is counted, too: the error is thrown after the commit.
+    const { ofAddress, ofAccount } = await transaction(async (db) => {
+      // Of many attempts that wait for their turn, the first that is refused refuses the others without a write.
+      blocked.assertNot(addressKey);
+      const ofAddress = await chargeNow(db, addressKey);
+      const isCounted = email !== undefined && ofAddress.attempts <= attempts;
+      return { ofAddress, ofAccount: isCounted ? await chargeNow(db, accountKeyOf(email)) : undefined };
+    });
+    if (ofAddress.attempts > attempts) throw tooManyAttempts(blocked.block(addressKey, remainingMs(ofAddress)));
+    if (ofAccount && ofAccount.attempts > attempts * accountFactor) throw tooManyAttempts(remainingMs(ofAccount));
+  }
   return {
-    chargeAttempt(email, address) {
-      // The address is charged first, so that an attempt refused for the address does not count for the account.
-      assertWithin(addresses.charge(address));
-      assertWithin(accounts.charge(accountKeyOf(email)));
+    chargeAttempt: (email, address) => charge(address, email),
+    async refundAccount(email) {
+      try {
+        await transaction((db) => refundAttempt(db, accountKeyOf(email), Date.now()));
+      } catch (error) {
+        // The password was right; a refund that is lost must not refuse it.
+        if (!(error instanceof DatabaseUnavailable)) throw error;
+      }
     },
-    refundAccount: (email) => accounts.refund(accountKeyOf(email)),
-    chargeSignUp: (address) => assertWithin(addresses.charge(address)),
+    chargeSignUp: (address) => charge(address),
   };
 }
 
-function assertWithin({ isOver, resetMs }: Charged): void {
-  if (isOver) throw new ClientError('RATE_LIMITED', 'Too many sign-in or sign-up attempts.', { retryAfterMs: resetMs });
+/**
+ * The addresses that are over their limit, so that a flood of refused attempts writes nothing. Accounts need no such
+ * cache: each attempt on an account uses up an attempt of its address.
+ */
+class BlockedAddresses {
+  readonly #keys = new LRUCache<string, true>({ maxSize: maxBlocked, sizeCalculation: () => 1 });
+
+  /** Returns the remaining time of the block. */
+  block(key: string, remainingMs: number): number {
+    this.#keys.set(key, true, { ttl: remainingMs });
+    return remainingMs;
+  }
+
+  /** @throws ClientError RATE_LIMITED. */
+  assertNot(key: string): void {
+    const left = this.#keys.get(key) ? this.#keys.getRemainingTTL(key) : 0;
+    if (left > 0) throw tooManyAttempts(Math.max(1, Math.round(left)));
+  }
 }
 
-/** The hash has the same length for any text, so that the memory used does not grow with the length of the input. */
+function chargeNow(db: Db, key: string): Promise<AttemptWindow> {
+  return chargeAttempt(db, key, { now: Date.now(), windowMs });
+}
+
+function remainingMs({ endsAt }: AttemptWindow): number {
+  return Math.max(1, endsAt - Date.now());
+}
+
+function tooManyAttempts(retryAfterMs: number): ClientError {
+  return new ClientError('RATE_LIMITED', 'Too many sign-in or sign-up attempts.', { retryAfterMs });
+}
+
 function accountKeyOf(email: string): string {
-  return hash('sha256', emailKeyOf(email));
+  return keyOf('account', emailKeyOf(email));
+}
+
+/**
+ * A hash, so that the database stores neither e-mails nor addresses of attempts, and a key has the same length for any
+ * text. The prefixes keep the two apart.
+ */
+function keyOf(kind: 'address' | 'account', text: string): string {
+  return hash('sha256', `${kind} ${text}`);
 }

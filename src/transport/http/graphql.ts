@@ -43,7 +43,8 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   if (response.headersSent) return;
   const { authorization } = request.headers;
   if (authorization !== undefined) exchange.viewer = await parts.authenticate(authorization, exchange.address);
-  const prepared = parts.engine.prepare(operation, exchange);
+  const preparing = parts.engine.prepare(operation, exchange);
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
   if (exchange.cancellation.isCancelled) return;
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
@@ -91,7 +92,7 @@ async function openStream(
   const account = clientMemory.open(address);
   response.once('close', () => account.close());
   if (response.closed) account.close();
-  account.reserve(eventStreamBytes);
+  account.addOrThrow(eventStreamBytes);
   const stream = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { SocketCredentials } from './credentials.ts';
-import { StartOrder } from './operation/start-order.ts';
+import { OperationStarts } from './operation/operation-starts.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
@@ -41,7 +41,7 @@ export class Connection {
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  readonly startOrder = new StartOrder();
+  readonly operationStarts = new OperationStarts();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
@@ -183,7 +183,7 @@ export class Connection {
   }
 
   /** Called when the operation with this id is over. */
-  forget(id: string): void {
+  removeOperation(id: string): void {
     this.operations.delete(id);
     this.dropMessage(id);
   }

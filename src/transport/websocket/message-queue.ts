@@ -92,5 +92,5 @@ export class MessageQueue {
 /** The callback lives until the operation is over, so it closes over the id only and not over the message. */
 function begin(connection: Connection, listener: MessageListener, message: SubscribeMessage): Promise<void> {
   const { id } = message;
-  return listener(message).finally(() => connection.forget(id));
+  return listener(message).finally(() => connection.removeOperation(id));
 }

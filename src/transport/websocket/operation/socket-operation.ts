@@ -12,7 +12,7 @@ import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
 import type { Connection } from '../connection.ts';
 import { OperationRefused } from './operation-refused.ts';
-import type { Start } from './start-order.ts';
+import type { OperationStart } from './operation-starts.ts';
 import { SubscriptionSink } from './subscription-sink.ts';
 
 interface Subscribe {
@@ -22,6 +22,9 @@ interface Subscribe {
   /** The number of operations on this socket that are not over, with this one. */
   operationCount: number;
 }
+
+/** The operation, or the answer that refuses it. */
+type Prepared = PreparedOperation | Answer;
 
 /**
  * One operation as graphql-ws sees it: an iterator that yields nothing, and ends when the operation is over. The
@@ -33,8 +36,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   readonly #connection: Connection;
   readonly #id: string;
   readonly #call: Call;
-  readonly #start: Start;
-  #prepared: PreparedOperation | Answer | undefined;
+  readonly #start: OperationStart;
+  #prepared: Prepared | Promise<Prepared> | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
   #stream: Stream | undefined;
@@ -52,7 +55,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       requestId: randomUUID(),
       cancellation: new Cancellation(),
     };
-    this.#start = connection.startOrder.begin();
+    this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
     this.#prepared = this.#prepare(payload, operationCount);
     clearPayload(payload);
@@ -109,21 +112,22 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   }
 
   /** Resolves when a query or a mutation is over, or when a subscription has begun. */
-  #begin(): Promise<SubscriptionSink | undefined> {
-    const prepared = this.#prepared;
+  async #begin(): Promise<SubscriptionSink | undefined> {
+    const prepared = this.#prepared instanceof Promise ? await this.#prepared : this.#prepared;
     // A stream needs it no longer, and may last for days.
     this.#prepared = undefined;
-    if (!prepared) return Promise.resolve(undefined);
-    if ('status' in prepared) return Promise.reject(new OperationRefused(prepared));
+    if (!prepared || this.#isOver) return undefined;
+    if ('status' in prepared) throw new OperationRefused(prepared);
     return prepared.type === 'subscription' ? this.#subscribe(prepared) : this.#execute(prepared);
   }
 
-  #prepare(payload: object, operationCount: number): PreparedOperation | Answer {
+  #prepare(payload: object, operationCount: number): Prepared | Promise<Prepared> {
     try {
       if (operationCount > this.#parts.config.limits.subscriptions) {
         throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
       }
-      return this.#parts.engine.prepare(toGraphQLRequest(payload), this.#call);
+      const prepared = this.#parts.engine.prepare(toGraphQLRequest(payload), this.#call);
+      return prepared instanceof Promise ? prepared.catch((error) => this.#refuse(error)) : prepared;
     } catch (error) {
       return this.#refuse(error);
     }
@@ -131,11 +135,14 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   async #execute(prepared: PreparedOperation): Promise<undefined> {
     this.#start.markStarted();
-    if (prepared.type === 'mutation') await this.#start.earlier;
+    if (prepared.type === 'mutation') await this.#start.earlierStarted;
     const { body, json = JSON.stringify(body), release } = await this.#runWithinBudget(prepared);
-    if (!this.#isOver)
-      await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
-    release?.();
+    try {
+      if (!this.#isOver)
+        await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+    } finally {
+      release?.();
+    }
   }
 
   async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { createClient } from 'redis';
+import type { SharedCount, SharedWindows } from './rate.ts';
+
+/** After this time a charge is answered without Redis. */
+const answerMs = 50;
+/** How often a connection that failed is tried again. */
+const retryMs = 250;
+/** A connection on which Redis does not answer within this time is replaced. */
+const connectMs = 2_000;
+
+/**
+ * Adds to the count of each key, and returns for each key its count and the time until its window ends. A window begins
+ * with the first charge of its key. ARGV: the length of a window in milliseconds, and then the charges per key.
+ */
+const script = `
+local result = {}
+for index, key in ipairs(KEYS) do
+  local charges = redis.call('INCRBY', key, ARGV[index + 1])
+  local left = redis.call('PTTL', key)
+  if left < 0 then
+    left = tonumber(ARGV[1])
+    redis.call('PEXPIRE', key, left)
+  end
+  result[2 * index - 1] = charges
+  result[2 * index] = left
+end
+return result`;
+const scriptHash = createHash('sha1').update(script).digest('hex');
+
+export interface RedisWindowsOptions {
+  url: string;
+  windowSeconds: number;
+  /** Keys begin with it, so that several installations can share a server. */
+  prefix: string;
+  /** Called once when Redis no longer answers, with the reason for the operator. */
+  onDown: (reason: string) => void;
+  /** Called once when Redis answers again. */
+  onUp: () => void;
+}
+
+interface Charge {
+  key: string;
+  answer: (count: SharedCount | undefined) => void;
+}
+
+type Client = ReturnType<typeof open>;
+
+/**
+ * Counts charges in Redis. All charges of one turn of the event loop are sent as one command, which takes a fraction of
+ * the time of a command per charge. After a failure, Redis is not used until it has answered a probe in time.
+ */
+export class RedisWindows implements SharedWindows {
+  readonly #options: RedisWindowsOptions;
+  readonly #retry: NodeJS.Timeout;
+  #client: Client | undefined;
+  #charges: Charge[] = [];
+  /** Undefined until the first attempt to connect. */
+  #isUp: boolean | undefined;
+  #isConnecting = false;
+
+  private constructor(options: RedisWindowsOptions) {
+    this.#options = options;
+    this.#retry = setInterval(() => void this.#recover(), retryMs).unref();
+  }
+
+  /** Tries to connect once; later it connects by itself. */
+  static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
+    const windows = new RedisWindows(options);
+    await windows.#recover();
+    return windows;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp === true;
+  }
+
+  charge(key: string): Promise<SharedCount | undefined> {
+    return new Promise((answer) => {
+      if (this.#charges.push({ key, answer }) === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#retry);
+    this.#isUp = false;
+    this.#disconnect();
+  }
+
+  #flush(): void {
+    const charges = this.#charges;
+    this.#charges = [];
+    const answer = (results?: readonly number[]) => {
+      charges.forEach((charge, index) => {
+        charge.answer(
+          results && { charges: results[2 * index] ?? 0, resetMs: Math.max(1, results[2 * index + 1] ?? 0) },
+        );
+      });
+    };
+    if (!this.isUp) return answer();
+    let isAnswered = false;
+    const fail = (reason: string) => {
+      if (isAnswered) return;
+      answer();
+      this.#fail(reason);
+    };
+    // An answer that has arrived is read before `setImmediate`, also if this process was busy when the time was over.
+    const timer = setTimeout(() => setImmediate(() => fail(`no answer within ${answerMs} ms`)), answerMs);
+    this.#send(
+      charges.map(({ key }) => key),
+      '1',
+    )
+      .then((results) => {
+        isAnswered = true;
+        answer(results);
+      })
+      .catch((error) => fail(reasonOf(error)))
+      .finally(() => clearTimeout(timer));
+  }
+
+  async #send(keys: readonly string[], points: string): Promise<number[]> {
+    const client = this.#client;
+    if (!client) throw new Error('not connected');
+    const { prefix, windowSeconds } = this.#options;
+    const parameters = [
+      String(keys.length),
+      ...keys.map((key) => prefix + key),
+      String(windowSeconds * 1_000),
+      ...keys.map(() => points),
+    ];
+    try {
+      return await client.sendCommand<number[]>(['EVALSHA', scriptHash, ...parameters]);
+    } catch (error) {
+      if (!reasonOf(error).startsWith('NOSCRIPT')) throw error;
+      return await client.sendCommand<number[]>(['EVAL', script, ...parameters]);
+    }
+  }
+
+  /** Connects again if necessary, and uses Redis again after it has answered a probe in time. */
+  async #recover(): Promise<void> {
+    if (this.isUp || this.#isConnecting) return;
+    this.#isConnecting = true;
+    try {
+      const elapsedMs = await within(connectMs, this.#probe());
+      if (elapsedMs > answerMs) throw new Error(`no answer within ${answerMs} ms`);
+      if (this.#isUp === false) this.#options.onUp();
+      this.#isUp = true;
+    } catch (error) {
+      // The connection may be half open.
+      this.#disconnect();
+      this.#fail(reasonOf(error));
+    } finally {
+      this.#isConnecting = false;
+    }
+  }
+
+  /** Resolves with the time of one charge in milliseconds. */
+  async #probe(): Promise<number> {
+    if (!this.#client) await this.#connect();
+    const startedAt = performance.now();
+    await this.#send(['probe'], '0');
+    return performance.now() - startedAt;
+  }
+
+  async #connect(): Promise<void> {
+    const client = open(this.#options.url);
+    this.#client = client;
+    const onLost = (error?: Error) => {
+      if (this.#client !== client) return;
+      this.#disconnect();
+      if (this.isUp) this.#fail(error ? reasonOf(error) : 'the connection was closed');
+    };
+    client.on('error', onLost);
+    client.on('end', onLost);
+    await client.connect();
+  }
+
+  #disconnect(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    if (client?.isOpen) client.destroy();
+  }
+
+  #fail(reason: string): void {
+    if (this.#isUp === false) return;
+    this.#isUp = false;
+    this.#options.onDown(reason);
+  }
+}
+
+function open(url: string) {
+  return createClient({
+    url,
+    name: 'postroom-rate',
+    // It connects again by itself.
+    socket: { reconnectStrategy: false, connectTimeout: connectMs },
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  });
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Neither the messages nor the codes contain the password. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || String('code' in error ? error.code : error.name);
+}
