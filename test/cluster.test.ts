@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { findPostgresPrograms } from '../scripts/cluster/postgres.ts';
 import { findFreePort } from '../scripts/cluster/program.ts';
 import { inRepository } from '../scripts/repository.ts';
-import { Postroom, scratchFolder } from './support/postroom.ts';
+import { Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const hasPostgres = findPostgresPrograms() !== undefined;
@@ -29,7 +30,7 @@ class AnyServer extends Postroom {
 
 function start(settings: Record<string, string>, args: string[] = []): { process: ChildProcess; output: string[] } {
   const child = spawn(process.execPath, [inRepository('scripts/cluster.ts'), ...args], {
-    env: { PATH: process.env['PATH'], TMPDIR: scratchFolder(), RATE_LIMIT: '0', LOG_LEVEL: 'warn', ...settings },
+    env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), RATE_LIMIT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {
@@ -45,7 +46,7 @@ function start(settings: Record<string, string>, args: string[] = []): { process
 
 async function startCluster(): Promise<Cluster> {
   const cluster = start({ PORT: String(await findFreePort()) });
-  await expect.poll(() => cluster.output.some((line) => line.startsWith('Stop the cluster'))).toBe(true);
+  await expect.poll(() => cluster.output.join('\n')).toMatch(/^(Stop the cluster|cluster: )/m);
   const text = cluster.output.join('\n');
   const [, url = ''] = /^Postroom is at (\S+)\/graphql/m.exec(text) ?? [];
   const nodes = [...text.matchAll(/^ {2}node \d {2}(\S+)\/graphql {2}\(process (\d+)\)$/gm)];
