@@ -112,7 +112,7 @@ it.each(
 });
 
 it('a wake-up for a room makes the feed read the log at once; an unknown room costs nothing', async () => {
-  const [nearBus, farBus] = createUnreliablePair('deaf');
+  const [nearBus, farBus] = createUnreliablePair('losesAll');
   const { near, far, ada } = await launchNodes({ buses: [nearBus, farBus] });
   const room = await near.createRoom(ada, 'quiet');
   const { from, seqs } = await follow(far, room);
@@ -125,7 +125,7 @@ it('a wake-up for a room makes the feed read the log at once; an unknown room co
 });
 
 it('a wake-up for everything makes a node compare all rooms and check all credentials now, at most four times a second', async () => {
-  const [nearBus, farBus] = createUnreliablePair('deaf');
+  const [nearBus, farBus] = createUnreliablePair('losesAll');
   const { near, far, ada } = await launchNodes({ buses: [nearBus, farBus] });
   const room = await near.createRoom(ada, 'quiet');
   const { from, seqs } = await follow(far, room);
@@ -301,7 +301,7 @@ describe.skipIf(!hasPostgres)(`two nodes with PostgreSQL${hasPostgres ? '' : ', 
 
   it('a room of PostgreSQL that is deleted or written to while the bus is down is found by its head', async () => {
     const settings = { DATABASE_URL: database.url, SESSION_KEY: sessionKey };
-    const { near, far, ada } = await launchNodes({ settings, buses: createUnreliablePair('deaf') });
+    const { near, far, ada } = await launchNodes({ settings, buses: createUnreliablePair('losesAll') });
     const [busy, gone, quiet] = await Promise.all(['one', 'two', 'three'].map((name) => near.createRoom(ada, name)));
     const followers = await Promise.all([busy, gone, quiet].map((room) => follow(far, room ?? '')));
     const [ofBusy, ofGone, ofQuiet] = followers as [Follower, Follower, Follower];

@@ -12,14 +12,22 @@ export interface CommitRun {
 
 export async function prepareRooms(url: string): Promise<void> {
   await onConnection(url, async (client) => {
-    await client.query(`create table "benchRooms" ("id" text primary key, "head" bigint not null) with (fillfactor = 70)`);
-    await client.query(`create table "benchEvents" ("roomId" text not null, "seq" bigint not null, primary key ("roomId", "seq"))`);
+    await client.query(
+      `create table "benchRooms" ("id" text primary key, "head" bigint not null) with (fillfactor = 70)`,
+    );
+    await client.query(
+      `create table "benchEvents" ("roomId" text not null, "seq" bigint not null, primary key ("roomId", "seq"))`,
+    );
     await client.query(`insert into "benchRooms" select 'room' || n, 0 from generate_series(0, ${roomCount - 1}) n`);
   });
 }
 
 /** Writers that commit one event after the other, each in a random room, and publish it after the commit. */
-export async function measureCommits(url: string, publish: (message: BusMessage) => void, seconds: number): Promise<number> {
+export async function measureCommits(
+  url: string,
+  publish: (message: BusMessage) => void,
+  seconds: number,
+): Promise<number> {
   let commits = 0;
   let isOver = false;
   const write = (client: Client) => async () => {
