@@ -95,7 +95,7 @@ describe('Dockerfile', () => {
       readFileSync(inRepository(path), 'utf8'),
     );
     const imported = sources.flatMap((text) =>
-      [...text.matchAll(/^(?:import|export|\}) (?!type\b)(?:.* )?(?:from )?'((?:@[\w-]+\/)?[\w-]+)/gm)].map(
+      [...text.matchAll(/^(?:(?:import|export) (?!type\b).*|\}) from '((?:@[\w-]+\/)?[\w-]+)/gm)].map(
         ([, name = '']) => name,
       ),
     );

@@ -8,6 +8,7 @@ import { findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { launchForTest } from './support/postroom.ts';
+import { TokenMaker } from './support/tokens.ts';
 
 /* What a client of the database notices when PostgreSQL or the connection to it fails. */
 
@@ -186,7 +187,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
 
   it('a restart of the server is a 503 while it lasts; then everything works again, and the log has both', async () => {
     const name = await createDatabase();
-    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name) });
+    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: new TokenMaker().sessionKey });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
     cluster.stopServer('immediate');
