@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { createClient } from 'graphql-ws';
 import { createClient as createRedis } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -86,9 +86,7 @@ describe.skipIf(!hasRedis)('two servers with REDIS_URL (redis-server must be ins
 
   it('allow exactly the limit in a burst over both', async () => {
     const [one, other] = await launchTwo({ RATE_LIMIT: '20' });
-    const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => askAs(n % 2 ? one : other, '192.0.2.1')),
-    );
+    const replies = await Promise.all(Array.from({ length: 100 }, (_, n) => askAs(n % 2 ? one : other, '192.0.2.1')));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
     for (const { status, retryAfter } of replies) if (status !== 200) expect(retryAfter).toMatch(/^[1-9]\d*$/);
     expect((await askAs(one, '192.0.2.2')).status).toBe(200);

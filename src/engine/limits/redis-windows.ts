@@ -92,7 +92,9 @@ export class RedisWindows implements SharedWindows {
     this.#charges = [];
     const answer = (results?: readonly number[]) => {
       charges.forEach((charge, index) => {
-        charge.answer(results && { charges: results[2 * index] ?? 0, resetMs: Math.max(1, results[2 * index + 1] ?? 0) });
+        charge.answer(
+          results && { charges: results[2 * index] ?? 0, resetMs: Math.max(1, results[2 * index + 1] ?? 0) },
+        );
       });
     };
     if (!this.isUp) return answer();
