@@ -56,7 +56,7 @@ function checkDefault({ name, defaultValue }: DocumentedSetting): string[] {
 /** A default may be described in words only if the configuration has no value for the setting. */
 function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] {
   const names = documented.flatMap(({ name, defaultValue }) => (defaultValue === undefined ? [name] : []));
-  const changed = readOrUndefined(Object.fromEntries(names.map((name) => [name, 'https://example.org'])));
+  const changed = readOrUndefined(Object.fromEntries(names.map((name) => [name, exampleOf(name)])));
   const isAbsent = (value: unknown) => value === undefined || isDeepStrictEqual(value, []);
   const hasOnlyAbsent =
     changed &&
@@ -64,6 +64,10 @@ function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] 
       ([key, value]) => isAbsent(value) || isDeepStrictEqual(value, changed[key as keyof Config]),
     );
   return hasOnlyAbsent ? [] : [`README.md: one of ${names.join(', ')} has a default that is not written as code`];
+}
+
+function exampleOf(name: string): string {
+  return name === 'REDIS_URL' ? 'redis://example.org' : 'https://example.org';
 }
 
 function readOrUndefined(environment: Record<string, string>): Config | undefined {
