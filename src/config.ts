@@ -64,6 +64,10 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
     sessionKey: text('SESSION_KEY'),
     sessionHours: 24,
+    /** After SIGTERM the server still serves for this time, so that load balancers notice that it is not ready. */
+    drainDelaySeconds: whole('DRAIN_DELAY_SECONDS', 0, 0, 600),
+    /** WebSockets and streams are closed in batches over at most this time. */
+    drainSeconds: whole('DRAIN_SECONDS', 5, 0, 600),
     /** Whether every operation except sign-up and sign-in needs credentials. */
     authRequired: flag('AUTH_REQUIRED', false),
     signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),

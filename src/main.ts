@@ -24,7 +24,7 @@ const commands: Record<string, () => Promise<Command>> = {
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };
 
-const usage = `usage: postroom serve
+const usage = `usage: postroom serve   (the same without a command; settings are environment variables)
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom grant-admin EMAIL
        postroom revoke-admin EMAIL

@@ -7,6 +7,7 @@ import { BadSetting, type Config } from './config.ts';
 import type { Database } from './data/database.ts';
 import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
+import { findDatabaseId } from './data/settings.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
@@ -25,20 +26,24 @@ import {
 } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import { ViewerCache } from './identity/viewer-cache.ts';
-import { type Bus, commonTopic } from './live/bus/bus.ts';
+import { type Bus, type BusMessage, type BusOptions, commonTopic } from './live/bus/bus.ts';
 import { createMemoryBus } from './live/bus/memory.ts';
+import { openPostgresBus } from './live/bus/postgres.ts';
+import { openRedisBus } from './live/bus/redis.ts';
 import { FanOut } from './live/fan-out.ts';
 import { startTrimming } from './live/trimming.ts';
 import type { Log } from './log.ts';
 import type { Services } from './resolvers/context.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
+import { Drain } from './transport/drain.ts';
+import type { PartStates } from './transport/http/routes.ts';
 import { createHttpServer } from './transport/http/server.ts';
 import { Metrics } from './transport/metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './transport/websocket/server.ts';
 
-/** The maximum time for running requests to finish when the server shuts down. */
+/** The maximum time for running operations to finish after all long connections were asked to close. */
 const closeGraceMs = 5_000;
 const sweepMs = 50;
 /** A database that several nodes may share: a session key that one node creates would be unknown to the others. */
@@ -48,9 +53,17 @@ const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
-  /** Ends every stream, waits for running requests, and closes the database. */
-  close(): Promise<void>;
+  /** The path of the database, or another name for the log. */
+  databaseName: string;
+  /**
+   * Moves the clients to other servers, waits for running operations, and closes the database. Without `withDelay`
+   * new connections are refused at once.
+   */
+  close(options?: { withDelay?: boolean }): Promise<void>;
 }
+
+/** The common messages after which the replay caches may contain erased content. */
+const mayErase: ReadonlySet<BusMessage['type']> = new Set(['contentErased', 'userDeleted', 'anythingMayHaveChanged']);
 
 /** Parts that the caller can replace. */
 export interface OwnParts {
@@ -71,12 +84,15 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
   });
-  let sharedRate: RedisWindows | undefined;
+  // Closed in the reverse order, also after a failed start.
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => database.close());
   try {
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? findStoredKeys(database);
     const sessions = new Sessions(keys, config.sessionHours);
-    const { bus = createMemoryBus() } = own;
+    const bus = own.bus ?? (await openBus(config, database, log));
+    opened.defer(() => bus.close());
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const services: Services = { database, bus, sessions, signInLimit, audit };
@@ -95,14 +111,16 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       groupCosts: {
         maxCost: maxOperationsPerEvent * config.limits.cost,
-        recentMs: config.rate.windowSeconds * 1_000,
+        freeReopenMs: config.rate.windowSeconds * 1_000,
       },
       onError,
       onLogRead,
     });
-    sharedRate = await openSharedRate(config, keys, log);
+    const sharedRate = await openSharedRate(config, keys, log);
+    opened.defer(() => sharedRate?.close());
     const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate });
     const oauth = config.oauth && new OAuth(config.oauth, log);
+    opened.defer(() => oauth?.close());
     const viewers = new ViewerCache();
     const { chargeRefused } = engine;
     const authenticate = createAuthentication({ database, sessions, oauth, viewers, audit, chargeRefused });
@@ -110,6 +128,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       database.db,
       logFailure('credentials could not be checked, and will be checked again'),
     );
+    opened.defer(() => credentials.stop());
     const watch: TransportParts['watch'] = (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
@@ -118,51 +137,58 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const answerBudget = new AnswerBudget(config.limits.answerBytes);
     const clientMemory = new ClientMemory(config.limits);
-    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, config, log };
+    const drain = new Drain();
+    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, drain, config, log };
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
     const metrics = new Metrics();
+    opened.defer(() => metrics.stop());
     countLiveParts(metrics, { bus, fanOut, webSockets });
     metrics.counter('postroom_log_reads_total', "Reads of a room's log.", () => logReadCount);
     countDropped(metrics, log, () => dropped?.count ?? 0);
-    const http = createHttpServer({ ...parts, metrics, isReady: () => database.isReady() }, webSockets.upgrade);
+    const http = createHttpServer({ ...parts, metrics, readState: () => readState(database, bus) }, webSockets.upgrade);
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
-      if (message.type === 'contentErased' || message.type === 'userDeleted') fanOut.clearReplayed();
-      if (message.type === 'contentErased' || 'roomId' in message) return;
+      if ('roomId' in message) return;
+      if (mayErase.has(message.type)) fanOut.clearReplayed();
+      if (message.type === 'contentErased') return;
       viewers.clear();
-      credentials.revoke(message);
+      if (message.type !== 'anythingMayHaveChanged') return credentials.revoke(message);
+      fanOut.compareHeadsSoon();
+      credentials.checkAll().catch(onError);
     });
     const trimming = startTrimming(
       database,
       retention,
       logFailure('the event log could not be trimmed, and will be trimmed again'),
     );
+    opened.defer(() => trimming.stop());
     const url = await listen(http, config);
     dropped = boundConnections(http, log);
     return {
       url,
-      async close() {
+      databaseName: database.name,
+      async close({ withDelay = true } = {}) {
+        drain.begin();
+        const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
+        if (delayMs > 0) await wait(delayMs);
         const closed = new Promise((done) => http.close(done));
-        await Promise.all([webSockets.close(), fanOut.close()]);
+        webSockets.stopAccepting();
         // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
         const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
+        await drain.closeAll(config.drainSeconds);
         await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
         clearInterval(sweeping);
+        await webSockets.close();
+        await fanOut.close();
         http.closeAllConnections();
-        await Promise.all([closed, trimming.stop()]);
+        await closed;
         leaveBus();
         log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
-        await bus.close();
-        metrics.stop();
-        credentials.stop();
-        oauth?.close();
-        sharedRate?.close();
-        await database.close();
+        await opened.disposeAsync();
       },
     };
   } catch (error) {
-    sharedRate?.close();
-    await database.close();
+    await opened.disposeAsync();
     throw error;
   }
 }
@@ -187,6 +213,21 @@ async function openSharedRate(
 
 function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
   return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
+}
+
+/** Redis if there is one; else PostgreSQL, if it is the database; else the bus of this process alone. */
+async function openBus({ redisUrl, databaseUrl }: Config, database: Database, log: Log): Promise<Bus> {
+  const options: BusOptions = {
+    onError: (error) => log.error({ err: error }, 'a message of the bus could not be handled'),
+    onDown: (reason) => log.error({ reason }, 'the bus is down: events are read from the log more often'),
+    onUp: () => log.warn('the bus is up again'),
+  };
+  if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findDatabaseId(database) });
+  return /^postgres(ql)?:/.test(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
+}
+
+async function readState(database: Database, bus: Bus): Promise<PartStates> {
+  return { database: (await database.isReady()) ? 'up' : 'down', bus: bus.isUp() ? 'up' : 'down' };
 }
 
 /** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
@@ -225,6 +266,7 @@ function countLiveParts(metrics: Metrics, { bus, fanOut, webSockets }: LiveParts
   metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
     bus.listenerCount(),
   );
+  metrics.gauge('postroom_bus_up', 'Whether messages of other processes arrive.', () => Number(bus.isUp()));
   metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
 }
 

@@ -178,7 +178,7 @@ describe('names of properties of JavaScript objects are names like any other:', 
   });
 });
 
-describe('what no setting limits is limited all the same:', () => {
+describe('fixed limits apply whatever the settings are:', () => {
   const posts = 'posts(last: 1) { id }';
   const tooMuch = { status: 422, code: 'DOCUMENT_LIMIT_EXCEEDED' };
   const answered = { status: 200, data: { viewer: null } };
@@ -224,7 +224,7 @@ describe('what no setting limits is limited all the same:', () => {
   });
 });
 
-it('a document that is only invalid receives all errors of its kind together', async () => {
+it('a document that is only invalid receives all errors of the standard rules together', async () => {
   const conflict = '{ a: users(limit: 1) { data { id } } a: users(limit: 2) { data { id } } }';
   expect(await post(server, conflict)).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
   const { errors } = await server.postroom.send('{ nope viewer { id(nothing: 1) } }');
@@ -253,7 +253,7 @@ it('a document just within the fixed limits is answered', async () => {
   expect(await raised.postroom.send(spread, variables)).toMatchObject({ status: 200, data: { node: null } });
 });
 
-describe('that its fragments come to too much is what is said of a document, beside', () => {
+describe('a document whose fragments are too large is refused for that reason, even if it also has', () => {
   const tooMuch = doubling(60);
   it.each([
     ['an unknown field', tooMuch.replace('{ viewer {', '{ nope viewer {')],

@@ -23,6 +23,7 @@ const refused: Record<string, string[]> = {
   ],
   TRUST_PROXY: [...wholes, '11'],
   DATABASE_URL: ['data/postroom.db', 'sqlite:', 'sqlite'],
+  REDIS_URL: ['localhost:6379', 'http://localhost', 'redis:', 'redis://', 'rediss:///tmp'],
   ALLOWED_ORIGINS: ['*', 'example.org', 'https://example.org/', 'https://a.org, b.org', 'null', 'HTTPS://EXAMPLE.ORG'],
   AUTH_REQUIRED: flags,
   SIGN_IN_ATTEMPTS: [...wholes, ...positive],
@@ -47,6 +48,8 @@ const refused: Record<string, string[]> = {
   LIMIT_MESSAGES: [...wholes, ...positive],
   OPERATION_TIMEOUT_MS: [...wholes, ...positive],
   STALL_SECONDS: [...wholes, ...positive],
+  DRAIN_DELAY_SECONDS: [...wholes, '601'],
+  DRAIN_SECONDS: [...wholes, '601'],
   EVENT_RETENTION_HOURS: [...wholes, ...positive],
   EVENT_RETENTION_COUNT: [...wholes, ...positive],
   LOG_LEVEL: ['loud', 'INFO', '30'],
@@ -155,7 +158,7 @@ describe('an invalid setting stops the start with one line, and no file is creat
     ...Object.entries(refusedAtStart).flatMap(([name, values]) => values.map((value) => [name, value])),
   ] as [string, string][];
 
-  it.each(cases)('%s, case %#', async (name, value) => {
+  it.each(cases)('%s=%j', async (name, value) => {
     const folder = scratchFolder();
     const settings = { DATABASE_URL: `sqlite:${join(folder, 'data', 'postroom.db')}`, PORT: '0', [name]: value };
     const { status, stdout, stderr } = await run(['serve'], settings);

@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { main } from './support/history.ts';
 import {
   launchForTest,
   launchProcessForTest,
@@ -256,6 +257,19 @@ it('the server stops gracefully, with status 0, on SIGTERM and SIGINT', async ()
   }
 });
 
+it('without a command it serves, and logs the start with the address and the database, and the stop', async () => {
+  const file = join(scratchFolder(), 'postroom.db');
+  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, [main]);
+  const closed = once(postroom.process, 'close');
+  postroom.process.kill('SIGINT');
+  await closed;
+  const time = expect.any(Number);
+  expect(postroom.log).toEqual([
+    { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
+    { level: 30, time, signal: 'SIGINT', msg: 'stopped' },
+  ]);
+});
+
 it('a second signal during shutdown changes nothing: running requests are finished', async () => {
   const postroom = await launchProcessForTest();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -324,13 +338,13 @@ describe('the usage', () => {
   ])('is printed for %s %s', async (...args) => {
     const { status, stdout, stderr } = await run(args.filter((argument) => argument !== undefined));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^usage: postroom serve\n/);
+    expect(stdout).toMatch(/^usage: postroom serve /);
   });
 
   it('is printed for an unknown command, with status 1', async () => {
     const { status, stdout, stderr } = await run(['server']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^usage: postroom serve\n/);
+    expect(stderr).toMatch(/^usage: postroom serve /);
   });
 
   it('is printed when serve is given arguments, and nothing is opened', async () => {

@@ -249,7 +249,7 @@ describe('an internal error', () => {
     ]);
     await expect.poll(() => broken.postroom.log.length).toBeGreaterThan(before);
     const logged = broken.postroom.log.slice(before);
-    expect(logged).toMatchObject([{ level: 50, requestId, err: { message: 'no such table: posts' } }]);
+    expect(logged).toMatchObject([{ level: 50, requestId, err: { message: expect.stringMatching(/\bposts\b/) } }]);
     expect(JSON.stringify(logged)).not.toContain('a secret');
   });
 
@@ -270,13 +270,13 @@ describe('an internal error', () => {
     const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
     const eve = await postroom.signUp('Eve');
     const id = await postroom.createPost(eve, await postroom.createRoom(eve, 'lobby'), 'title');
-    withDatabase(file, (database) => database.exec('drop table "roomMembers"'));
     const remove = 'mutation ($id: ID!) { deletePost(input: { id: $id }) { post { id } } }';
+    expect(await postroom.send(remove, { id: 'nothing' }, eve.token)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    withDatabase(file, (database) => database.exec('drop table "roomMembers"'));
     expect(await postroom.send(remove, { id }, eve.token)).toMatchObject({
       status: 500,
       code: 'INTERNAL_SERVER_ERROR',
     });
-    expect(await postroom.send(remove, { id: 'nothing' }, eve.token)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
   it('in a mutation leaves no change half done', async () => {

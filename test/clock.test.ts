@@ -119,7 +119,7 @@ describe('a clock that is set back', () => {
     expect(times).toEqual([...new Set(times)].sort((one, other) => one - other));
   });
 
-  it('draws out no rate: Retry-After stays within the window', async () => {
+  it('does not extend the window of a rate: Retry-After stays within it', async () => {
     const clock = await launchWithClock({ RATE_LIMIT: '3', SIGN_IN_ATTEMPTS: '1', TRUST_PROXY: '1' });
     const ask = async (query: string, address: string) => {
       const { status, headers } = await fetch(clock.postroom.graphqlUrl, {

@@ -11,8 +11,8 @@ import { createSchema } from 'graphql-yoga';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database, Db } from '../src/data/database.ts';
 import { openDatabase } from '../src/data/open-database.ts';
-import { insertPost } from '../src/data/posts.ts';
-import { insertMember, insertRoom } from '../src/data/rooms.ts';
+import { createPostRow, insertPost } from '../src/data/posts.ts';
+import { createRoomRow, insertMember, insertRoom } from '../src/data/rooms.ts';
 import { insertUser, toPublicUser } from '../src/data/users.ts';
 import { OperationContext } from '../src/engine/context.ts';
 import { loadSchema } from '../src/engine/schema.ts';
@@ -218,13 +218,14 @@ async function fill(db: Db): Promise<void> {
   for (const name of ['Ada', 'Grace', 'Edsger']) {
     const user = await insertUser(db, { name, email: `${name}@example.org` });
     viewer ??= { user: toPublicUser(user), expiresAt: Number.MAX_SAFE_INTEGER } as Viewer;
-    const room = await insertRoom(db, { name: `room of ${name}`, ownerId: user.id });
+    const room = await insertRoom(db, createRoomRow({ name: `room of ${name}`, ownerId: user.id }));
     await insertMember(db, room.id, viewer.user.id);
     ids.push(user.id, room.id);
     for (let count = 0; count < 4; count += 1) {
       const publishedAt = count === 0 ? null : count;
       const text = { title: `post ${count}`, body: count === 1 ? null : 'text' };
-      const post = await insertPost(db, { roomId: room.id, authorId: user.id, ...text, publishedAt, createdAt: count });
+      const post = createPostRow({ roomId: room.id, authorId: user.id, ...text, publishedAt, createdAt: count });
+      await insertPost(db, post);
       ids.push(post.id);
     }
   }

@@ -17,10 +17,14 @@ it('a server that stops finishes running requests, and accepts no more over kept
   const postroom = await launchProcessForTest();
   const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
   const stream = await follow(postroom, room);
-  const connection = await RawConnection.open(postroom);
+  const [connection, half, neighbour] = [
+    await RawConnection.open(postroom),
+    await RawConnection.open(postroom),
+    await RawConnection.open(postroom),
+  ];
   const begun = postOf('{ rooms { data { name } } }');
   connection.send(begun.slice(0, -1));
-  const neighbour = await RawConnection.open(postroom);
+  half.send(begun.slice(0, 10));
   neighbour.send(postOf('{ __typename }'));
   expect((await neighbour.receive()).status).toBe(200);
   const ended = once(postroom.process, 'exit');
@@ -31,11 +35,14 @@ it('a server that stops finishes running requests, and accepts no more over kept
   connection.send(begun.slice(-1) + postOf(`subscription { roomEvents(room: "${room}") { cursor } }`));
   const finished = await connection.receive();
   expect([finished.status, finished.data]).toEqual([200, { rooms: { data: [{ name: 'lobby' }] } }]);
-  const refused = await connection.receive();
+  expect(finished.headers['connection']).toBe('close');
+  expect(await connection.closed()).toBe('');
+  half.send(begun.slice(10));
+  const refused = await half.receive();
   expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { connection: 'close' } });
   expect(refused.headers['content-type']).toContain(graphqlResponse);
   expect(refused.headers['retry-after']).toBe('1');
-  await connection.closed();
+  await half.closed();
   expect(await ended).toEqual([0, null]);
   expect(postroom.log).toEqual([]);
 });

@@ -377,6 +377,18 @@ it('when two sessions set a new password at the same time, one succeeds and the 
   expect(replies.map(({ status }) => status).sort()).toEqual([200, 401]);
 });
 
+it('when one session sets two new passwords at the same time, one succeeds: the old password is wrong for the other', async () => {
+  const postroom = await launchForTest();
+  const ada = await postroom.signUp('Ada');
+  const change = (password: string) =>
+    `mutation { changePassword(input: { currentPassword: "${ada.password}", newPassword: "${password}" }) { user { id } } }`;
+  const replies = await Promise.all(
+    ['the first horse', 'the second horse'].map((password) => postroom.send(change(password), {}, ada.token)),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 403]);
+  expect(replies.find(({ status }) => status === 403)).toMatchObject({ code: 'FORBIDDEN' });
+});
+
 it('a sign-in with the old password while the password is being changed does not stay signed in', async () => {
   const postroom = await launchForTest();
   const ada = await postroom.signUp('Ada');

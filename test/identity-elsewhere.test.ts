@@ -102,7 +102,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   await postroom.createPost(owner, den, 'seen');
   for (const socket of sockets) await socket.take(({ type }) => type === 'next');
   for (const stream of streams) await stream.take(({ data }) => data?.data);
-  expect((await run(['revoke-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is not an admin.\n`);
+  expect((await run(['revoke-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is no longer an admin.\n`);
   const done = Date.now();
   for (const socket of sockets) expect(await outcomeOf(socket)).toBe(4403);
   for (const stream of streams) expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');

@@ -69,7 +69,7 @@ describe('an API key', () => {
     for (const typo of typos) expect((await sendAs(postroom, `ApiKey ${typo}`)).status).toBe(401);
     expect(statements()).toBe(before);
     expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(200);
-    expect(postroom.log.some(({ sql }) => String(sql).startsWith('select * from "apiKeys" where "hash"'))).toBe(true);
+    expect(postroom.log.some(({ sql }) => String(sql).endsWith('from "apiKeys" where "hash" = ?'))).toBe(true);
   });
 
   it('expires at the time it was created with, and its socket is closed', async () => {
@@ -180,22 +180,61 @@ describe('postroom key create', () => {
   const good = ['--name', 'x', ...nameless];
 
   it.each([
-    ['nothing', [], /^usage: /],
-    ['no name', nameless, /^usage: /],
-    ['an empty name', ['--name', '', ...nameless], /--name/],
-    ['a scope that there is not', ['--name', 'x', '--scopes', 'read,fly'], /FLY/],
-    ['an end that has been', [...good, '--expires', '2001-01-01'], /--expires/],
-    ['an end that is none', [...good, '--expires', 'tomorrow'], /--expires/],
+    ['nothing', [], /^postroom: --name is missing\npostroom: --scopes is missing\nusage: [^\n]+\n$/],
+    ['no name', nameless, /^postroom: --name is missing\nusage: /],
+    ['an empty name', ['--name', '', ...nameless], /^postroom: --name has no value\nusage: /],
+    [
+      'a name with a line break',
+      ['--name', 'a\nb', ...nameless],
+      /^postroom: --name must have [^\n]* \(got "a\\nb"\)\n/,
+    ],
+    ['unknown scopes', ['--name', 'x', '--scopes', 'read,fly,Dig'], /separated by commas \(got "fly", "Dig"\)\n/],
+    [
+      'a time of expiry in the past',
+      [...good, '--expires', '2001-01-01'],
+      /--expires must be .* \(got "2001-01-01"\)\n/,
+    ],
+    [
+      'a time of expiry that is no date',
+      [...good, '--expires', 'tomorrow'],
+      /--expires must be .* \(got "tomorrow"\)\n/,
+    ],
+    ['an option without a value at the end', [...good, '--expires'], /^postroom: --expires has no value\nusage: /],
+    [
+      'an option without a value before another option',
+      ['--expires', ...good],
+      /^postroom: --expires has no value\nusage: /,
+    ],
     [
       'an owner who is not there',
       [...good, '--owner', 'nobody@example.org'],
       /no account with the e-mail nobody@example\.org/,
     ],
-    ['an option that there is not', [...good, '--color', 'red'], /--color/],
+    ['an unknown option', [...good, '--color', 'red'], /^postroom: key create takes no --color red\nusage: /],
+    ['an argument that is no option', [...good, 'red'], /^postroom: key create takes no red\nusage: /],
   ] as const)('refuses %s, and creates nothing', async (_, args, says) => {
     const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const { status, stdout, stderr } = await run(['key', 'create', ...args], settings);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(says);
+  });
+
+  it('reports all problems of its options together', async () => {
+    const { status, stderr } = await run([
+      'key',
+      'create',
+      '--scopes',
+      'fly',
+      '--expires',
+      'tomorrow',
+      '--owner',
+      '-x',
+    ]);
+    expect(status).toBe(1);
+    expect(stderr.match(/--\w+ (is missing|must be)/g)).toEqual([
+      '--name is missing',
+      '--scopes must be',
+      '--expires must be',
+    ]);
   });
 });

@@ -66,8 +66,11 @@ describe('an imported post', () => {
     const imported = await archive.take(lines);
     expect(imported).toMatchObject({ status: 0, posts: [3, 0] });
     expect(imported.stdout).toContain('2 titles had control characters replaced by spaces\n');
+    const single = await archive.take([post(3, { title: 'a\tb' })]);
+    expect(single.stdout).toMatch(/^1 record in .* s\n/);
+    expect(single.stdout).toContain('\n1 title had control characters replaced by spaces\n');
     const posts = await readPosts(await launchForTest(archive.settings));
-    expect(posts.map(({ title }) => title)).toEqual(['a b c d', ' x', 'post 2']);
+    expect(posts.map(({ title }) => title)).toEqual(['a b c d', ' x', 'post 2', 'a b']);
     expect((await archive.take(lines)).stdout).not.toContain('control characters');
   });
 
@@ -111,7 +114,7 @@ describe('the input file', () => {
 
   it('may arrive in pieces of any size', async () => {
     const archive = new Archive();
-    const { child, ended, out } = startImport(archive.settings);
+    const { child, ended, out } = await startImport(archive.settings);
     const bytes = Buffer.from(toText([room, ada, post(0, { body: 'ü€𝕏' })]));
     for (const byte of bytes) if (!child.stdin.write(Uint8Array.of(byte))) await once(child.stdin, 'drain');
     child.stdin.end();
@@ -198,7 +201,7 @@ describe('a second run', () => {
   it('continues where a run was killed', async () => {
     const archive = new Archive();
     const lines = history(5_000);
-    const { child, ended, err } = startImport(archive.settings);
+    const { child, ended, err } = await startImport(archive.settings);
     // The invalid line is reported after the commit of its batch. The input stays open, so that the run does not finish
     // before it is killed.
     child.stdin.write(toText(lines.toSpliced(2_500, 0, 'no JSON')));
@@ -254,9 +257,18 @@ describe('an invalid line is refused with its number and reason, and the others 
     ['there is no earlier record of the room "Lobby"', post(1, { room: 'Lobby' })],
     ['there is no earlier record of the author "eve"', post(1, { author: 'eve' })],
     ['there is no earlier record of the author "constructor"', post(1, { author: 'constructor' })],
+    [
+      'there is no earlier record of the room "attic"; there is no earlier record of the author "eve"',
+      post(1, { room: 'attic', author: 'eve' }),
+    ],
+    [`name is empty; createdAt ${time}`, { type: 'user', name: '', createdAt: 'yesterday' }],
+    [
+      'room is missing; author is not a string; title is too long; body is not a string; publishedAt is missing',
+      { type: 'post', author: 7, title: 'x'.repeat(201), body: 7 },
+    ],
   ];
 
-  it('each for its own reason', async () => {
+  it('each for its own reasons', async () => {
     const archive = new Archive();
     const imported = await archive.take([room, ada, ...bad.flatMap(([, line], index) => [line, post(100 + index)])]);
     const expected = bad.map(([reason], index) => `line ${2 * index + 3}: ${reason}`);
@@ -296,7 +308,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     expect(await archive.take([post(0), post(1)])).toMatchObject({ status: 0, posts: [1, 1] });
   });
 
-  it('whatever the number of lines before it', async () => {
+  it('a refused line is reported with its number, whatever the number of lines before it', async () => {
     const imported = await new Archive().take([...history(3_000), 'no', '', post(3_000), 'no']);
     expect(imported).toMatchObject({
       status: 2,
@@ -311,7 +323,11 @@ describe('an invalid line is refused with its number and reason, and the others 
     const imported = await archive.take(lines, '--strict');
     expect(imported).toMatchObject({ status: 2, rooms: [1, 0], posts: [3_000, 0], refused: 1 });
     expect(imported.stderr).toBe('line 3003: there is no earlier record of the author "eve"\n');
-    expect(archive.count('posts')).toBe(3_000);
+    const stopped = 'stopped at line 3003, because of --strict: no later line was imported\n';
+    expect(imported.stdout).toMatch(new RegExp(`lines refused: 1\n${stopped}$`));
+    expect((await archive.take(lines)).stdout).not.toContain('stopped');
+    expect((await archive.take(history(1), '--strict')).stdout).not.toContain('stopped');
+    expect(archive.count('posts')).toBe(3_001);
   });
 
   it.each([
@@ -319,7 +335,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     ['packed', gzipSync],
   ])('with --strict the import ends even if its input continues, %s', async (_, pack) => {
     const archive = new Archive();
-    const { child, ended } = startImport(archive.settings, '--strict');
+    const { child, ended } = await startImport(archive.settings, '--strict');
     child.stdin.write(pack(toText([...history(2_000), 'no JSON', ...history(2_000)])));
     const [status] = await ended;
     expect(status).toBe(2);
@@ -333,7 +349,7 @@ describe('an import that cannot run gives the reason in one line, with status 1'
     [
       'a file that is not there',
       ({ folder }) => [`${folder}/none.ndjson`],
-      /cannot read .*none\.ndjson: there is no such file/,
+      /^postroom: cannot read \S*none\.ndjson: there is no such file\n$/,
     ],
     ['a folder', ({ folder }) => [folder], /cannot read .*: it is a folder/],
     ['.gz in name alone', (archive) => [archive.write('a.gz', toText(history(1)))], /a\.gz: its gzip data is damaged/],
@@ -403,7 +419,7 @@ describe('beside a running server', () => {
     const postroom = await launchForTest(archive.settings);
     const eve = await postroom.signUp('eve');
     const attic = await postroom.createRoom(eve, 'attic');
-    const { child, ended, out, err } = startImport(archive.settings);
+    const { child, ended, out, err } = await startImport(archive.settings);
     let seen = 0;
     for (const part of [0, 1, 2, 3]) {
       const posts = Array.from({ length: 1_000 }, (_, minute) => post(1_000 * part + minute));

@@ -262,7 +262,7 @@ describe('a cursor that is too old', () => {
 });
 
 it('a cursor of an event that this process has not received yet is looked up in the log', async () => {
-  const postroom = await launchForTest({}, { bus: createUnreliableBus('deaf') });
+  const postroom = await launchForTest({}, { bus: createUnreliableBus('losesAll') });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

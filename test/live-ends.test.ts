@@ -239,8 +239,8 @@ it('a shutdown closes every socket with 1012, ends every stream, and leaves no r
   const stream = await EventStream.open(postroom.graphqlUrl, query);
   // A socket without connection_init, a socket that reads nothing, and a TCP connection that sends nothing.
   const early = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
-  const deaf = await ProtocolSocket.open(postroom.webSocketUrl);
-  deaf.rawSocket.pause();
+  const paused = await ProtocolSocket.open(postroom.webSocketUrl);
+  paused.rawSocket.pause();
   const bare = connect(Number(new URL(postroom.url).port), '127.0.0.1').on('error', () => {});
   await once(bare, 'connect');
   const stopped = postroom.stop();
@@ -257,8 +257,8 @@ it('a shutdown closes every socket with 1012, ends every stream, and leaves no r
 it('a socket that connects during a shutdown is refused, and does not delay the shutdown', async () => {
   const { postroom } = await openLobby({});
   const early = await ProtocolSocket.open(postroom.webSocketUrl);
-  const deaf = await ProtocolSocket.open(postroom.webSocketUrl);
-  deaf.rawSocket.pause();
+  const paused = await ProtocolSocket.open(postroom.webSocketUrl);
+  paused.rawSocket.pause();
   const late = connect(Number(new URL(postroom.url).port), '127.0.0.1').setEncoding('latin1');
   late.write(
     'GET /graphql HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n' +

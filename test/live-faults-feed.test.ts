@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/cursors.ts';
 import { createLateBus } from './support/late-bus.ts';
@@ -6,6 +5,7 @@ import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { isPostgresTest, openDirectly } from './support/test-database.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const postCount = 2_000;
@@ -21,7 +21,7 @@ const codes = (code: string) => [{ extensions: { code } }];
 
 function launchOnDeafBus(file: string): Promise<Postroom> {
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
-  return launchForTest(settings, { bus: createUnreliableBus('deaf') });
+  return launchForTest(settings, { bus: createUnreliableBus('losesAll') });
 }
 
 /** The number of comparisons of the heads of all open rooms with the log so far. */
@@ -38,8 +38,9 @@ async function untilCompared(postroom: Postroom): Promise<void> {
 
 /** Renames a table, so that queries of it fail; the returned function restores it. */
 function breakTable(file: string, table: string): () => void {
-  const database = new DatabaseSync(file, { timeout: 5_000 });
-  database.exec(`pragma legacy_alter_table = on; alter table "${table}" rename to "broken"`);
+  const database = openDirectly(file);
+  if (!isPostgresTest) database.exec('pragma legacy_alter_table = on');
+  database.exec(`alter table "${table}" rename to "broken"`);
   return () => {
     database.exec(`alter table "broken" rename to "${table}"`);
     database.close();

@@ -33,7 +33,7 @@ function changeRooms(file: string, counts: Record<string, number>): void {
 
 it('a room with many events to catch up on does not delay other rooms', async () => {
   const file = `${scratchFolder()}/postroom.db`;
-  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` }, { bus: createUnreliableBus('deaf') });
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` }, { bus: createUnreliableBus('losesAll') });
   const ada = await postroom.signUp('Ada');
   const busy = await postroom.createRoom(ada, 'busy');
   const quiet = await postroom.createRoom(ada, 'quiet');

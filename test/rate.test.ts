@@ -52,6 +52,25 @@ it('a forged address in X-Forwarded-For has no effect; behind a trusted proxy th
   expect(await forge({ TRUST_PROXY: '2' })).toEqual([200, 200, 429]);
 });
 
+it('the port that a trusted proxy adds to an address has no effect', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
+  const ask = async (address: string) => {
+    const headers = { 'x-forwarded-for': `198.51.100.7, ${address}` };
+    return (await fetch(`${postroom.graphqlUrl}?query={viewer{id}}`, { headers })).status;
+  };
+  for (const one of [
+    ['192.0.2.1:5678', '192.0.2.1', '192.0.2.1:443'],
+    ['[2001:db8::1]:443', '2001:db8::1', '[2001:db8::1]'],
+    ['[::ffff:192.0.2.2]:443', '192.0.2.2:80', '::ffff:192.0.2.2'],
+  ]) {
+    const statuses = [];
+    for (const address of one) statuses.push(await ask(address));
+    expect([one, statuses]).toEqual([one, [200, 200, 429]]);
+  }
+  expect(await ask('[2001:db8:0:1::1]:443')).toBe(200);
+  expect(await ask('192.0.2.3:5678')).toBe(200);
+});
+
 it('an address that looks like the id of a user is not treated as one', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
   const ada = await postroom.signUp('Ada');

@@ -29,7 +29,7 @@ interface ImportFigures {
   seconds: number;
   cpuSeconds: number;
   peakMegabytes: number;
-  /** The lines of the summary, for example `posts: 196,123 added, 0 known already`. */
+  /** The lines of the summary, for example `posts: 196,123 added, 0 already present`. */
   summary: string[];
   records: number;
 }

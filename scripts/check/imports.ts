@@ -27,6 +27,11 @@ const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean;
     reason: 'only data/open-database.ts chooses the database',
   },
   {
+    code: /^node:sqlite\b/,
+    isAllowed: (file) => file.startsWith('data/sqlite/'),
+    reason: 'only the code of data/sqlite/ depends on SQLite',
+  },
+  {
     code: /^live\/bus\/(?!bus\.ts$)/,
     isAllowed: (file) => file.startsWith('live/bus/') || file === 'server.ts',
     reason: 'only server.ts chooses the bus',

@@ -26,10 +26,15 @@ function explainFailure(error: unknown): string {
   if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof ClientError) return error.message;
-  if (error instanceof InputUnreadable) return `${error.message}: ${explainFailure(error.cause)}`;
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    const known = systemFailures[error.code];
-    if (known) return `${known}: ${error.message}`;
-  }
+  // Its message names the file already, so the message of the system adds nothing.
+  if (error instanceof InputUnreadable)
+    return `${error.message}: ${explainSystemFailure(error.cause) ?? explainFailure(error.cause)}`;
+  const known = explainSystemFailure(error);
+  if (known !== undefined && error instanceof Error) return `${known}: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function explainSystemFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+  return systemFailures[error.code];
 }

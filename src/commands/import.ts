@@ -17,7 +17,7 @@ const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; 
  *
  * The rules are those of the API with one exception: control characters in a title are replaced by spaces, because
  * titles are cut from bodies. The report counts such titles. A line that breaks a rule, or that names a room or user
- * without an earlier record, is refused with its number and the reason, and the import continues. With `--strict` the
+ * without an earlier record, is refused with its number and all reasons, and the import continues. With `--strict` the
  * import ends at this line, and the lines before it are kept. Records of an earlier run are recognised: a room by
  * name, a user by name among the users without credentials, a post by room, author, time and body. Every batch is one
  * transaction, so a run that was killed can be repeated.
@@ -34,7 +34,7 @@ export async function importFile(args: string[]): Promise<number> {
   const { databaseUrl } = readConfig();
   await using input = await openInput(file);
   const database = await openDatabase(databaseUrl);
-  const report = new Report(process.stderr);
+  const report = new Report(process.stderr, isStrict);
   try {
     await importAll(database, input.bytes, report, isStrict);
   } finally {
@@ -54,6 +54,6 @@ async function importAll(
 ): Promise<void> {
   for await (const entries of readBatches(bytes)) {
     report.add(await transaction((db) => writeBatch(db, entries, isStrict)));
-    if (isStrict && report.refused > 0) return;
+    if (report.hasStopped) return;
   }
 }

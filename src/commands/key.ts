@@ -19,9 +19,14 @@ interface KeyOptions {
 
 /** `key create …`: creates a key and prints it. It cannot be printed again. */
 export async function key([action, ...args]: string[]): Promise<number> {
-  const options = action === 'create' ? readOptions(args) : usage;
-  if (typeof options === 'string') {
-    process.stderr.write(options);
+  if (action !== 'create') {
+    process.stderr.write(usage);
+    return 1;
+  }
+  const { options, problems } = readOptions(args);
+  if (!options) {
+    for (const problem of problems) process.stderr.write(`postroom: ${problem}\n`);
+    process.stderr.write(usage);
     return 1;
   }
   const { databaseUrl, logLevel } = readConfig();
@@ -47,28 +52,61 @@ export async function key([action, ...args]: string[]): Promise<number> {
   }
 }
 
-/** The parsed arguments, or an error message for the operator. */
-function readOptions(args: string[]): KeyOptions | string {
-  try {
-    const option = { type: 'string' } as const;
-    const { values } = parseArgs({ args, options: { name: option, scopes: option, owner: option, expires: option } });
-    if (values.name === undefined || values.scopes === undefined) return usage;
-    const named = values.scopes.toUpperCase().split(',');
-    const unknown = named.find((scope) => !scopes.some((known) => known === scope));
-    if (unknown !== undefined)
-      return `postroom: --scopes must be read, write or admin, separated by commas (got "${unknown}")\n`;
-    if (nameRule(values.name).length > 0)
-      return 'postroom: --name must have 1 to 80 characters, and no control characters\n';
-    const expiresAt = values.expires === undefined ? null : Date.parse(values.expires);
-    if (expiresAt !== null && !(expiresAt > Date.now()))
-      return 'postroom: --expires must be a date in the future, such as 2027-01-31\n';
-    return {
-      name: values.name,
-      scopes: scopes.filter((scope) => named.includes(scope)),
-      owner: values.owner,
-      expiresAt,
-    };
-  } catch (error) {
-    return `postroom: ${error instanceof Error ? error.message : error}\n${usage}`;
-  }
+const option = { type: 'string' } as const;
+const known = { name: option, scopes: option, owner: option, expires: option };
+
+/** The options, or all problems of the arguments for the operator. */
+function readOptions(args: string[]): { options?: KeyOptions; problems: string[] } {
+  // Not strict, because a strict parser stops at the first problem.
+  const { values, tokens } = parseArgs({
+    args: completeOptions(args),
+    options: known,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const unknown = tokens.flatMap((token) => {
+    if (token.kind === 'positional') return token.value;
+    return token.kind === 'option' && !Object.hasOwn(known, token.name) ? token.rawName : [];
+  });
+  const problems = unknown.length > 0 ? [`key create takes no ${unknown.join(' ')}`] : [];
+  const read = (name: keyof typeof known) => {
+    const value = values[name];
+    if (value === '') problems.push(`--${name} has no value`);
+    return typeof value === 'string' ? value : undefined;
+  };
+  const [name, scopeNames, owner, expires] = [read('name'), read('scopes'), read('owner'), read('expires')];
+  problems.push(...findNameProblems(name), ...findScopeProblems(scopeNames), ...findExpiryProblems(expires));
+  if (problems.length > 0 || name === undefined || scopeNames === undefined) return { problems };
+  const named = scopeNames.toUpperCase().split(',');
+  const expiresAt = expires === undefined ? null : Date.parse(expires);
+  return { options: { name, scopes: scopes.filter((scope) => named.includes(scope)), owner, expiresAt }, problems };
+}
+
+/** Gives an empty value to an option without a value, because parseArgs would take the next option for its value. */
+function completeOptions(args: string[]): string[] {
+  const options = Object.keys(known).map((name) => `--${name}`);
+  return args.map((arg, index) => {
+    const isWithoutValue = options.includes(arg) && (args[index + 1] ?? '--').startsWith('--');
+    return isWithoutValue ? `${arg}=` : arg;
+  });
+}
+
+function findNameProblems(name: string | undefined): string[] {
+  if (name === undefined) return ['--name is missing'];
+  if (name === '' || nameRule(name).length === 0) return [];
+  return [`--name must have 1 to 80 characters, and no control characters (got ${JSON.stringify(name)})`];
+}
+
+function findScopeProblems(names: string | undefined): string[] {
+  if (names === undefined) return ['--scopes is missing'];
+  const unknown = names.split(',').filter((name) => !scopes.some((scope) => scope === name.toUpperCase()));
+  if (names === '' || unknown.length === 0) return [];
+  const got = unknown.map((name) => JSON.stringify(name)).join(', ');
+  return [`--scopes must be read, write or admin, separated by commas (got ${got})`];
+}
+
+function findExpiryProblems(expires: string | undefined): string[] {
+  if (expires === undefined || expires === '' || Date.parse(expires) > Date.now()) return [];
+  return [`--expires must be a date in the future, such as 2027-01-31 (got ${JSON.stringify(expires)})`];
 }

@@ -38,7 +38,7 @@ async function changeRole(command: string, role: UserRow['role'], [email, ...res
     const audit = auditTo(createLog(logLevel));
     audit({ event: 'roleChanged', userId: user.id, role });
     for (const keyId of revoked) audit({ event: 'apiKeyRevoked', keyId, byUserId: null });
-    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'not an'} admin.\n`);
+    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'no longer an'} admin.\n`);
     return 0;
   } finally {
     await database.close();

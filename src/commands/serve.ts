@@ -16,9 +16,11 @@ export async function serve(args: string[]): Promise<number> {
   }
   const config = readConfig();
   await assertAddressFree(config);
-  const server = await startServer(config, createLog(config.logLevel));
+  const log = createLog(config.logLevel);
+  const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
+  log.info({ url: `${server.url}/graphql`, database: server.databaseName }, 'started');
   // Nobody may read it, or the disk may be full; the server serves nevertheless.
   process.stdout.on('error', () => {});
   process.stdout.write(`Postroom is at ${server.url}/graphql
@@ -28,14 +30,16 @@ export async function serve(args: string[]): Promise<number> {
   Fill it       npx postroom import FILE, while this server runs
 
 `);
-  await stopped;
-  await server.close();
+  const signal = await stopped;
+  // Nobody who presses Ctrl-C has a load balancer that must notice first.
+  await server.close({ withDelay: signal === 'SIGTERM' });
+  log.info({ signal }, 'stopped');
   return 0;
 }
 
-/** Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */
-function nextSignal(): Promise<void> {
+/** The first signal. Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */
+function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
   });
 }

@@ -2,7 +2,8 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { executeInParts } from './list-statements.ts';
-import type { ApiKeyRow, Tables } from './tables.ts';
+import { createStatement } from './statement.ts';
+import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 
 export interface NewApiKey {
@@ -22,30 +23,34 @@ export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promi
   return db
     .insertInto('apiKeys')
     .values({ ...row, lastUsedAt: null, revokedAt: null })
-    .returningAll()
+    .returning(apiKeyColumns)
     .executeTakeFirstOrThrow();
 }
 
+const selectApiKey = createStatement((db, { id }: { id: string }) =>
+  db.selectFrom('apiKeys').select(apiKeyColumns).where('id', '=', id),
+);
+
 export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
-  return db.selectFrom('apiKeys').selectAll().where('id', '=', id).executeTakeFirst();
+  return (await selectApiKey(db, { id }))[0];
 }
 
 export async function findApiKeys(db: Db, ids: readonly string[]): Promise<ApiKeyRow[]> {
   return executeInParts(db, ids, {
-    build: (part) => db.selectFrom('apiKeys').selectAll().where('id', 'in', part),
+    build: (part) => db.selectFrom('apiKeys').select(apiKeyColumns).where('id', 'in', part),
     parametersOf: (id) => [id],
   });
 }
 
 export async function findApiKeyByHash(db: Db, hash: string): Promise<ApiKeyRow | undefined> {
-  return db.selectFrom('apiKeys').selectAll().where('hash', '=', hash).executeTakeFirst();
+  return db.selectFrom('apiKeys').select(apiKeyColumns).where('hash', '=', hash).executeTakeFirst();
 }
 
 /** The keys of an owner that are not revoked, oldest first. */
 export async function findApiKeysOf(db: Db, ownerId: string, limit: number): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('apiKeys')
-    .selectAll()
+    .select(apiKeyColumns)
     .where('ownerId', '=', ownerId)
     .where('revokedAt', 'is', null)
     .orderBy('createdAt')

@@ -12,7 +12,16 @@ export interface TransactionOptions {
    * Called before the transaction begins and right before its commit; it throws if no client waits for the result any
    * more.
    */
-  cancellation?: { throwIfCancelled(): void } | undefined;
+  cancellation?: TransactionCancellation | undefined;
+}
+
+export interface TransactionCancellation {
+  /** @throws the reason, if it is cancelled. */
+  throwIfCancelled(): void;
+  /** From now until `endCommit` it cannot be cancelled. @throws the reason, if it is already cancelled. */
+  beginCommit(): void;
+  /** `mayBeStored`: the transaction was committed, or it is not known whether it was. */
+  endCommit(mayBeStored: boolean): void;
 }
 
 /**
@@ -28,14 +37,19 @@ export interface Database {
   db: Kysely<Tables>;
   /**
    * Runs one transaction, and resolves when its commit is durable. If the promise rejects, nothing is stored, neither
-   * now nor later. It also rejects if the transaction is cancelled, or does not get its turn within five seconds.
+   * now nor later, except after CommitOutcomeUnknown. It also rejects if the transaction is cancelled, or does not get its turn within five seconds.
    *
    * Each statement sees all commits before it (the isolation level "read committed", or a stricter one). A row that the
    * transaction has locked (see `RowLock`) or changed stays as it is for the others until its end. Transactions that
    * change the same row therefore commit in the order of these changes.
    *
+   * `work` does not have to wait for its last statements: those that it has called before it resolves are executed before
+   * the commit, in order and without a round trip of their own. Their promises need a handler for errors. If any
+   * statement fails, nothing is stored, and the promise rejects with the error of the first one, or that of `work`.
+   *
    * `work` has no effects outside `db`: a database that ends a deadlock by rolling one transaction back runs it again.
-   * @throws DatabaseUnavailable, UniqueViolation, the reason of the cancellation, or any error of `work`.
+   * @throws DatabaseUnavailable, CommitOutcomeUnknown, CommitResultLost, UniqueViolation, the reason of the cancellation, or any error of
+   * `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs several reads on one state of the database. It includes all commits before the first read. */
@@ -46,14 +60,17 @@ export interface Database {
    */
   snapshotDuringWrites<T>(work: Work<T>): Promise<T>;
   /**
-   * Removes erased data from the files of the database at once or, if a reader still needs it, within a second after
-   * this reader has ended. Never fails.
+   * SQLite: removes erased data from the files of the database at once or, if a reader still needs it, within a second
+   * after this reader has ended. PostgreSQL: does nothing, because only the server removes it (`vacuum`, and the end of
+   * its write-ahead log and backups). Never fails.
    */
   purge(): Promise<void>;
   /** Whether the database can be read and written now. */
   isReady(): Promise<boolean>;
   /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
   folder: string | undefined;
+  /** For the log: the path of the database, or another name that contains no password. */
+  name: string;
   close(): Promise<void>;
 }
 
@@ -66,7 +83,8 @@ export interface Database {
  */
 export type RowLock = 'share' | 'exclusive';
 
-interface Lockable<Query> {
+/** A query whose rows can be locked. */
+export interface Lockable<Query> {
   forKeyShare(): Query;
   forUpdate(): Query;
 }
@@ -105,6 +123,25 @@ export class DatabaseUnavailable extends ClientError {
     super('SERVICE_UNAVAILABLE', undefined, {}, options);
     this.name = 'DatabaseUnavailable';
     this.reason = reason;
+  }
+}
+
+/**
+ * The connection was lost during a commit, and the server did not report its outcome in time. It must not be answered as
+ * DatabaseUnavailable, which promises that nothing was stored.
+ */
+export class CommitOutcomeUnknown extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`it is not known whether the transaction was committed: ${reason}`, options);
+    this.name = 'CommitOutcomeUnknown';
+  }
+}
+
+/** The transaction was committed, but the connection was lost before the results of its last statements arrived. */
+export class CommitResultLost extends Error {
+  constructor(options: ErrorOptions) {
+    super('the transaction was committed, but its result was lost with the connection', options);
+    this.name = 'CommitResultLost';
   }
 }
 

@@ -1,8 +1,17 @@
 import { randomInt } from 'node:crypto';
-import type { Expression, ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
+import { hasLateralJoins } from './dialects.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
-import type { PostRow, PublicUser, RoomEventRow, RoomRow, Tables } from './tables.ts';
+import { createStatement } from './statement.ts';
+import {
+  type PostRow,
+  type PublicUser,
+  type RoomEventRow,
+  type RoomRow,
+  roomEventColumns,
+  type Tables,
+} from './tables.ts';
 
 const maxMark = 2 ** 31;
 
@@ -32,76 +41,117 @@ export interface RoomEvent extends RoomEventRow {
 }
 
 /** An event before it has a number. */
-export type NewRoomEvent = NewEntry &
-  (
-    | { type: PostEventType; content: EventContent }
-    | { type: Exclude<RoomEventType, PostEventType>; content?: undefined }
-  );
+export type NewRoomEvent<Row = unknown> = NewPostEvent | NewPlainEvent<Row>;
 
 interface NewEntry {
   roomId: string;
   subjectId: string;
   version: number;
+}
+
+/** An event that carries its post. Only its author may change a post, so the actor is the author. */
+export interface NewPostEvent extends NewEntry {
+  type: PostEventType;
+  author: PublicUser;
+  /** Stores the post. */
+  store: (db: Db) => Promise<PostRow>;
+}
+
+export interface NewPlainEvent<Row> extends NewEntry {
+  type: Exclude<RoomEventType, PostEventType>;
   actorId: string | null;
-  /** The time of the event, if the change has already read it (`findNextTime`) and stored it in another row. */
-  at?: number;
+  /** Stores the change that the event reports. */
+  store: (db: Db) => Promise<Row>;
+}
+
+/** An event in the log, and the row that was stored with it. */
+export interface AppendedEvent<Row> {
+  event: RoomEvent;
+  stored: Row;
 }
 
 /**
- * The time of a room's next event, in milliseconds since 1970: now, but always later than the latest event. If the
- * clock was set back, or two changes fall in one millisecond, new content must not be placed before a position that a
- * client already has. An import writes no events, so an imported post with a time in the far future does not count.
+ * Writes an event and its change in the transaction. The number and the time come from the room's row, which stays
+ * locked until the commit, so that the order of numbers is the order of commits.
  *
- * Locks the room's row for other writers of events, so that the next event is written by this transaction.
+ * No statement needs the result of an earlier one. All are sent together with the commit, so that a database behind a
+ * network does not hold the lock of the room while messages travel.
  */
-export async function findNextTime(db: Db, roomId: string): Promise<number> {
-  const { headAt } = await db
-    .selectFrom('rooms')
-    .select('headAt')
-    .where('id', '=', roomId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-  return Math.max(Date.now(), headAt + 1);
+export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promise<AppendedEvent<Row | PostRow>> {
+  const { roomId, type, subjectId, version } = event;
+  const mark = randomInt(1, maxMark);
+  const actorId = 'author' in event ? event.author.id : event.actorId;
+  const [[head], stored] = await Promise.all([
+    advanceHead(db, { roomId, mark, now: Date.now() }),
+    event.store(db),
+    insertEvent(db, { roomId, type, subjectId, version, actorId }),
+  ]);
+  if (!head) throw new Error(`There is no room ${roomId} to append an event to.`);
+  const { head: seq, previousMark, headAt: at } = head;
+  const row = { roomId, seq, mark, previousMark, type, subjectId, version, actorId, at };
+  const content = 'author' in event && { post: stored as PostRow, author: event.author };
+  return { event: { ...row, ...(content && { content }) }, stored };
 }
 
 /**
- * Writes an event into the log, in the transaction of the change. The number and the time come from the room's row,
- * which stays locked until the commit, so that the order of numbers is the order of commits.
+ * Gives the room's next event its number, mark and time. The time is in milliseconds since 1970: now, but always later
+ * than the latest event. If the clock was set back, or two changes fall in one millisecond, new content must not be
+ * placed before a position that a client already has. An import writes no events, so an imported post with a time in the
+ * far future does not count.
  */
-export async function appendEvent(db: Db, { content, ...event }: NewRoomEvent): Promise<RoomEvent> {
-  const mark = randomInt(1, maxMark);
-  const { head, previousMark, headAt } = await db
+const advanceHead = createStatement((db, { roomId, mark, now }: { roomId: string; mark: number; now: number }) =>
+  db
     .updateTable('rooms')
     .set((eb) => ({
       head: eb('head', '+', 1),
       previousMark: eb.ref('headMark'),
       headMark: mark,
-      headAt: event.at ?? nextTime(eb),
+      headAt: eb
+        .case()
+        .when('headAt', '<', now)
+        .then(eb.val(now))
+        .else(eb('headAt', '+', 1))
+        .end(),
     }))
-    .where('id', '=', event.roomId)
-    .returning(['head', 'previousMark', 'headAt'])
-    .executeTakeFirstOrThrow();
-  const row = { ...event, seq: head, mark, previousMark, at: headAt };
-  await db.insertInto('roomEvents').values(row).execute();
-  return { ...row, ...(content && { content }) };
+    .where('id', '=', roomId)
+    .returning(['head', 'previousMark', 'headAt']),
+);
+
+/** The time of the event that is being appended, for the statement that stores its subject. */
+export function timeOfAppended(roomId: string): Expression<number> {
+  return sql<number>`(select "headAt" from "rooms" where "id" = ${roomId})`;
 }
 
-/** `findNextTime` within the statement that changes the row. */
-function nextTime(eb: ExpressionBuilder<Tables, 'rooms'>): Expression<number> {
-  const now = Date.now();
-  return eb
-    .case()
-    .when('headAt', '<', now)
-    .then(now)
-    .else(eb('headAt', '+', 1))
-    .end();
-}
+/** Inserts the event whose number was taken last. */
+const insertEvent = createStatement(
+  (db, { roomId, type, subjectId, version, actorId }: Omit<RoomEventRow, 'seq' | 'mark' | 'previousMark' | 'at'>) =>
+    db
+      .insertInto('roomEvents')
+      .columns(['roomId', 'seq', 'mark', 'previousMark', 'at', 'type', 'subjectId', 'version', 'actorId'])
+      .expression((eb) =>
+        eb
+          .selectFrom('rooms')
+          .select([
+            'id',
+            'head',
+            'headMark',
+            'previousMark',
+            'headAt',
+            // The types of values in a list of results are not inferred from the columns.
+            sql<RoomEventType>`cast(${type} as text)`.as('type'),
+            sql<string>`cast(${subjectId} as text)`.as('subjectId'),
+            sql<number>`cast(${version} as integer)`.as('version'),
+            sql<string | null>`cast(${actorId} as text)`.as('actorId'),
+          ])
+          .where('id', '=', roomId),
+      ),
+);
 
 /** Up to `limit` events after number `after`, in order. */
 export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {
   return db
     .selectFrom('roomEvents')
-    .selectAll()
+    .select(roomEventColumns)
     .where('roomId', '=', roomId)
     .where('seq', '>', after)
     .orderBy('seq')
@@ -115,14 +165,8 @@ export async function findHead(db: Db, roomId: string): Promise<LogPosition | un
   return row && headOf(row);
 }
 
-/** The heads of these rooms; a deleted room is absent. */
-export async function readHeads(db: Db, roomIds: readonly string[]): Promise<Map<string, LogPosition>> {
-  const rows = await db.selectFrom('rooms').select(['id', 'head', 'headMark']).where('id', 'in', roomIds).execute();
-  return new Map(rows.map((row) => [row.id, headOf(row)]));
-}
-
 /** Removes a deleted user as the actor of events. */
-export async function forgetActor(db: Db, userId: string): Promise<void> {
+export async function clearActor(db: Db, userId: string): Promise<void> {
   await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
 }
 
@@ -141,18 +185,43 @@ export interface TrimOptions {
  */
 export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
   const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
-  const surplus = db
-    .selectFrom('rooms')
-    // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
-    .crossJoin('roomEvents')
-    .select(['roomId', 'seq'])
-    .whereRef('roomId', '=', 'rooms.id')
-    .where((eb) => eb('seq', '<=', eb('head', '-', count)));
+  const surplus = hasLateralJoins(db) ? findSurplusByRoom(db, count, limit) : findSurplus(db, count);
   const trimmed = await deleteEvents(db, aged.limit(limit));
   return trimmed === limit ? trimmed : trimmed + (await deleteEvents(db, surplus.limit(limit - trimmed)));
 }
 
 type EventKeys = SelectQueryBuilder<Tables, 'roomEvents', Pick<RoomEventRow, 'roomId' | 'seq'>>;
+
+function findSurplus(db: Db, count: number): EventKeys {
+  return (
+    db
+      .selectFrom('rooms')
+      // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
+      .crossJoin('roomEvents')
+      .select(['roomId', 'seq'])
+      .whereRef('roomId', '=', 'rooms.id')
+      .where((eb) => eb('seq', '<=', eb('head', '-', count)))
+  );
+}
+
+function findSurplusByRoom(db: Db, count: number, limit: number): EventKeys {
+  return db
+    .selectFrom('rooms')
+    .where('head', '>', count)
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('roomEvents')
+          .select(['roomId', 'seq'])
+          .whereRef('roomId', '=', 'rooms.id')
+          .where((eb) => eb('seq', '<=', eb('rooms.head', '-', count)))
+          .orderBy('seq')
+          .limit(limit)
+          .as('oldest'),
+      (join) => join.onTrue(),
+    )
+    .select(['oldest.roomId', 'oldest.seq']) as unknown as EventKeys;
+}
 
 async function deleteEvents(db: Db, keys: EventKeys): Promise<number> {
   const { numDeletedRows } = await db

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 import type { Db } from './database.ts';
-import { type PostRow, type PublicUser, publicUserColumns, type RoomRow } from './tables.ts';
+import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 
 const lengths = [100, 10, 1];
 
@@ -66,7 +66,14 @@ export async function findByIds<Table extends keyof Rows>(
   return rows;
 }
 
+const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & string)[] } = {
+  users: publicUserColumns,
+  posts: postColumns,
+  rooms: roomColumns,
+};
+
 function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
-  const rows = db.selectFrom(table).where('id', 'in', ids);
-  return (table === 'users' ? rows.select(publicUserColumns) : rows.selectAll()).compile();
+  const { ref } = db.dynamic;
+  const columns = columnsOfRows[table].map((column) => ref(column));
+  return db.selectFrom(table).where('id', 'in', ids).select(columns).compile();
 }

@@ -35,14 +35,14 @@ export function createLoaders(db: Db, reading: () => PostReading): Loaders {
     post: createLoader((ids) => findByIds(db, 'posts', ids)),
     room: createLoader((ids) => findByIds(db, 'rooms', ids)),
     isMember(userId, roomId) {
-      const known = memberships.get(userId) ?? createMembershipLoader(db, userId);
-      memberships.set(userId, known);
-      return known.load(roomId);
+      const loader = memberships.get(userId) ?? createMembershipLoader(db, userId);
+      memberships.set(userId, loader);
+      return loader.load(roomId);
     },
     lastPosts(authorId, last) {
-      const known = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
-      lastPosts.set(last, known);
-      return known.load(authorId);
+      const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
+      lastPosts.set(last, loader);
+      return loader.load(authorId);
     },
   };
 }

@@ -1,17 +1,21 @@
 import { BadSetting } from '../config.ts';
 import type { Database, DatabaseOptions } from './database.ts';
+import { openPostgres } from './postgres/database.ts';
 import { openSqlite } from './sqlite/database.ts';
 
 interface Implementation {
   /** The part of the error message that says which URLs are allowed. */
-  allowed: string;
+  urlForm: string;
   /** `address` is the URL without its scheme. */
   open: (address: string, options: DatabaseOptions) => Promise<Database>;
 }
 
+const postgres = { urlForm: 'postgres://user@host/database', open: openPostgres };
 /** The implementations by the scheme of `DATABASE_URL`. */
 const implementations = new Map<string, Implementation>([
-  ['sqlite', { allowed: 'sqlite: with a path, or sqlite::memory:', open: openSqlite }],
+  ['sqlite', { urlForm: 'sqlite: with a path, or sqlite::memory:', open: openSqlite }],
+  ['postgres', postgres],
+  ['postgresql', postgres],
 ]);
 
 /**
@@ -23,8 +27,8 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const [scheme = ''] = url.split(':', 1);
   const implementation = implementations.get(scheme);
   if (!implementation) {
-    const allowed = [...implementations.values()].map(({ allowed }) => allowed);
-    throw new BadSetting('DATABASE_URL', url, `must be ${allowed.join(', or ')}`);
+    const urlForms = new Set([...implementations.values()].map(({ urlForm }) => urlForm));
+    throw new BadSetting('DATABASE_URL', url, `must be ${[...urlForms].join(', or ')}`);
   }
   return implementation.open(url.slice(scheme.length + 1), options);
 }

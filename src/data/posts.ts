@@ -1,6 +1,8 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import type { Db, RowLock } from './database.ts';
+import { hasLateralJoins } from './dialects.ts';
+import { timeOfAppended } from './events.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -13,8 +15,9 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
+import { createLockingStatement, createStatement, firstOrThrow } from './statement.ts';
 import { contains } from './stored-text.ts';
-import { columns, type PostRow, type Tables } from './tables.ts';
+import { columns, type PostRow, postColumns, type Tables } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
@@ -34,15 +37,31 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
 export interface PostChanges {
   title?: string | undefined;
   body?: string | null | undefined;
-  publishedAt?: number;
+  /** The time of the event that is being appended. */
+  publishedAt?: Expression<number>;
 }
 
 export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id: createId('Post'), ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
 
-export async function insertPost(db: Db, post: NewPost): Promise<PostRow> {
-  return db.insertInto('posts').values(createPostRow(post)).returningAll().executeTakeFirstOrThrow();
+const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row).returning(postColumns));
+
+const insertWithTime = createStatement((db, { publishedAt: _, createdAt: __, updatedAt: ___, ...row }: PostRow) => {
+  const at = timeOfAppended(row.roomId);
+  return db
+    .insertInto('posts')
+    .values({ ...row, publishedAt: at, createdAt: at, updatedAt: at })
+    .returning(postColumns);
+});
+
+export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
+  return firstOrThrow(await insertRow(db, row));
+}
+
+/** Inserts a post with the time of the event that is being appended. */
+export async function insertPublishedPost(db: Db, row: PostRow): Promise<PostRow> {
+  return firstOrThrow(await insertWithTime(db, row));
 }
 
 export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
@@ -52,8 +71,12 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
+const selectPost = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('posts').select(postColumns).where('id', '=', id),
+);
+
 export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
-  return withLock(db.selectFrom('posts').selectAll().where('id', '=', id), lock).executeTakeFirst();
+  return (await selectPost(db, { id }, lock))[0];
 }
 
 /** The conditions under which a list of posts is read. */
@@ -105,21 +128,23 @@ export async function findLastPosts(
   authorIds: readonly string[],
   last: number,
 ): Promise<PostRow[]> {
-  return db
-    .selectFrom('users')
-    .innerJoin('posts', (join) =>
-      join.on('posts.id', 'in', (eb) =>
-        eb
-          .selectFrom('posts as recent')
-          .select('recent.id')
-          .whereRef('recent.authorId', '=', 'users.id')
-          .where('recent.publishedAt', 'is not', null)
-          .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
-          .orderBy('recent.publishedAt', 'desc')
-          .orderBy('recent.id', 'desc')
-          .limit(last),
-      ),
-    )
+  const findRecent = (eb: ExpressionBuilder<Tables, 'users'>) =>
+    eb
+      .selectFrom('posts as recent')
+      .whereRef('recent.authorId', '=', 'users.id')
+      .where('recent.publishedAt', 'is not', null)
+      .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
+      .orderBy('recent.publishedAt', 'desc')
+      .orderBy('recent.id', 'desc')
+      .limit(last);
+  const users = db.selectFrom('users');
+  const posts = hasLateralJoins(db)
+    ? users.innerJoinLateral(
+        (eb) => findRecent(eb).selectAll('recent').as('posts'),
+        (join) => join.onTrue(),
+      )
+    : users.innerJoin('posts', (join) => join.on('posts.id', 'in', (eb) => findRecent(eb).select('recent.id')));
+  return posts
     .select(columnsOf(reading))
     .where('users.id', 'in', authorIds)
     .orderBy('posts.publishedAt')
@@ -160,7 +185,7 @@ export async function updatePost(db: Db, post: PostRow, changes: PostChanges): P
     .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
     .where('id', '=', post.id)
     .where('version', '=', post.version)
-    .returningAll()
+    .returning(postColumns)
     .executeTakeFirstOrThrow();
 }
 
@@ -174,7 +199,7 @@ export async function deletePost(db: Db, id: string): Promise<void> {
 export async function deletePostsOfAuthor(db: Db, authorId: string, published: boolean): Promise<PostRow[]> {
   let query = db.deleteFrom('posts').where('authorId', '=', authorId);
   if (!published) query = query.where('publishedAt', 'is', null);
-  const deleted = await query.returningAll().execute();
+  const deleted = await query.returning(postColumns).execute();
   return deleted.filter(({ publishedAt }) => publishedAt !== null);
 }
 

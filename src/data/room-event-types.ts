@@ -10,16 +10,16 @@ interface RoomEventTraits {
   mayEndAccess: boolean;
 }
 
-const none = { carriesPost: false, changesContent: false, erasesContent: false, mayEndAccess: false } as const;
+const noTraits = { carriesPost: false, changesContent: false, erasesContent: false, mayEndAccess: false } as const;
 
 /** All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`. */
 export const roomEventTypes = {
-  PostCreated: { ...none, carriesPost: true },
-  PostUpdated: { ...none, carriesPost: true, changesContent: true },
-  PostDeleted: { ...none, changesContent: true, erasesContent: true },
-  MemberJoined: none,
-  MemberLeft: { ...none, mayEndAccess: true },
-  RoomUpdated: { ...none, mayEndAccess: true },
+  PostCreated: { ...noTraits, carriesPost: true },
+  PostUpdated: { ...noTraits, carriesPost: true, changesContent: true },
+  PostDeleted: { ...noTraits, changesContent: true, erasesContent: true },
+  MemberJoined: noTraits,
+  MemberLeft: { ...noTraits, mayEndAccess: true },
+  RoomUpdated: { ...noTraits, mayEndAccess: true },
 } as const satisfies Record<string, RoomEventTraits>;
 
 export type RoomEventType = keyof typeof roomEventTypes;

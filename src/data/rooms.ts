@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import { type Db, type RowLock, withLock } from './database.ts';
+import type { Db, RowLock } from './database.ts';
+import { timeOfAppended } from './events.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
@@ -13,8 +14,9 @@ import {
   type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
+import { createLockingStatement, createStatement } from './statement.ts';
 import { contains, isStorable } from './stored-text.ts';
-import { publicUserColumns, type RoomRow } from './tables.ts';
+import { publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
@@ -53,8 +55,8 @@ export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: N
 }
 
 /** @throws UniqueViolation if the name is taken. */
-export async function insertRoom(db: Db, room: NewRoom): Promise<RoomRow> {
-  return db.insertInto('rooms').values(createRoomRow(room)).returningAll().executeTakeFirstOrThrow();
+export async function insertRoom(db: Db, row: RoomRow): Promise<RoomRow> {
+  return db.insertInto('rooms').values(row).returning(roomColumns).executeTakeFirstOrThrow();
 }
 
 /** @throws UniqueViolation if a name is taken. */
@@ -65,8 +67,24 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
+const selectRoom = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('rooms').select(roomColumns).where('id', '=', id),
+);
+
 export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
-  return withLock(db.selectFrom('rooms').selectAll().where('id', '=', id), lock).executeTakeFirst();
+  return (await selectRoom(db, { id }, lock))[0];
+}
+
+const selectRoomOfPost = createLockingStatement((db, { postId }: { postId: string }) =>
+  db
+    .selectFrom('rooms')
+    .select(roomColumns)
+    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', postId)),
+);
+
+/** The room of a post, whose row need not have been read before. */
+export async function findRoomOfPost(db: Db, postId: string, lock?: RowLock): Promise<RoomRow | undefined> {
+  return (await selectRoomOfPost(db, { postId }, lock))[0];
 }
 
 /** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
@@ -74,7 +92,7 @@ export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: s
   if (!isStorable(name)) return undefined;
   return db
     .selectFrom('rooms')
-    .selectAll()
+    .select(roomColumns)
     .where('name', '=', name)
     .where(isVisibleRoom(visibleRooms, 'rooms.id'))
     .orderBy('visibility', 'desc')
@@ -97,7 +115,7 @@ export async function findRoomsByName(db: Db, names: readonly string[]): Promise
 }
 
 export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFilter, page: PageArguments): RoomPage {
-  let query = db.selectFrom('rooms').selectAll().where(isVisibleRoom(visibleRooms, 'rooms.id'));
+  let query = db.selectFrom('rooms').select(roomColumns).where(isVisibleRoom(visibleRooms, 'rooms.id'));
   if (filter.visibility != null) query = query.where('visibility', '=', filter.visibility);
   if (filter.name != null) query = query.where(contains('name', filter.name));
   if (filter.member != null) {
@@ -119,17 +137,43 @@ export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: Ro
     })
     .where('id', '=', room.id)
     .where('version', '=', room.version)
-    .returningAll()
+    .returning(roomColumns)
     .executeTakeFirstOrThrow();
 }
 
-/** Removes the owner from the rooms of a deleted account. Returns the changed rooms. */
-export async function clearRoomOwner(db: Db, ownerId: string): Promise<RoomRow[]> {
-  return db
+/**
+ * Locks the rooms that the deletion of an account changes, in the order of their ids, so that two changes of several
+ * rooms never wait for each other. Returns the ids of the rooms of which the user is the owner or a member.
+ */
+export async function lockRoomsOfUser(db: Db, userId: string): Promise<{ owned: RoomRow[]; joined: string[] }> {
+  const rooms = await db
+    .selectFrom('rooms')
+    .select(roomColumns)
+    .where((eb) =>
+      eb.or([
+        eb('ownerId', '=', userId),
+        eb('id', 'in', eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
+        eb('id', 'in', eb.selectFrom('posts').select('roomId').where('authorId', '=', userId)),
+      ]),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+  const memberships = await db
+    .selectFrom('roomMembers')
+    .select('roomId')
+    .where('userId', '=', userId)
+    .orderBy('roomId')
+    .execute();
+  return { owned: rooms.filter(({ ownerId }) => ownerId === userId), joined: memberships.map(({ roomId }) => roomId) };
+}
+
+/** Removes the owner of a room whose account is deleted. */
+export async function clearRoomOwner(db: Db, room: RoomRow): Promise<void> {
+  await db
     .updateTable('rooms')
-    .set((eb) => ({ ownerId: null, updatedAt: Date.now(), version: eb('version', '+', 1) }))
-    .where('ownerId', '=', ownerId)
-    .returningAll()
+    .set({ ownerId: null, updatedAt: Date.now(), version: room.version + 1 })
+    .where('id', '=', room.id)
     .execute();
 }
 
@@ -138,29 +182,49 @@ export async function deleteRoom(db: Db, id: string): Promise<void> {
   await db.deleteFrom('rooms').where('id', '=', id).execute();
 }
 
-/** Returns true if the user was not a member before. */
-export async function insertMember(
-  db: Db,
-  roomId: string,
-  userId: string,
-  joinedAt: number = Date.now(),
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('roomMembers')
-    .values({ roomId, userId, joinedAt })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 1n;
+const insertMemberRow = createStatement((db, row: { roomId: string; userId: string; joinedAt: number }) =>
+  db.insertInto('roomMembers').values(row),
+);
+
+const insertMemberWithTime = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
+  db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
+);
+
+export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await insertMemberRow(db, { roomId, userId, joinedAt: Date.now() });
 }
 
-/** Returns true if the user was a member before. */
-export async function deleteMember(db: Db, roomId: string, userId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('roomMembers')
-    .where('roomId', '=', roomId)
+/**
+ * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
+ * already.
+ */
+export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await insertMemberWithTime(db, { roomId, userId });
+}
+
+export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId).execute();
+}
+
+const selectMember = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
+  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
+);
+
+export async function isMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+  return (await selectMember(db, { roomId, userId })).length > 0;
+}
+
+const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
+  db
+    .selectFrom('roomMembers')
+    .select('roomId')
     .where('userId', '=', userId)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows === 1n;
+    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
+);
+
+/** Whether the user is a member of the room of a post, whose row need not have been read before. */
+export async function isMemberOfPostRoom(db: Db, postId: string, userId: string): Promise<boolean> {
+  return (await selectMemberOfPostRoom(db, { postId, userId })).length > 0;
 }
 
 /**
@@ -198,12 +262,6 @@ export async function findMemberships(db: Db, userId: string, roomIds: readonly 
     .where('roomId', 'in', roomIds)
     .execute();
   return new Set(rows.map(({ roomId }) => roomId));
-}
-
-/** The rooms of which the user is a member. */
-export async function findRoomsOfMember(db: Db, userId: string): Promise<string[]> {
-  const rows = await db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).execute();
-  return rows.map(({ roomId }) => roomId);
 }
 
 export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {

@@ -153,6 +153,81 @@ export const publicUserColumns = [
   'deletedAt',
 ] as const satisfies readonly (keyof PublicUserTable)[];
 
+/*
+ * Statements list their columns: a newer version of the program may add columns while this one runs, and PostgreSQL then
+ * refuses a prepared statement whose result changes.
+ */
+
+export const userColumns = allColumns<UserRow>()([
+  ...publicUserColumns,
+  'email',
+  'emailKey',
+  'passwordHash',
+  'sessionsFrom',
+  'keptSession',
+  'oauthIssuer',
+  'oauthSubject',
+]);
+
+export const roomColumns = allColumns<RoomRow>()([
+  'id',
+  'name',
+  'visibility',
+  'ownerId',
+  'head',
+  'headMark',
+  'headAt',
+  'previousMark',
+  'createdAt',
+  'updatedAt',
+  'version',
+]);
+
+export const postColumns = allColumns<PostRow>()([
+  'id',
+  'roomId',
+  'authorId',
+  'title',
+  'body',
+  'publishedAt',
+  'createdAt',
+  'updatedAt',
+  'version',
+]);
+
+export const roomEventColumns = allColumns<RoomEventRow>()([
+  'roomId',
+  'seq',
+  'mark',
+  'previousMark',
+  'type',
+  'subjectId',
+  'version',
+  'actorId',
+  'at',
+]);
+
+export const apiKeyColumns = allColumns<ApiKeyRow>()([
+  'id',
+  'name',
+  'prefix',
+  'hash',
+  'scopes',
+  'userId',
+  'ownerId',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+  'revokedAt',
+]);
+
+/** A list of columns that the compiler refuses if one is missing. */
+function allColumns<Row>() {
+  return <const Columns extends readonly (keyof Row)[]>(
+    columns: [keyof Row] extends [Columns[number]] ? Columns : never,
+  ): Columns => columns;
+}
+
 const eventColumns: readonly (keyof RoomEventRow)[] = ['at'];
 
 /** The columns that are fields of the schema without a resolver. */

@@ -3,8 +3,9 @@ import { createId } from '../ids.ts';
 import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
 import { createPage, type PageArguments, type UserPage } from './pages.ts';
+import { createLockingStatement } from './statement.ts';
 import { contains, isStorable } from './stored-text.ts';
-import { type PublicUser, publicUserColumns, type UserRow } from './tables.ts';
+import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
 const deletedUserName = 'deleted user';
 
@@ -71,7 +72,7 @@ export function createUserRow({
 
 /** @throws UniqueViolation if the e-mail is taken. */
 export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
-  return db.insertInto('users').values(createUserRow(user)).returningAll().executeTakeFirstOrThrow();
+  return db.insertInto('users').values(createUserRow(user)).returning(userColumns).executeTakeFirstOrThrow();
 }
 
 export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<void> {
@@ -106,14 +107,18 @@ export async function findEmails(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
+const selectAccount = createLockingStatement((db, { id }: { id: string }) =>
+  db.selectFrom('users').select(userColumns).where('id', '=', id),
+);
+
 /** A user with the private columns. */
 export async function findAccount(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
-  return withLock(db.selectFrom('users').selectAll().where('id', '=', id), lock).executeTakeFirst();
+  return (await selectAccount(db, { id }, lock))[0];
 }
 
 export async function findAccountByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {
   if (!isStorable(email)) return undefined;
-  const query = db.selectFrom('users').selectAll().where('emailKey', '=', emailKeyOf(email));
+  const query = db.selectFrom('users').select(userColumns).where('emailKey', '=', emailKeyOf(email));
   return withLock(query, lock).executeTakeFirst();
 }
 
@@ -161,7 +166,7 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
     })
     .where('id', '=', user.id)
     .where('version', '=', user.version)
-    .returningAll()
+    .returning(userColumns)
     .executeTakeFirstOrThrow();
 }
 
@@ -189,7 +194,7 @@ export async function eraseUser(db: Db, user: UserRow): Promise<void> {
 export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Promise<UserRow | undefined> {
   return db
     .selectFrom('users')
-    .selectAll()
+    .select(userColumns)
     .where('oauthIssuer', '=', issuer)
     .where('oauthSubject', '=', subject)
     .executeTakeFirst();
@@ -262,7 +267,7 @@ export async function setPassword(
       return { ...changes, sessionsFrom: eb(latest, '+', 1) };
     })
     .where('id', '=', id)
-    .returningAll()
+    .returning(userColumns)
     .executeTakeFirstOrThrow();
 }
 
@@ -272,6 +277,6 @@ export async function setRole(db: Db, email: string, role: UserRow['role']): Pro
     .updateTable('users')
     .set((eb) => ({ role, version: eb('version', '+', 1), updatedAt: Date.now() }))
     .where('emailKey', '=', emailKeyOf(email))
-    .returningAll()
+    .returning(userColumns)
     .executeTakeFirst();
 }

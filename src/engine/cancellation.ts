@@ -1,8 +1,7 @@
 import { ClientError } from '../errors.ts';
 
 /**
- * Stops work once, with a reason. It is cheaper than an AbortSignal, which is created only for the few callers that
- * need it.
+ * Stops work once, with a reason. Each operation has one, and it is cheaper than an AbortSignal.
  */
 export class Cancellation {
   isCancelled = false;
@@ -10,9 +9,16 @@ export class Cancellation {
   /** Set after a commit, which cannot be undone. The answer must report it, so work that has begun runs to its end. */
   hasCommitted = false;
   #listeners: Set<() => void> | undefined;
+  /** The reason of a cancellation during a commit; a commit has an outcome that the answer must report. */
+  #delayed: { reason: unknown } | undefined;
+  #isCommitting = false;
 
   cancel(reason: unknown): void {
     if (this.isCancelled) return;
+    if (this.#isCommitting) {
+      this.#delayed ??= { reason };
+      return;
+    }
     this.isCancelled = true;
     this.reason = reason;
     for (const listener of this.#listeners ?? []) listener();
@@ -24,14 +30,27 @@ export class Cancellation {
     if (this.isCancelled) throw this.reason;
   }
 
-  /** Calls `listener` on cancellation, or at once if it is already cancelled. `forget` removes the listener. */
-  listen(listener: () => void): void {
+  /** From now until `endCommit`, a cancellation is delayed. @throws the reason, if it is already cancelled. */
+  beginCommit(): void {
+    this.throwIfCancelled();
+    this.#isCommitting = true;
+  }
+
+  /** `mayBeStored`: the transaction was committed, or it is not known whether it was. */
+  endCommit(mayBeStored: boolean): void {
+    this.#isCommitting = false;
+    this.hasCommitted ||= mayBeStored;
+    if (this.#delayed) this.cancel(this.#delayed.reason);
+  }
+
+  /** Calls `listener` on cancellation, or at once if it is already cancelled. */
+  addListener(listener: () => void): void {
     if (this.isCancelled) return listener();
     this.#listeners ??= new Set();
     this.#listeners.add(listener);
   }
 
-  forget(listener: () => void): void {
+  removeListener(listener: () => void): void {
     // An empty set would be held by a long operation.
     if (this.#listeners?.delete(listener) && this.#listeners.size === 0) this.#listeners = undefined;
   }
@@ -45,11 +64,11 @@ export class Cancellation {
         reject(this.reason);
         work.then(dispose, ignore);
       };
-      this.listen(stop);
+      this.addListener(stop);
       const settle =
         <V>(how: (value: V) => void) =>
         (value: V) => {
-          this.forget(stop);
+          this.removeListener(stop);
           how(value);
         };
       work.then(settle(resolve), settle(reject));
@@ -67,5 +86,5 @@ function ignore(): void {}
 
 /** The reason of an operation whose client has disconnected; it is never sent. */
 export function clientDisconnected(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'The client left.');
+  return new ClientError('SERVICE_UNAVAILABLE', 'The client disconnected.');
 }

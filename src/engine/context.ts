@@ -16,7 +16,7 @@ export interface ContextOptions {
   /**
    * The database as it was before the operation. The cursors of rooms are read from it, whatever is written afterwards.
    */
-  past?: Db | undefined;
+  dbBefore?: Db | undefined;
   /** Cancels changes that are not committed yet. */
   cancellation?: Cancellation;
   readsBodies?: boolean;
@@ -31,22 +31,22 @@ export class OperationContext implements Context {
   hasReadViewer = false;
   readonly #viewer: Viewer | null;
   readonly #cancellation: Cancellation | undefined;
-  #admitted: Map<string, Viewer> | undefined;
+  #signedIn: Map<string, Viewer> | undefined;
   #positions: Map<string, LogPosition> | undefined;
-  readonly #past: Loaders | undefined;
+  readonly #loadersBefore: Loaders | undefined;
   #loaders: Loaders | undefined;
-  #written: readonly RoomEvent[] | undefined;
+  #ownEvents: readonly RoomEvent[] | undefined;
 
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db = services.database.db, past, cancellation, readsBodies = true }: ContextOptions = {},
+    { address = '', db = services.database.db, dbBefore, cancellation, readsBodies = true }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
     this.db = db;
     this.readsBodies = readsBodies;
-    this.#past = past && createLoaders(past, () => this);
+    this.#loadersBefore = dbBefore && createLoaders(dbBefore, () => this);
     this.#viewer = viewer;
     this.#cancellation = cancellation;
   }
@@ -71,12 +71,12 @@ export class OperationContext implements Context {
   }
 
   viewerFor({ id }: PublicUser): Viewer | null {
-    return this.#admitted?.get(id) ?? this.viewer;
+    return this.#signedIn?.get(id) ?? this.viewer;
   }
 
-  admit(owner: Viewer): void {
-    this.#admitted ??= new Map();
-    this.#admitted.set(owner.user.id, owner);
+  addSignedInViewer(viewer: Viewer): void {
+    this.#signedIn ??= new Map();
+    this.#signedIn.set(viewer.user.id, viewer);
   }
 
   /** An arrow function, so that resolvers can destructure it from the context. */
@@ -86,7 +86,7 @@ export class OperationContext implements Context {
     // No timer can run between the commit and this line.
     if (cancellation) cancellation.hasCommitted = true;
     // Before the first change the answer contains nothing that the change could have made stale.
-    this.#written ??= events;
+    this.#ownEvents ??= events;
     this.#loaders = undefined;
     return result;
   };
@@ -98,7 +98,7 @@ export class OperationContext implements Context {
   }
 
   cursorOf(room: RoomRow): string | Promise<string> {
-    if (this.#past) return this.#cursorFrom(this.#past, room.id);
+    if (this.#loadersBefore) return this.#cursorFrom(this.#loadersBefore, room.id);
     const { seq, mark } = this.#positions?.get(room.id) ?? headOf(room);
     return encodeCursor({ roomId: room.id, seq, mark });
   }
@@ -107,10 +107,10 @@ export class OperationContext implements Context {
    * The end of the log before this operation, advanced past the events that the operation itself wrote directly after
    * it.
    */
-  async #cursorFrom(past: Loaders, roomId: string): Promise<string> {
-    const room = await past.room.load(roomId);
+  async #cursorFrom(loadersBefore: Loaders, roomId: string): Promise<string> {
+    const room = await loadersBefore.room.load(roomId);
     let { seq, mark } = room ? headOf(room) : logStart;
-    for (const event of this.#written ?? []) {
+    for (const event of this.#ownEvents ?? []) {
       if (event.roomId === roomId && event.seq === seq + 1 && event.previousMark === mark) ({ seq, mark } = event);
     }
     return encodeCursor({ roomId, seq, mark });

@@ -50,7 +50,7 @@ export function createEngine(parts: EngineParts): Engine {
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
-  function prepareNow(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
+  function prepareOperation(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
     const compiled = documents.find(source, request.operationName);
     assertAccess(compiled, call.viewer, config.authRequired);
     if (compiled.subscription) assertFewVariables(request.variables);
@@ -71,7 +71,7 @@ export function createEngine(parts: EngineParts): Engine {
       // A new document opens a group, which is charged later.
       if (isNew && call.isResumed) rateLimit.assertNotOver(call);
       if (isNew) refusals?.assertNotPaused(call);
-      return prepareNow(source, request, call);
+      return prepareOperation(source, request, call);
     } catch (error) {
       if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
       throw error;
@@ -121,7 +121,7 @@ function createDocuments({ schema, config }: EngineParts): Documents {
         introspection: config.introspection,
         checkSource: createSourceCheck(config.limits),
         checkSize: (_schema, document) => checkExpanded(document),
-        checks: [createDepthCheck(config.limits)],
+        checksAfterRules: [createDepthCheck(config.limits)],
       }),
     ],
   });

@@ -178,17 +178,17 @@ export class Operation implements PreparedOperation {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.snapshotDuringWrites(async (past) => this.#run(database.db, past));
+    return database.snapshotDuringWrites(async (dbBefore) => this.#run(database.db, dbBefore));
   }
 
-  #run(db: Db, past?: Db): ExecutionResult | Promise<ExecutionResult> {
+  #run(db: Db, dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
       address,
       db,
-      past,
+      dbBefore,
       cancellation,
       readsBodies,
     });

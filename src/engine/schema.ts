@@ -8,9 +8,11 @@ import { resolvers } from '../resolvers/resolvers.ts';
 
 export const schemaFile = new URL('../../schema.graphql', import.meta.url);
 
+const resolversByType: Readonly<Record<string, object | undefined>> = resolvers;
+
 /**
  * schema.graphql wired to its resolvers.
- * @throws Error where the two disagree: a resolver without a field, or a field that nothing answers.
+ * @throws Error where the two disagree: a resolver without a field, or a field that neither a row nor a resolver has.
  */
 export function loadSchema(): GraphQLSchema {
   const schema = createSchema<Context>({
@@ -21,27 +23,25 @@ export function loadSchema(): GraphQLSchema {
       requireResolversForResolveType: 'error',
     },
   });
-  assertAnswered(schema);
+  assertResolversExist(schema);
   return schema;
 }
 
 /** The fields that a row or a page has as properties. Every other field needs a resolver. */
-const answered: Record<string, readonly string[]> = { ...columns, ...pageFields };
+const propertyFields: Record<string, readonly string[]> = { ...columns, ...pageFields };
 
-function assertAnswered(schema: GraphQLSchema): void {
+function assertResolversExist(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     // The type of a mutation's resolver ensures that the payload has the fields of the schema.
-    const isHeld = type.name.startsWith('__') || type.name.endsWith('Payload');
-    if (isObjectType(type) && !isHeld) assertFields(type, answered[type.name] ?? []);
+    const needsNoResolver = type.name.startsWith('__') || type.name.endsWith('Payload');
+    if (isObjectType(type) && !needsNoResolver) assertFields(type, propertyFields[type.name] ?? []);
   }
 }
-
-const byType: Readonly<Record<string, object | undefined>> = resolvers;
 
 function assertFields(type: GraphQLObjectType, own: readonly string[]): void {
   for (const { name } of Object.values(type.getFields())) {
     // Reads the resolver map, because createSchema sets graphql's default resolver on fields without a resolver.
-    const hasResolver = Object.hasOwn(byType[type.name] ?? {}, name);
+    const hasResolver = Object.hasOwn(resolversByType[type.name] ?? {}, name);
     if (!hasResolver && !own.includes(name)) throw new Error(`Resolver missing for "${type.name}.${name}"`);
   }
 }

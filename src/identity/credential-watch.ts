@@ -42,11 +42,13 @@ export class CredentialWatch {
   readonly #onError: (error: unknown) => void;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
+  #checking: Promise<void> | undefined;
+  #isCheckDue = false;
 
   constructor(db: Db, onError: (error: unknown) => void) {
     this.#db = db;
     this.#onError = onError;
-    this.#timer = setInterval(() => this.#checkAll(), checkIntervalMs).unref();
+    this.#timer = setInterval(() => void this.checkAll(), checkIntervalMs).unref();
   }
 
   /** Calls `onInvalid` once, when the credentials are no longer valid. */
@@ -73,7 +75,22 @@ export class CredentialWatch {
     clearInterval(this.#timer);
   }
 
-  async #checkAll(): Promise<void> {
+  /** Checks all credentials now. Calls during a check share the next one. */
+  checkAll(): Promise<void> {
+    this.#isCheckDue = true;
+    this.#checking ??= this.#checkWhileDue();
+    return this.#checking;
+  }
+
+  async #checkWhileDue(): Promise<void> {
+    while (this.#isCheckDue) {
+      this.#isCheckDue = false;
+      await this.#checkBatches();
+    }
+    this.#checking = undefined;
+  }
+
+  async #checkBatches(): Promise<void> {
     const all = [...this.#watched];
     for (let from = 0; from < all.length; from += batchLength) {
       await this.#check(all.slice(from, from + batchLength));
@@ -116,8 +133,8 @@ async function findById<Row extends { id: string }>(
   ids: readonly (string | undefined)[],
   find: (ids: readonly string[]) => Promise<Row[]>,
 ): Promise<Map<string, Row>> {
-  const known = new Set(ids.filter((id) => id !== undefined));
-  return new Map((await find([...known])).map((row) => [row.id, row]));
+  const distinct = new Set(ids.filter((id) => id !== undefined));
+  return new Map((await find([...distinct])).map((row) => [row.id, row]));
 }
 
 function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): boolean {

@@ -28,8 +28,13 @@ export interface PostRecord {
   isTitleCorrected: boolean;
 }
 
-/** The reason why a line is refused, in words for the operator. */
+/** The reasons why a line is refused, in words for the operator. */
 export class BadRecord extends Error {}
+
+/** All reasons why one line is refused, in one line. */
+export function joinReasons(reasons: readonly string[]): string {
+  return reasons.join('; ');
+}
 
 type Json = Record<string, unknown>;
 
@@ -41,19 +46,12 @@ const words: Record<InputProblem['issue'], string> = {
   out_of_range: 'is out of range',
 };
 
-/** Parses and validates the record of a line. @throws BadRecord */
+/** Parses and validates the record of a line. @throws BadRecord with all problems of the line. */
 export function parseRecord(text: string): ImportRecord {
-  const json = parseObject(text);
-  switch (json['type']) {
-    case 'room':
-      return { type: 'room', name: readText(json, 'name', rules.name) };
-    case 'user':
-      return { type: 'user', name: readText(json, 'name', rules.name), createdAt: readTime(json, 'createdAt') };
-    case 'post':
-      return readPost(json);
-    default:
-      throw new BadRecord('type is not one of "room", "user" and "post"');
-  }
+  const fields = new Fields(parseObject(text));
+  const record = readRecord(fields);
+  fields.assertValid();
+  return record;
 }
 
 function parseObject(text: string): Json {
@@ -68,43 +66,93 @@ function parseObject(text: string): Json {
   return value as Json;
 }
 
-function readPost(json: Json): PostRecord {
-  const given = readString(json, 'title');
-  // Only titles are corrected: they are cut from bodies, and the body keeps its characters.
-  const title = given.replaceAll(/\p{Cc}/gu, ' ');
+function readRecord(fields: Fields): ImportRecord {
+  switch (fields.type) {
+    case 'room':
+      return { type: 'room', name: fields.readText('name', rules.name) };
+    case 'user':
+      return { type: 'user', name: fields.readText('name', rules.name), createdAt: fields.readTime('createdAt') };
+    case 'post':
+      return readPost(fields);
+    default:
+      throw new BadRecord('type is not one of "room", "user" and "post"');
+  }
+}
+
+function readPost(fields: Fields): PostRecord {
   return {
     type: 'post',
-    room: readText(json, 'room', rules.name),
-    author: readText(json, 'author', rules.name),
-    title: check('title', title, rules.title),
-    body: json['body'] == null ? null : readText(json, 'body', rules.body),
-    publishedAt: readTime(json, 'publishedAt'),
-    isTitleCorrected: title !== given,
+    room: fields.readText('room', rules.name),
+    author: fields.readText('author', rules.name),
+    ...fields.readTitle(),
+    body: fields.readOptionalText('body', rules.body),
+    publishedAt: fields.readTime('publishedAt'),
   };
 }
 
-function readText(json: Json, field: string, rule: rules.Rule): string {
-  return check(field, readString(json, field), rule);
-}
+/**
+ * Reads the fields of a JSON object, and collects their problems, so that they are reported together. A field with a
+ * problem is read as an empty text or 0, which nobody uses: `assertValid` throws.
+ */
+class Fields {
+  readonly #json: Json;
+  readonly #problems: string[] = [];
 
-function readString(json: Json, field: string): string {
-  const value = json[field];
-  if (value == null) throw new BadRecord(`${field} ${words.required}`);
-  if (typeof value !== 'string') throw new BadRecord(`${field} is not a string`);
-  return value;
-}
+  constructor(json: Json) {
+    this.#json = json;
+  }
 
-function check(field: string, value: string, rule: rules.Rule): string {
-  const issues = rule(value);
-  if (issues.length > 0) throw new BadRecord(`${field} ${issues.map((issue) => words[issue]).join(' and ')}`);
-  return value;
-}
+  get type(): unknown {
+    return this.#json['type'];
+  }
 
-function readTime(json: Json, field: string): number {
-  const value = readString(json, field);
-  try {
-    return dateTime.coerceInputValue(value);
-  } catch {
-    throw new BadRecord(`${field} is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z`);
+  readText(field: string, rule: rules.Rule): string {
+    const value = this.#readString(field);
+    return value === undefined ? '' : this.#check(field, value, rule);
+  }
+
+  readOptionalText(field: string, rule: rules.Rule): string | null {
+    return this.#json[field] == null ? null : this.readText(field, rule);
+  }
+
+  /** Only titles are corrected: they are cut from bodies, and the body keeps its characters. */
+  readTitle(): Pick<PostRecord, 'title' | 'isTitleCorrected'> {
+    const given = this.#readString('title');
+    if (given === undefined) return { title: '', isTitleCorrected: false };
+    const title = given.replaceAll(/\p{Cc}/gu, ' ');
+    return { title: this.#check('title', title, rules.title), isTitleCorrected: title !== given };
+  }
+
+  readTime(field: string): number {
+    const value = this.#readString(field);
+    if (value === undefined) return 0;
+    try {
+      return dateTime.coerceInputValue(value);
+    } catch {
+      this.#add(`${field} is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z`);
+      return 0;
+    }
+  }
+
+  /** @throws BadRecord if a field that was read has a problem. */
+  assertValid(): void {
+    if (this.#problems.length > 0) throw new BadRecord(joinReasons(this.#problems));
+  }
+
+  #readString(field: string): string | undefined {
+    const value = this.#json[field];
+    if (typeof value === 'string') return value;
+    this.#add(`${field} ${value == null ? words.required : 'is not a string'}`);
+    return undefined;
+  }
+
+  #check(field: string, value: string, rule: rules.Rule): string {
+    const issues = rule(value);
+    if (issues.length > 0) this.#add(`${field} ${issues.map((issue) => words[issue]).join(' and ')}`);
+    return value;
+  }
+
+  #add(problem: string): void {
+    this.#problems.push(problem);
   }
 }

@@ -9,19 +9,28 @@ const progressIntervalMs = 100;
  */
 export class Report {
   readonly #stderr: WriteStream;
+  readonly #isStrict: boolean;
   readonly #startedAt = performance.now();
   readonly #added: Counts = { rooms: 0, users: 0, posts: 0 };
   readonly #existing: Counts = { rooms: 0, users: 0, posts: 0 };
   #correctedTitles = 0;
   #refused = 0;
+  /** The number of the line at which a strict import stopped. */
+  #stoppedAt: number | undefined;
   #shownAt = Number.NEGATIVE_INFINITY;
 
-  constructor(stderr: WriteStream) {
+  constructor(stderr: WriteStream, isStrict: boolean) {
     this.#stderr = stderr;
+    this.#isStrict = isStrict;
   }
 
   get refused(): number {
     return this.#refused;
+  }
+
+  /** Whether a line was refused that ends a strict import. */
+  get hasStopped(): boolean {
+    return this.#stoppedAt !== undefined;
   }
 
   add({ added, existing, correctedTitles, refusals }: Outcome): void {
@@ -29,6 +38,7 @@ export class Report {
     sum(this.#existing, existing);
     this.#correctedTitles += correctedTitles;
     this.#refused += refusals.length;
+    if (this.#isStrict) this.#stoppedAt = refusals[0]?.line;
     if (refusals.length > 0) this.clearProgress();
     for (const { line, reason } of refusals) this.#stderr.write(`line ${line}: ${reason}\n`);
     this.#showProgress();
@@ -40,14 +50,17 @@ export class Report {
 
   summary(): string {
     const rows = (['rooms', 'users', 'posts'] as const).map(
-      (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#existing[noun])} known already\n`,
+      (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#existing[noun])} already present\n`,
     );
-    const corrected = `${format(this.#correctedTitles)} titles had control characters replaced by spaces\n`;
+    const titles = countOf(this.#correctedTitles, 'title');
     return [
       `${this.#describeSpeed()}\n`,
       ...rows,
-      ...(this.#correctedTitles > 0 ? [corrected] : []),
+      ...(this.#correctedTitles > 0 ? [`${titles} had control characters replaced by spaces\n`] : []),
       `lines refused: ${format(this.#refused)}\n`,
+      ...(this.#stoppedAt === undefined
+        ? []
+        : [`stopped at line ${this.#stoppedAt}, because of --strict: no later line was imported\n`]),
     ].join('');
   }
 
@@ -60,7 +73,7 @@ export class Report {
   #describeSpeed(): string {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const records = total(this.#added) + total(this.#existing) + this.#refused;
-    return `${format(records)} records in ${seconds.toFixed(1)} s`;
+    return `${countOf(records, 'record')} in ${seconds.toFixed(1)} s`;
   }
 }
 
@@ -72,6 +85,10 @@ function sum(into: Counts, counts: Counts): void {
 
 function total({ rooms, users, posts }: Counts): number {
   return rooms + users + posts;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${format(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function format(count: number): string {

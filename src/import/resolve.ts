@@ -2,9 +2,9 @@ import type { NewPost } from '../data/posts.ts';
 import { createRoomRow } from '../data/rooms.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
 import { createUserRow } from '../data/users.ts';
-import type { ImportRecord, PostRecord, RoomRecord, UserRecord } from './records.ts';
+import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord, type UserRecord } from './records.ts';
 
-/** A line that is refused, and the reason. */
+/** A line that is refused, and all reasons. */
 export interface Refusal {
   line: number;
   reason: string;
@@ -82,8 +82,11 @@ function addUser({ name, createdAt }: UserRecord, names: Names, { users, existin
 function resolvePost(record: PostRecord, names: Names, { posts }: Resolved): string | undefined {
   const { room, author, title, body, publishedAt, isTitleCorrected } = record;
   const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];
-  if (roomId === undefined) return `there is no earlier record of the room ${JSON.stringify(room)}`;
-  if (authorId === undefined) return `there is no earlier record of the author ${JSON.stringify(author)}`;
+  if (roomId === undefined || authorId === undefined)
+    return joinReasons([
+      ...(roomId === undefined ? [`there is no earlier record of the room ${JSON.stringify(room)}`] : []),
+      ...(authorId === undefined ? [`there is no earlier record of the author ${JSON.stringify(author)}`] : []),
+    ]);
   posts.push({ post: { roomId, authorId, title, body, publishedAt, createdAt: publishedAt }, isTitleCorrected });
   return undefined;
 }

@@ -1,16 +1,36 @@
 import type { Database, Db, TransactionOptions } from '../data/database.ts';
-import { appendEvent, type NewRoomEvent, type RoomEvent } from '../data/events.ts';
+import {
+  appendEvent,
+  type NewPlainEvent,
+  type NewPostEvent,
+  type NewRoomEvent,
+  type RoomEvent,
+} from '../data/events.ts';
 import { roomEventTypes } from '../data/room-event-types.ts';
+import type { PostRow } from '../data/tables.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
 
 /** What a change can record inside its transaction. */
 export interface ChangeRecord {
-  /** Writes an event into the log, and publishes it to the room after the commit. */
-  append: (event: NewRoomEvent) => Promise<void>;
+  /**
+   * Writes an event into the log together with its change, and publishes it to the room after the commit. The result is
+   * the stored row. Like that of `write`, it should not be awaited inside the transaction: the room is locked.
+   */
+  append: Append;
+  /**
+   * Takes a statement that has been started and is not awaited inside the transaction: it is sent together with the
+   * commit. If it fails, the transaction fails.
+   */
+  write: <Row>(statement: Promise<Row>) => Promise<Row>;
   /** Publishes another message after the commit. */
   announce: (message: BusMessage) => void;
   /** Runs an effect after the commit; it does not run if the transaction fails. */
   afterCommit: (effect: () => void) => void;
+}
+
+interface Append {
+  (event: NewPostEvent): Promise<PostRow>;
+  <Row>(event: NewPlainEvent<Row>): Promise<Row>;
 }
 
 /** The result of a change, with the events it wrote. */
@@ -28,26 +48,38 @@ export async function commitChange<T>(
   work: (db: Db, record: ChangeRecord) => Promise<T>,
   options?: TransactionOptions,
 ): Promise<Change<T>> {
-  const { result, messages, events, effects } = await database.transaction(async (db) => {
+  const { result, recorded, effects } = await database.transaction(async (db) => {
     // New lists for each run, because the database may run the work again.
-    const messages: BusMessage[] = [];
-    const events: RoomEvent[] = [];
+    const recorded: (BusMessage | Promise<BusMessage>)[] = [];
     const effects: (() => void)[] = [];
+    const append = <Row>(newEvent: NewRoomEvent<Row>) => {
+      const appending = appendEvent(db, newEvent);
+      recorded.push(handled(appending.then(({ event }) => roomChanged(event))));
+      return handled(appending.then(({ stored }) => stored));
+    };
     const result = await work(db, {
-      async append(event) {
-        const appended = await appendEvent(db, event);
-        events.push(appended);
-        messages.push({ type: 'roomChanged', roomId: event.roomId, event: appended });
-      },
-      announce: (message) => messages.push(message),
+      append: append as ChangeRecord['append'],
+      write: handled,
+      announce: (message) => recorded.push(message),
       afterCommit: (effect) => effects.push(effect),
     });
-    return { result, messages, events, effects };
+    return { result, recorded, effects };
   }, options);
+  const messages = await Promise.all(recorded);
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
   for (const message of messages) bus.publish(message);
   for (const effect of effects) effect();
-  return { result, events };
+  return { result, events: messages.flatMap((message) => (message.type === 'roomChanged' ? [message.event] : [])) };
+}
+
+/** The failure of a statement is that of its transaction, so that nobody else has to handle it. */
+function handled<T>(statement: Promise<T>): Promise<T> {
+  statement.catch(() => {});
+  return statement;
+}
+
+function roomChanged(event: RoomEvent): BusMessage {
+  return { type: 'roomChanged', roomId: event.roomId, event };
 }
 
 function erasesContent(message: BusMessage): boolean {

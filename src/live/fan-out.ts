@@ -57,7 +57,7 @@ export class FanOut implements SubscriberHub {
     try {
       return await this.#subscribe(request);
     } catch (error) {
-      if (isNew) this.#costs.forgetNew(group);
+      if (isNew) this.#costs.dropUnopened(group);
       throw error;
     }
   }
@@ -68,7 +68,7 @@ export class FanOut implements SubscriberHub {
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = new Subscriber(this, feed, request, position);
-      subscriber.hold = this.#costs.hold(costOf(request));
+      subscriber.reservation = this.#costs.reserve(costOf(request));
       const subscribers = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, subscribers.add(subscriber));
       release = async () => subscriber.stop();
@@ -86,6 +86,11 @@ export class FanOut implements SubscriberHub {
     for (const groups of this.#groups.values()) for (const group of groups.values()) group.clearReplayed();
   }
 
+  /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
+  compareHeadsSoon(): void {
+    this.#feeds.compareHeadsSoon();
+  }
+
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
     const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
@@ -93,7 +98,7 @@ export class FanOut implements SubscriberHub {
     await setImmediate();
   }
 
-  forget(subscriber: Subscriber): void {
+  remove(subscriber: Subscriber): void {
     this.#release(subscriber);
     subscriber.request.onEnd();
     const subscribers = this.#subscribers.get(subscriber.feed);
@@ -150,7 +155,7 @@ export class FanOut implements SubscriberHub {
 
   /** The selection is personal: each viewer gets a separate group, which starts at the same event. */
   #split(group: Group<Subscriber>): void {
-    // `members` is iterated without a copy: a member that leaves during the loop must not take a hold, because nothing
+    // `members` is iterated without a copy: a member that leaves during the loop must not reserve a share, because nothing
     // would release it.
     for (const member of group.members) {
       member.request.traits.isPersonal = true;
@@ -159,15 +164,15 @@ export class FanOut implements SubscriberHub {
   }
 
   #release(subscriber: Subscriber): void {
-    if (subscriber.hold) this.#costs.release(subscriber.hold);
-    subscriber.hold = undefined;
+    if (subscriber.reservation) this.#costs.release(subscriber.reservation);
+    subscriber.reservation = undefined;
   }
 
-  /** Replaces the hold on the shared group by a hold on the viewer's group. Ends the stream if it exceeds the limit. */
+  /** Replaces the reservation in the shared group by one in the viewer's group. Ends the stream if it exceeds the limit. */
   #moveReservation(member: Subscriber): boolean {
     try {
       this.#release(member);
-      member.hold = this.#costs.hold(costOf(member.request));
+      member.reservation = this.#costs.reserve(costOf(member.request));
       return true;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;

@@ -124,7 +124,10 @@ export class Group<Subscriber extends Member> implements FeedReader {
     this.#replayedLength = 0;
   }
 
-  /** Executes the selection for an event with its content as it is now; members that catch up at the same time share the result. */
+  /**
+   * Executes the selection for an event with its content as it is now; members that catch up at the same time share the
+   * result.
+   */
   async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
     const cached = this.#replayed.get(event.seq)?.execution;
     const execution = cached ?? this.#parts.replay(withoutContent(event));

@@ -13,7 +13,7 @@ import { personal, type SubscribeRequest } from './subscribe-request.ts';
 /** What all subscribers of a fan-out share. */
 export interface SubscriberHub {
   findGroup(subscriber: Subscriber): Group<Subscriber>;
-  forget(subscriber: Subscriber): void;
+  remove(subscriber: Subscriber): void;
   onError(error: unknown): void;
 }
 
@@ -30,7 +30,7 @@ export class Subscriber implements Stream, Member {
   /** The position of the latest event that was sent, or that the selection left out. */
   position: LogPosition;
   /** Its share in the cost of its group. */
-  hold: GroupReservation | undefined;
+  reservation: GroupReservation | undefined;
   readonly #hub: SubscriberHub;
   #group: Group<Subscriber> | undefined;
   #sink: Sink | undefined;
@@ -100,7 +100,7 @@ export class Subscriber implements Stream, Member {
     if (this.#hasStopped) return;
     this.#hasStopped = true;
     this.#group?.remove(this);
-    this.#hub.forget(this);
+    this.#hub.remove(this);
   }
 
   end(error: ClientError): void {

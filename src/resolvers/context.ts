@@ -37,10 +37,10 @@ export interface Context {
    */
   viewerFor(user: PublicUser): Viewer | null;
   /**
-   * Records that `owner` presented valid credentials in this operation. The owner then sees the private fields of their
+   * Records that `viewer` presented valid credentials in this operation. They then see the private fields of their
    * own account; the viewer of the operation stays the same.
    */
-  admit(owner: Viewer): void;
+  addSignedInViewer(viewer: Viewer): void;
   /** Runs one durable transaction. Its events are published after the commit. */
   change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
   /** The room's live cursor. It is never newer than any other data of the room in the answer. */

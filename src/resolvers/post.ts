@@ -1,15 +1,15 @@
-import { findNextTime, type NewRoomEvent } from '../data/events.ts';
-import { deletePost, findPostPage, insertPost, updatePost } from '../data/posts.ts';
-import type { PostEventType } from '../data/room-event-types.ts';
-import type { PostRow, PublicUser } from '../data/tables.ts';
+import type { Db } from '../data/database.ts';
+import { type NewPostEvent, timeOfAppended } from '../data/events.ts';
+import { createPostRow, deletePost, findPostPage, insertPost, insertPublishedPost, updatePost } from '../data/posts.ts';
+import type { PostRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
-import { changeAsViewer, isEmpty } from './rules/changes.ts';
+import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
 import { loadReferenced, loadRoom } from './rules/rows.ts';
 import { body, InputCheck, title } from './rules/validation.ts';
-import { findPostOrThrow, findRoomOrThrow, findVisiblePost } from './rules/visible-rows.ts';
+import { findVisiblePost } from './rules/visible-rows.ts';
 
 export const Post: PostResolvers = {
   author: (post, _, { loaders }) => loadReferenced(loaders.user, post.authorId),
@@ -22,69 +22,47 @@ export const postQueries: QueryResolvers = {
 };
 
 export const postMutations: MutationResolvers = {
-  async createPost(_, { input }, context) {
-    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room, isMember } = await findRoomOrThrow(db, viewer, input.room);
+  createPost: (_, { input }, context) =>
+    changeInRoom(context, { id: input.room }, async (db, { append, write }, { user: author }, { room, isMember }) => {
       assertMayPost(room, isMember);
       assertPostInput(input);
-      const publishedAt = (input.publish ?? true) ? await findNextTime(db, room.id) : null;
       const { title, body = null } = input;
-      const post = await insertPost(db, {
-        roomId: room.id,
-        authorId: viewer.user.id,
-        title,
-        body,
-        publishedAt,
-        ...(publishedAt !== null && { createdAt: publishedAt }),
-      });
-      if (publishedAt !== null) await append({ ...eventOf('PostCreated', post, viewer.user), at: publishedAt });
-      return post;
-    });
-    return { post };
-  },
+      const row = createPostRow({ roomId: room.id, authorId: author.id, title, body, publishedAt: null });
+      if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
+      const store: NewPostEvent['store'] = (db) => insertPublishedPost(db, row);
+      return { post: append({ ...changeOf(row), type: 'PostCreated', author, store }) };
+    }),
   updatePost: (_, { input }, context) => changePost(context, input),
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
-  async publishPost(_, { input }, context) {
-    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = await findPostOrThrow(db, viewer, input.id);
+  publishPost: (_, { input }, context) =>
+    changePostAsViewer(context, input.id, async (_, { append }, viewer, post) => {
       assertMayChangePost(viewer, post);
-      if (post.publishedAt !== null) return post;
-      const publishedAt = await findNextTime(db, post.roomId);
-      const published = await updatePost(db, post, { publishedAt });
-      await append({ ...eventOf('PostCreated', published, viewer.user), at: publishedAt });
-      return published;
-    });
-    return { post };
-  },
-  async deletePost(_, { input }, context) {
-    const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const post = await findPostOrThrow(db, viewer, input.id);
+      if (post.publishedAt !== null) return { post };
+      const store: NewPostEvent['store'] = (db) => updatePost(db, post, { publishedAt: timeOfAppended(post.roomId) });
+      return { post: append({ ...updateOf(post), type: 'PostCreated', author: viewer.user, store }) };
+    }),
+  deletePost: (_, { input }, context) =>
+    changePostAsViewer(context, input.id, async (db, { append, write }, viewer, post) => {
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
-      await deletePost(db, post.id);
-      if (post.publishedAt !== null) {
-        const { id, roomId, version } = post;
-        await append({ roomId, type: 'PostDeleted', subjectId: id, version, actorId: viewer.user.id });
-      }
-      return post;
-    });
-    return { post };
-  },
+      const store = (db: Db) => deletePost(db, post.id);
+      if (post.publishedAt === null) write(store(db));
+      else append({ ...changeOf(post), type: 'PostDeleted', actorId: viewer.user.id, store });
+      return { post };
+    }),
 };
 
-async function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow }> {
-  const post = await changeAsViewer(context, async (db, { append }, viewer) => {
-    const post = await findPostOrThrow(db, viewer, input.id);
+function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow | Promise<PostRow> }> {
+  return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, post) => {
     assertMayChangePost(viewer, post);
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };
-    if (isEmpty(changes)) return post;
-    const changed = await updatePost(db, post, changes);
-    if (changed.publishedAt !== null) await append(eventOf('PostUpdated', changed, viewer.user));
-    return changed;
+    if (isEmpty(changes)) return { post };
+    const store = (db: Db) => updatePost(db, post, changes);
+    if (post.publishedAt === null) return { post: write(store(db)) };
+    return { post: append({ ...updateOf(post), type: 'PostUpdated', author: viewer.user, store }) };
   });
-  return { post };
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {
@@ -94,8 +72,10 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
   check.assertValid();
 }
 
-/** Only its author may change a post, so the actor is the author. */
-function eventOf(type: PostEventType, post: PostRow, author: PublicUser): NewRoomEvent {
-  const { id, roomId, version } = post;
-  return { roomId, type, subjectId: id, version, actorId: author.id, content: { post, author } };
+function changeOf({ roomId, id, version }: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {
+  return { roomId, subjectId: id, version };
+}
+
+function updateOf(post: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {
+  return { ...changeOf(post), version: post.version + 1 };
 }

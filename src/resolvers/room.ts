@@ -1,13 +1,17 @@
-import { findNextTime, type NewRoomEvent } from '../data/events.ts';
+import { type Db, UniqueViolation } from '../data/database.ts';
+import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/posts.ts';
 import {
+  createRoomRow,
   deleteMember,
   deleteRoom,
   findMembers,
   findRoomByName,
   findRoomPage,
+  insertJoinedMember,
   insertMember,
   insertRoom,
+  isMember,
   updateRoom,
 } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
@@ -16,10 +20,10 @@ import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '
 import type { Viewer } from '../identity/viewer.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
-import { changeAsViewer, isEmpty } from './rules/changes.ts';
+import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
 import { InputCheck, name } from './rules/validation.ts';
-import { findRoomOrThrow, findVisibleRoom } from './rules/visible-rows.ts';
+import { findVisibleRoom } from './rules/visible-rows.ts';
 
 const nameTaken = 'A room of this name exists.';
 
@@ -42,103 +46,95 @@ export const roomQueries: QueryResolvers = {
 };
 
 export const roomMutations: MutationResolvers = {
-  async createRoom(_, { input }, context) {
-    const room = await refuseDuplicate(nameTaken, () =>
-      changeAsViewer(context, async (db, _, { user }) => {
+  createRoom: (_, { input }, context) =>
+    refuseDuplicate(nameTaken, () =>
+      changeAsViewer(context, async (db, { write }, { user }) => {
         assertRoomInput(input);
-        const room = await insertRoom(db, {
-          name: input.name,
-          visibility: input.visibility ?? 'PUBLIC',
-          ownerId: user.id,
-        });
-        await insertMember(db, room.id, user.id);
-        return room;
+        const { name } = input;
+        const row = createRoomRow({ name, visibility: input.visibility ?? 'PUBLIC', ownerId: user.id });
+        const room = write(insertRoom(db, row));
+        write(insertMember(db, row.id, user.id));
+        return { room };
       }),
-    );
-    return { room };
-  },
+    ),
   updateRoom: (_, { input }, context) => changeRoom(context, input),
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
-  async deleteRoom(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { announce }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.id, 'exclusive');
+  deleteRoom: (_, { input: { id, expectedVersion } }, context) =>
+    changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, write }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
-      assertVersion(room, input.expectedVersion);
-      await deleteRoom(db, room.id);
+      assertVersion(room, expectedVersion);
+      write(deleteRoom(db, room.id));
       announce({ type: 'roomDeleted', roomId: room.id });
-      return room;
-    });
-    return { room };
-  },
-  async joinRoom(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room, isMember } = await findRoomOrThrow(db, viewer, input.room);
-      assertMayJoin(room, isMember);
-      const at = await findNextTime(db, room.id);
-      if (await insertMember(db, room.id, viewer.user.id, at)) {
-        await append({ ...membershipOf('MemberJoined', room, viewer.user, viewer), at });
-      }
-      return room;
-    });
-    return { room };
-  },
-  async leaveRoom(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.room, 'exclusive');
+      return { room };
+    }),
+  joinRoom: (_, { input }, context) =>
+    againIfJoined(() =>
+      changeInRoom(context, { id: input.room }, async (_, { append }, viewer, { room, isMember }) => {
+        assertMayJoin(room, isMember);
+        if (!isMember) append(joinOf(room, viewer.user, viewer));
+        return { room };
+      }),
+    ),
+  leaveRoom: (_, { input }, context) =>
+    changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
       assertMayLeave(viewer.user.id, room);
-      if (await deleteMember(db, room.id, viewer.user.id)) {
-        await append(membershipOf('MemberLeft', room, viewer.user, viewer));
-      }
-      return room;
-    });
-    return { room };
-  },
-  async addRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.room);
+      if (isMember) append(leaveOf(room, viewer.user, viewer));
+      return { room };
+    }),
+  addRoomMember: (_, { input }, context) =>
+    againIfJoined(() =>
+      changeInRoom(context, { id: input.room }, async (db, { append, afterCommit }, viewer, { room }) => {
+        assertMayChangeRoom(viewer, room);
+        const [user, isJoined] = await Promise.all([
+          findUser(db, input.user, 'share').then(assertUser),
+          isMember(db, room.id, input.user),
+        ]);
+        if (!isJoined) append(joinOf(room, user, viewer));
+        const byUserId = viewer.user.id;
+        afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
+        return { room };
+      }),
+    ),
+  removeRoomMember: (_, { input: { room: id, user: userId } }, context) =>
+    changeInRoom(context, { id, lock: 'exclusive' }, async (db, { append, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
-      const user = assertUser(await findUser(db, input.user, 'share'));
-      const at = await findNextTime(db, room.id);
-      if (await insertMember(db, room.id, user.id, at)) {
-        await append({ ...membershipOf('MemberJoined', room, user, viewer), at });
-      }
-      const byUserId = viewer.user.id;
-      afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
-      return room;
-    });
-    return { room };
-  },
-  async removeRoomMember(_, { input }, context) {
-    const room = await changeAsViewer(context, async (db, { append, afterCommit }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.room, 'exclusive');
-      assertMayChangeRoom(viewer, room);
-      const user = assertUser(await findUser(db, input.user));
+      const [user, isJoined] = await Promise.all([
+        findUser(db, userId).then(assertUser),
+        isMember(db, room.id, userId),
+      ]);
       assertMayLeave(user.id, room);
-      if (await deleteMember(db, room.id, user.id)) await append(membershipOf('MemberLeft', room, user, viewer));
+      if (isJoined) append(leaveOf(room, user, viewer));
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
-      return room;
-    });
-    return { room };
-  },
+      return { room };
+    }),
 };
 
-async function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow }> {
-  const room = await refuseDuplicate(nameTaken, () =>
-    changeAsViewer(context, async (db, { append }, viewer) => {
-      const { room } = await findRoomOrThrow(db, viewer, input.id, 'exclusive');
+function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: RoomRow | Promise<RoomRow> }> {
+  return refuseDuplicate(nameTaken, () =>
+    changeInRoom(context, { id: input.id, lock: 'exclusive' }, async (_, { append }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
       assertRoomInput(input);
       assertVersion(room, input.expectedVersion);
       const changes = { name: input.name ?? undefined, visibility: input.visibility ?? undefined };
-      if (isEmpty(changes)) return room;
-      const changed = await updateRoom(db, room, changes);
+      if (isEmpty(changes)) return { room };
+      const { id } = room;
+      const version = room.version + 1;
+      const store = (db: Db) => updateRoom(db, room, changes);
       const actorId = viewer.user.id;
-      await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: changed.version, actorId });
-      return changed;
+      return { room: append({ roomId: id, type: 'RoomUpdated', subjectId: id, version, actorId, store }) };
     }),
   );
-  return { room };
+}
+
+/** Two requests that add the same member at the same time: the one that fails runs again, and finds the membership. */
+async function againIfJoined<T>(change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof UniqueViolation) return change();
+    throw error;
+  }
 }
 
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
@@ -148,11 +144,16 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
   check.assertValid();
 }
 
-function membershipOf(
-  type: 'MemberJoined' | 'MemberLeft',
-  room: RoomRow,
-  { id, version }: PublicUser,
-  actor: Viewer,
-): NewRoomEvent {
-  return { roomId: room.id, type, subjectId: id, version, actorId: actor.user.id };
+function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
+  const store: NewPlainEvent<void>['store'] = (db) => insertJoinedMember(db, room.id, user.id);
+  return { ...membershipOf(room, user, actor), type: 'MemberJoined', store };
+}
+
+function leaveOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
+  const store = (db: Db) => deleteMember(db, room.id, user.id);
+  return { ...membershipOf(room, user, actor), type: 'MemberLeft', store };
+}
+
+function membershipOf(room: RoomRow, { id, version }: PublicUser, actor: Viewer) {
+  return { roomId: room.id, subjectId: id, version, actorId: actor.user.id };
 }

@@ -1,5 +1,5 @@
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
+import { findAccount, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { hashPassword, verifyPassword } from '../identity/session/passwords.ts';
@@ -57,13 +57,15 @@ export const sessionMutations: MutationResolvers = {
     const { signInLimit } = context.services;
     await signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await verifyPassword(input.currentPassword, present);
-    if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
+    if (!isRight) throw wrongPassword();
     await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
     const account = await changeAccount(context, async (db, { announce }) => {
+      // Another request of this session may have changed the password since it was verified.
+      if ((await findAccount(db, id))?.passwordHash !== present) throw wrongPassword();
       const changed = await setPassword(db, id, { passwordHash, keptSession: sessionId });
       const { sessionsFrom } = changed;
       announce({ type: 'passwordChanged', userId: id, sessionsFrom, keptSession: sessionId });
@@ -74,6 +76,10 @@ export const sessionMutations: MutationResolvers = {
   },
 };
 
+function wrongPassword(): ClientError {
+  return new ClientError('FORBIDDEN', 'The current password is wrong.');
+}
+
 /** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {
   if (credential.kind === 'session') return credential.id;
@@ -82,6 +88,6 @@ function assertSession({ credential }: Viewer): string {
 
 async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {
   const { accessToken, viewer } = await context.services.sessions.start(account, sessionId);
-  context.admit(viewer);
+  context.addSignedInViewer(viewer);
   return { accessToken, expiresAt: viewer.expiresAt, user: toUser(account, context) };
 }

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
-import { forgetActor } from '../data/events.ts';
+import { clearActor, type NewPlainEvent } from '../data/events.ts';
 import { createPage, isPageLength } from '../data/pages.ts';
 import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
-import { clearRoomOwner, deleteMember, findRoomsOfMember } from '../data/rooms.ts';
+import { clearRoomOwner, deleteMember, lockRoomsOfUser } from '../data/rooms.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
@@ -18,6 +19,8 @@ import { toUser } from './rules/rows.ts';
 import { email, InputCheck, name } from './rules/validation.ts';
 
 const defaultLast = 10;
+/** The number of events that are written before the event loop serves other requests. */
+const eventsPerTurn = 50;
 
 export const User: UserResolvers = {
   email: (user, _, context) =>
@@ -86,21 +89,34 @@ async function removeUserFromRooms(
   user: UserRow,
   deletePosts: boolean,
 ): Promise<void> {
-  for (const post of await deletePostsOfAuthor(db, user.id, deletePosts)) {
-    await append({
-      roomId: post.roomId,
-      type: 'PostDeleted',
-      subjectId: post.id,
-      version: post.version,
-      actorId: null,
-    });
+  const { owned, joined } = await lockRoomsOfUser(db, user.id);
+  const posts = await deletePostsOfAuthor(db, user.id, deletePosts);
+  await clearActor(db, user.id);
+  const events: NewPlainEvent<void>[] = [
+    ...posts.map(({ roomId, id, version }) => ({ ...eventOf('PostDeleted', roomId, id, version), store: nothing })),
+    ...joined.map((roomId) => ({
+      ...eventOf('MemberLeft', roomId, user.id, user.version),
+      store: (db: Db) => deleteMember(db, roomId, user.id),
+    })),
+    ...owned.map((room) => ({
+      ...eventOf('RoomUpdated', room.id, room.id, room.version + 1),
+      store: (db: Db) => clearRoomOwner(db, room),
+    })),
+  ];
+  for (let from = 0; from < events.length; from += eventsPerTurn) {
+    await Promise.all(events.slice(from, from + eventsPerTurn).map((event) => append(event)));
+    await nextTurn();
   }
-  for (const roomId of await findRoomsOfMember(db, user.id)) {
-    await deleteMember(db, roomId, user.id);
-    await append({ roomId, type: 'MemberLeft', subjectId: user.id, version: user.version, actorId: null });
-  }
-  for (const room of await clearRoomOwner(db, user.id)) {
-    await append({ roomId: room.id, type: 'RoomUpdated', subjectId: room.id, version: room.version, actorId: null });
-  }
-  await forgetActor(db, user.id);
 }
+
+function eventOf<Type extends NewPlainEvent<void>['type']>(
+  type: Type,
+  roomId: string,
+  subjectId: string,
+  version: number,
+) {
+  return { type, roomId, subjectId, version, actorId: null };
+}
+
+/** The rows were changed before. */
+async function nothing(): Promise<void> {}

@@ -8,7 +8,13 @@ export function addressOf({ headers, socket }: IncomingMessage, hops: number): s
   const direct = socket.remoteAddress ?? '';
   if (hops === 0) return networkOf(direct);
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  return networkOf(forwarded.at(-hops)?.trim() || direct);
+  return networkOf(withoutPort(forwarded.at(-hops)?.trim() || direct));
+}
+
+/** Some proxies append the port of their peer: `192.0.2.1:5678`, `[2001:db8::1]:443`. */
+function withoutPort(address: string): string {
+  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([^:]+):\d+)$/.exec(address) ?? [];
+  return bracketed ?? plain ?? address;
 }
 
 /** The /64 prefix of an IPv6 address, because one client may own all addresses of a /64; an IPv4 address as it is. */

@@ -4,7 +4,7 @@
  * blocked for 0.3 s and more.
  */
 
-export interface Outgoing {
+export interface PendingWrite {
   /** `now` is in milliseconds since 1970. */
   flush(now: number): void;
 }
@@ -12,21 +12,21 @@ export interface Outgoing {
 /** The maximum time that an answer waits for other answers, not counting the answer that is being produced. */
 const maxHeldMs = 1;
 
-let answers: Outgoing[] = [];
-let events: Outgoing[] = [];
+let answers: PendingWrite[] = [];
+let events: PendingWrite[] = [];
 let isScheduled = false;
 let heldSince = 0;
 
-export function sendAnswerAtTurnEnd(answer: Outgoing): void {
+export function sendAnswerAtTurnEnd(answer: PendingWrite): void {
   schedule();
   const now = performance.now();
   if (answers.push(answer) === 1) heldSince = now;
   else if (now - heldSince > maxHeldMs) sendHeldAnswers();
 }
 
-export function sendEventsAtTurnEnd(ofOneSocket: Outgoing): void {
+export function sendEventsAtTurnEnd(eventsOfSocket: PendingWrite): void {
   schedule();
-  events.push(ofOneSocket);
+  events.push(eventsOfSocket);
 }
 
 function schedule(): void {
@@ -44,7 +44,7 @@ function endTurn(): void {
   const all = events;
   events = [];
   const now = Date.now();
-  for (const outgoing of all) outgoing.flush(now);
+  for (const write of all) write.flush(now);
 }
 
 /** Call it before slow work in the same turn, and before writing to a socket directly. */
@@ -53,5 +53,5 @@ export function sendHeldAnswers(): void {
   const all = answers;
   answers = [];
   const now = Date.now();
-  for (const outgoing of all) outgoing.flush(now);
+  for (const write of all) write.flush(now);
 }

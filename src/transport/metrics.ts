@@ -21,7 +21,11 @@ export class Metrics {
       'Used part of the JavaScript heap.',
       () => process.memoryUsage().heapUsed,
     );
-    this.gauge('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external);
+    this.gauge(
+      'nodejs_external_memory_bytes',
+      'Memory outside the JavaScript heap that its objects use, such as buffers.',
+      () => process.memoryUsage().external,
+    );
     this.counter('process_cpu_seconds_total', 'CPU time, user and system.', readCpuSeconds);
     this.gauge(
       'nodejs_eventloop_lag_p99_seconds',

@@ -3,6 +3,7 @@ import type { Answer } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/client-memory.ts';
 import type { ClientError } from '../errors.ts';
 import type { Frame, Sink, Stream } from '../live/stream.ts';
+import type { Drain, LongConnection } from './drain.ts';
 import { Content, type Exchange } from './http/responses.ts';
 import { maxBufferedBytes } from './websocket/writer.ts';
 
@@ -25,13 +26,14 @@ export interface EventStreamOptions {
   refuse: (error: ClientError) => Answer;
   /** The client's account; it counts the bytes that the client has not read. */
   account: ClientAccount;
+  drain: Drain;
 }
 
 /** Runs a subscription over the response, until either side ends it. */
 export function runEventStream(
   response: ServerResponse,
   stream: Stream,
-  { expiresAt = Number.POSITIVE_INFINITY, refuse, account }: EventStreamOptions,
+  { expiresAt = Number.POSITIVE_INFINITY, refuse, account, drain }: EventStreamOptions,
 ): void {
   startStream(response);
   const heartbeat = setInterval(() => {
@@ -39,14 +41,23 @@ export function runEventStream(
     if (!response.writableNeedDrain) response.write(':\n\n');
   }, heartbeatMs);
   const stopHeartbeat = () => clearInterval(heartbeat);
-  response.once('close', () => {
-    stopHeartbeat();
-    stream.stop();
-  });
   // The position to resume from before the first event.
   response.write(`id: ${stream.cursor}\n:\n\n`);
   const endAsSlowConsumer = () => stream.endAsSlowConsumer();
-  stream.start(new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endAsSlowConsumer }));
+  const sink = new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endAsSlowConsumer });
+  const connection: LongConnection = {
+    drain() {
+      stream.stop();
+      sink.disconnect();
+    },
+  };
+  response.once('close', () => {
+    drain.delete(connection);
+    stopHeartbeat();
+    stream.stop();
+  });
+  stream.start(sink);
+  drain.add(connection);
 }
 
 function startStream(response: ServerResponse, status = 200): void {

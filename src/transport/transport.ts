@@ -8,6 +8,7 @@ import type { Watch } from '../identity/credential-watch.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Log } from '../log.ts';
 import type { AnswerBudget } from './admission/answer-budget.ts';
+import type { Drain } from './drain.ts';
 
 /** The parts that all transports use. */
 export interface TransportParts {
@@ -22,6 +23,7 @@ export interface TransportParts {
   >;
   /** Counts the memory that the server keeps for each client. */
   clientMemory: ClientMemory;
+  drain: Drain;
   log: Log;
 }
 

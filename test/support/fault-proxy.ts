@@ -27,7 +27,8 @@ interface Way {
   allowance: number;
 }
 
-export async function createFaultProxy(targetUrl: string): Promise<FaultProxy> {
+/** Listens on a free port, unless a port is given. */
+export async function createFaultProxy(targetUrl: string, port = 0): Promise<FaultProxy> {
   const url = new URL(targetUrl);
   const target = { host: url.hostname, port: Number(url.port), noDelay: true };
   const pairs = new Set<{ up: Way; down: Way }>();
@@ -81,7 +82,7 @@ export async function createFaultProxy(targetUrl: string): Promise<FaultProxy> {
     }
     pairs.clear();
   };
-  server.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
+  server.listen({ host: '127.0.0.1', port, backlog: 4_096 });
   await once(server, 'listening');
   url.port = String((server.address() as AddressInfo).port);
   return {

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type Finished, programEnvironment, run, scratchFolder } from './postroom.ts';
+import { withDatabase } from './shared-server.ts';
+import { withTestDatabase } from './test-database.ts';
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -65,16 +66,13 @@ export class Archive {
   }
 
   count(table: 'rooms' | 'users' | 'posts' | 'roomEvents'): number {
-    const database = new DatabaseSync(this.databaseFile, { readOnly: true });
-    try {
-      return Number(database.prepare(`select count(*) as rows from "${table}"`).get()?.['rows']);
-    } finally {
-      database.close();
-    }
+    return withDatabase(this.databaseFile, (database) =>
+      Number(database.prepare(`select count(*) as rows from "${table}"`).get()?.['rows']),
+    );
   }
 }
 
-/** The exit of an import and the counts of its summary: `[added, known]` for each kind. */
+/** The exit of an import and the counts of its summary: `[added, already present]` for each kind. */
 export interface Imported extends Finished {
   rooms: number[];
   users: number[];
@@ -85,7 +83,7 @@ export interface Imported extends Finished {
 function readSummary(finished: Finished): Imported {
   const numbers = (row: RegExp) =>
     (row.exec(finished.stdout) ?? []).slice(1).map((text) => Number(text.replaceAll(',', '')));
-  const countsOf = (noun: string) => numbers(new RegExp(`^${noun}: ([\\d,]+) added, ([\\d,]+) known already$`, 'm'));
+  const countsOf = (noun: string) => numbers(new RegExp(`^${noun}: ([\\d,]+) added, ([\\d,]+) already present$`, 'm'));
   return {
     ...finished,
     rooms: countsOf('rooms'),
@@ -113,9 +111,10 @@ export class OutputReader {
 }
 
 /** Starts `postroom import -`, whose input stays open until the test ends it. */
-export function startImport(settings: Record<string, string>, ...options: string[]) {
+export async function startImport(settings: Record<string, string>, ...options: string[]) {
+  const own = await withTestDatabase(settings);
   const child = spawn(process.execPath, [main, 'import', '-', ...options], {
-    env: { ...programEnvironment, ...settings },
+    env: { ...programEnvironment, ...own },
   });
   child.stdin.on('error', () => {});
   return {

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { setRole } from '../../src/data/users.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
+import { dropDatabase, withTestDatabase } from './test-database.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 export const mainProgram = [main, 'serve'];
@@ -141,15 +142,17 @@ export abstract class Postroom {
 /** A server in the process of the tests; it starts in a few milliseconds. */
 export class PostroomInProcess extends Postroom {
   readonly #server: RunningServer;
+  readonly #afterStop: () => Promise<void>;
   #stopping: Promise<void> | undefined;
 
-  constructor(server: RunningServer, log: LogLine[]) {
+  constructor(server: RunningServer, log: LogLine[], afterStop = async () => {}) {
     super(server.url, log);
     this.#server = server;
+    this.#afterStop = afterStop;
   }
 
   async stop(): Promise<number> {
-    this.#stopping ??= this.#server.close();
+    this.#stopping ??= this.#server.close().then(this.#afterStop);
     await this.#stopping;
     return 0;
   }
@@ -190,11 +193,13 @@ const defaults: Settings = {
 
 /** Starts a server inside this process; the caller stops it. */
 export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
-  const config = readConfig({ ...defaults, ...settings });
+  const given = { ...defaults, ...settings };
+  const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), own);
-  return new PostroomInProcess(server, lines);
+  const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
+  return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
 }
 
 /** Starts a server inside this process for one test, and stops it afterwards. */
@@ -205,7 +210,8 @@ export async function launchForTest(settings: Settings = {}, own: OwnParts = {})
 }
 
 /** Makes the account an admin, as the command `grant-admin` does. */
-export async function grantAdmin({ DATABASE_URL = '' }: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
+export async function grantAdmin(settings: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
+  const { DATABASE_URL = '' } = await withTestDatabase(settings);
   const database = await openDatabase(DATABASE_URL);
   const user = await database.transaction((db) => setRole(db, email, 'ADMIN'));
   await database.close();
@@ -218,7 +224,8 @@ export async function launch(
   program = mainProgram,
   command = process.execPath,
 ): Promise<PostroomProcess> {
-  const child = spawn(command, program, { env: { ...programEnvironment, ...defaults, ...settings } });
+  const own = await withTestDatabase({ ...defaults, ...settings });
+  const child = spawn(command, program, { env: { ...programEnvironment, ...own } });
   const log: LogLine[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -254,7 +261,8 @@ export async function run(
   input?: string | Buffer,
   program = main,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...programEnvironment, ...settings } });
+  const own = await withTestDatabase(settings);
+  const child = spawn(process.execPath, [program, ...args], { env: { ...programEnvironment, ...own } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => {
     output.stdout += chunk;

@@ -33,7 +33,7 @@ export async function openDocumented<Name extends keyof DocumentedClients>(
   const options = `url: '${url.replace('http', 'ws')}',
   retryWait: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
   for (const [file, code] of readBlocks()) {
-    writeFileSync(join(folder, file), code.replace("url: 'ws://localhost:4000/graphql',", options));
+    writeFileSync(join(folder, file), code.replace("url: 'ws://127.0.0.1:4000/graphql',", options));
   }
   const load = (file: string) => import(/* @vite-ignore */ join(folder, file));
   const clients = { ...(await load('live.js')), ...(await load(`${name}.js`)) };

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll } from 'vitest';
+import type { DirectDatabase } from './direct-postgres.ts';
 import { type Postroom, type Settings, startInProcess } from './postroom.ts';
+import { openDirectly } from './test-database.ts';
 
 /** One server for all tests of a file, with its own database file. */
 export class SharedServer {
@@ -34,8 +35,8 @@ export function shareServer(settings: Settings = {}): SharedServer {
 }
 
 /** Opens the database file for `work`; other connections may stay open. */
-export function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(file, { timeout: 5_000 });
+export function withDatabase<T>(file: string, work: (database: DirectDatabase) => T): T {
+  const database = openDirectly(file);
   try {
     return work(database);
   } finally {
@@ -45,7 +46,7 @@ export function withDatabase<T>(file: string, work: (database: DatabaseSync) => 
 
 /** Holds the write lock of the database during `work`. */
 export async function withDatabaseLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const database = new DatabaseSync(file, { timeout: 5_000 });
+  const database = openDirectly(file);
   try {
     database.exec('begin immediate');
     return await work();

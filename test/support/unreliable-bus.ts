@@ -12,11 +12,13 @@ export function createRandom(seed: number): () => number {
   };
 }
 
+type Publisher = Pick<Bus, 'publish'>;
+
 /** The faults of a bus. Each receives the published messages and decides which messages the bus delivers. */
 const busFaults = {
   none: (bus) => (message) => bus.publish(message),
   /** Drops every message. */
-  deaf: () => () => {},
+  losesAll: () => () => {},
   /**
    * Of ten messages three are lost, two are delivered at once, two are delivered twice and three after later messages.
    */
@@ -35,19 +37,19 @@ const busFaults = {
       release();
     };
   },
-  /** Before and after each message the bus delivers messages of the same room that were never published. */
-  strange: (bus) => (message) => {
-    const invent = () => {
+  /** Before and after each message the bus delivers messages of the same room that were never published, with other numbers. */
+  forges: (bus) => (message) => {
+    const publishForged = () => {
       if (message.type !== 'roomChanged') return;
       for (const seq of [0, 1, message.event.seq + 7, 1_000_000]) {
         bus.publish({ ...message, event: { ...message.event, seq } });
       }
     };
-    invent();
+    publishForged();
     bus.publish(message);
-    invent();
+    publishForged();
   },
-} as const satisfies Record<string, (bus: Bus, random: () => number) => (message: BusMessage) => void>;
+} as const satisfies Record<string, (bus: Publisher, random: () => number) => (message: BusMessage) => void>;
 
 export type BusFault = keyof typeof busFaults;
 
@@ -57,4 +59,21 @@ const maxHeld = 20;
 export function createUnreliableBus(fault: BusFault, seed = 1): Bus {
   const bus = createMemoryBus();
   return { ...bus, publish: busFaults[fault](bus, createRandom(seed)) };
+}
+
+/** Two buses of which each passes its messages to the other with the given fault, as between two processes. */
+export function createUnreliablePair(fault: BusFault, seed = 1): [Bus, Bus] {
+  const random = createRandom(seed);
+  const [one, other] = [createMemoryBus(), createMemoryBus()];
+  const join = (near: Bus, far: Bus): Bus => {
+    const pass = busFaults[fault]({ publish: (message) => far.publish(structuredClone(message)) }, random);
+    return {
+      ...near,
+      publish(message) {
+        near.publish(message);
+        pass(message);
+      },
+    };
+  };
+  return [join(one, other), join(other, one)];
 }

@@ -9,6 +9,7 @@ import type { FanOut } from '../../../src/live/fan-out.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
+import { Drain } from '../../../src/transport/drain.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
 import { Metrics } from '../../../src/transport/metrics.ts';
 import { listen } from '../../support/listen.ts';
@@ -40,9 +41,10 @@ const server = createHttpServer(
     watch: () => ({ checked: Promise.resolve(), stop: () => {} }),
     answerBudget: new AnswerBudget(config.limits.answerBytes),
     clientMemory: new ClientMemory(config.limits),
+    drain: new Drain(),
     config,
     log,
-    isReady: async () => true,
+    readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
   },
   () => false,

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { MigrationWork } from './migration.ts';
 
 /** Users, rooms, members, posts, the log of events, and the epoch that identifies this history. */
-export const initial: Migration = async (db, dialect) => {
+export const initial: MigrationWork = async (db, dialect) => {
   const text = sql.raw(dialect.text);
   const big = sql.raw(dialect.bigint);
   const options = sql.raw(dialect.tableOptions);
+  const roomOptions = sql.raw(dialect.roomOptions);
   const statements = [
     sql`create table users (
       "id" ${text} primary key, "name" ${text} not null, "email" ${text}, "emailKey" ${text} unique, "passwordHash" ${text},
@@ -19,7 +20,7 @@ export const initial: Migration = async (db, dialect) => {
     sql`create table rooms (
       "id" ${text} primary key, "name" ${text} not null, "visibility" ${text} not null default 'PUBLIC', "ownerId" ${text} references users ("id"), "head" ${big} not null,
       "createdAt" ${big} not null, "updatedAt" ${big} not null, "version" integer not null
-    ) ${options}`,
+    ) ${roomOptions}`,
     sql`create index "roomsByAge" on rooms ("createdAt", "id")`,
     sql`create index "roomsByOwner" on rooms ("ownerId")`,
     sql`create index "roomsByName" on rooms ("name")`,
@@ -53,6 +54,7 @@ export const initial: Migration = async (db, dialect) => {
     sql`create index "apiKeysByOwner" on "apiKeys" ("ownerId", "createdAt")`,
     sql`create table settings ("name" ${text} primary key, "value" ${text} not null) ${options}`,
     sql`insert into settings ("name", "value") values ('epoch', ${randomUUID().slice(0, 8)})`,
+    ...dialect.ownTables.map((statement) => sql.raw(statement)),
   ];
   for (const statement of statements) await statement.execute(db);
 };

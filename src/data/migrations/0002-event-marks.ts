@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { MigrationWork } from './migration.ts';
 
 /**
  * Each event gets a random mark and the mark of the event before it; each room gets the marks of its latest two events.
  */
-export const eventMarks: Migration = async (db, dialect) => {
+export const eventMarks: MigrationWork = async (db, dialect) => {
   const randomMark = sql.raw(dialect.randomMark);
   const markAt = (seq: string) =>
     sql`select "mark" from "roomEvents" as earlier where earlier."roomId" = room."id" and earlier."seq" = ${sql.raw(seq)}`;

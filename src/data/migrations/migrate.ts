@@ -8,32 +8,56 @@ import { activeApiKeys } from './0004-active-api-keys.ts';
 import { signInAttempts } from './0005-sign-in-attempts.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
-/** All migrations in order; the table `migrations` stores how many of them have run. */
-const migrations: readonly Migration[] = [initial, eventMarks, headTimes, activeApiKeys, signInAttempts];
+/** All migrations in order. */
+const migrations: readonly Migration[] = [
+  { migrate: initial, keepsPrograms: false },
+  { migrate: eventMarks, keepsPrograms: false },
+  { migrate: headTimes, keepsPrograms: false },
+  { migrate: activeApiKeys, keepsPrograms: true },
+  { migrate: signInAttempts, keepsPrograms: true },
+];
+
+/** The row of the table `migrations`. */
+interface TableVersion {
+  /** The number of migrations that have run. */
+  seen: number;
+  /**
+   * The number of migrations that a program must know to work with the tables. A database that was last migrated by an
+   * early version of Postroom has no such column.
+   */
+  needed?: number | null;
+}
 
 /**
- * Runs all missing migrations. No other program may change the tables during the transaction. @throws DatabaseUnusable
- * if the database has more migrations than this program knows.
+ * Runs all missing migrations. No other program may migrate during the transaction. Tables that a newer program has
+ * migrated stay as they are. @throws DatabaseUnusable if this program is too old for them.
  */
-export async function migrate(db: Transaction<Tables>, dialect: TableDialect): Promise<void> {
-  const version = await readVersion(db);
-  if (version > migrations.length) {
+export async function migrate(
+  db: Transaction<Tables>,
+  dialect: TableDialect,
+  all: readonly Migration[] = migrations,
+): Promise<void> {
+  const { seen, needed } = await readVersion(db);
+  const leastNeeded = needed ?? seen;
+  if (leastNeeded > all.length) {
     throw new DatabaseUnusable(
-      `it was written by a newer Postroom (its tables are at version ${version}, this program knows ${migrations.length})`,
+      `it was written by a newer Postroom (its tables need a program that knows version ${leastNeeded}, this program knows ${all.length})`,
     );
   }
-  if (version === migrations.length) return;
-  for (const migration of migrations.slice(version)) await migration(db, dialect);
-  await writeVersion(db, migrations.length);
+  if (seen >= all.length) return;
+  for (const { migrate } of all.slice(seen)) await migrate(db, dialect);
+  await writeVersion(db, { seen: all.length, needed: all.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1 });
 }
 
-async function readVersion(db: Transaction<Tables>): Promise<number> {
-  await sql`create table if not exists migrations (seen integer not null)`.execute(db);
-  const { rows } = await sql<{ seen: number }>`select seen from migrations`.execute(db);
-  return rows[0]?.seen ?? 0;
+async function readVersion(db: Transaction<Tables>): Promise<TableVersion> {
+  await sql`create table if not exists migrations (seen integer not null, needed integer)`.execute(db);
+  const { rows } = await sql<TableVersion>`select * from migrations`.execute(db);
+  return rows[0] ?? { seen: 0 };
 }
 
-async function writeVersion(db: Transaction<Tables>, version: number): Promise<void> {
-  await sql`delete from migrations`.execute(db);
-  await sql`insert into migrations (seen) values (${version})`.execute(db);
+/** Creates the table again, because that of an early version has no column `needed`. */
+async function writeVersion(db: Transaction<Tables>, { seen, needed }: TableVersion): Promise<void> {
+  await sql`drop table migrations`.execute(db);
+  await sql`create table migrations (seen integer not null, needed integer)`.execute(db);
+  await sql`insert into migrations (seen, needed) values (${seen}, ${needed})`.execute(db);
 }

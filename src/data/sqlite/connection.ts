@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { translateError } from './errors.ts';
@@ -23,6 +23,7 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #options: ConnectionOptions;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
+  #failure: { error: unknown } | undefined;
 
   constructor(url: string, options: ConnectionOptions) {
     this.#database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
@@ -38,6 +39,17 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#database.isTransaction;
   }
 
+  async beginTransaction(begin: CompiledQuery): Promise<void> {
+    this.#failure = undefined;
+    await this.executeQuery(begin);
+  }
+
+  /** @throws the error of the first failed statement, which the caller may not have awaited. */
+  async commitTransaction(): Promise<void> {
+    if (this.#failure) throw this.#failure.error;
+    await this.executeQuery(CompiledQuery.raw('commit'));
+  }
+
   /**
    * A read yields to the event loop right before it runs, so that the time of all earlier statements of the turn is
    * counted. A write does not, because others wait for the end of its transaction.
@@ -51,6 +63,7 @@ export class SqliteConnection implements DatabaseConnection {
       return this.#run(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
     } catch (error) {
       const translated = translateError(error);
+      this.#failure ??= { error: translated };
       this.#options.onError(translated);
       throw translated;
     }

@@ -22,6 +22,8 @@ const tableDialect: TableDialect = {
   text: 'text',
   bigint: 'integer',
   tableOptions: 'strict',
+  roomOptions: 'strict',
+  ownTables: [],
   randomMark: 'abs(random() % 2147483647) + 1',
 };
 
@@ -64,23 +66,24 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   return {
     db: reader,
     folder: path === ':memory:' ? undefined : dirname(file.path),
+    name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
     // A snapshot only reads, so it does not wait for the writer.
     snapshot: (work) =>
       snapshots
         .transaction()
         .execute(work)
-        .finally(() => void purge.runWhereDue()),
+        .finally(() => void purge.runIfDue()),
     snapshotDuringWrites: (work) =>
       kept
         .transaction()
-        .execute(async (past) => work(await settle(past)))
-        .finally(() => void purge.runWhereDue()),
+        .execute(async (past) => work(await readFirst(past)))
+        .finally(() => void purge.runIfDue()),
     purge: () => purge.run(),
     async isReady() {
       health.checkFiles();
       if (!health.isWritable) return false;
-      return settle(reader).then(
+      return readFirst(reader).then(
         () => true,
         () => false,
       );
@@ -108,7 +111,7 @@ async function watch(
   const check = () => {
     health.checkFiles();
     if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
-    void purge.runWhereDue();
+    void purge.runIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
@@ -123,7 +126,7 @@ function explain(path: string, error: unknown): unknown {
 }
 
 /** Runs a first read: a transaction sees the state of the database at its first read. */
-async function settle<Connection extends Db>(db: Connection): Promise<Connection> {
+async function readFirst<Connection extends Db>(db: Connection): Promise<Connection> {
   await sql`select 1 from settings limit 1`.execute(db);
   return db;
 }

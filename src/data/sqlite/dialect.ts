@@ -75,11 +75,11 @@ export class PoolDriver implements Driver {
   }
 
   async beginTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.executeQuery(this.#begin);
+    await connection.beginTransaction(this.#begin);
   }
 
   async commitTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+    await connection.commitTransaction();
   }
 
   /**

@@ -37,7 +37,7 @@ export class SqliteFile {
 
   private constructor(path: string, onClose = () => {}) {
     mkdirSync(dirname(path), { recursive: true });
-    assertNotLost(path);
+    assertNoOrphanedLog(path);
     this.path = path;
     this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#onClose = onClose;
@@ -79,7 +79,7 @@ export class SqliteFile {
   }
 
   /** The reason why nothing may be written, or undefined. Takes 5 µs. */
-  findFault(): string | undefined {
+  findPathFault(): string | undefined {
     try {
       for (const [path, opened] of this.#opened) {
         const present = stat(path);
@@ -93,11 +93,11 @@ export class SqliteFile {
   }
 
   /**
-   * Like `findFault`, and also checks whether another database than that with the `user_version` `id` was copied over
+   * Like `findPathFault`, and also checks whether another database than that with the `user_version` `id` was copied over
    * the open file. A copied backup of the same database is not detected. The fault is permanent, because the state of
    * the connections no longer fits the file.
    */
-  findFaultOrOverwriting(id: number): string | undefined {
+  findFault(id: number): string | undefined {
     let start: Buffer;
     try {
       start = this.#read(userVersionOffset, 4);
@@ -110,7 +110,7 @@ export class SqliteFile {
     this.#isOverwritten ||= this.#id !== undefined && found !== id;
     return this.#isOverwritten
       ? `${this.path} was overwritten while it was open; stop the server and restore it`
-      : this.findFault();
+      : this.findPathFault();
   }
 
   close(): void {
@@ -127,7 +127,7 @@ export class SqliteFile {
 /**
  * With a new database file, SQLite would reuse the write-ahead log of the missing database, and its data would be lost.
  */
-function assertNotLost(path: string): void {
+function assertNoOrphanedLog(path: string): void {
   if (stat(path)) return;
   const left = suffixes.find((suffix) => stat(path + suffix));
   if (left === undefined) return;

@@ -1,9 +1,7 @@
 import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts';
+import { FaultReports } from '../fault-reports.ts';
 import { SqliteBusy } from './errors.ts';
 import type { SqliteFile } from './file.ts';
-
-/** A disk that is full only for large writes fails and recovers repeatedly. */
-const minLogIntervalMs = 10_000;
 
 type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
 
@@ -13,17 +11,15 @@ type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
  */
 export class SqliteHealth {
   readonly #file: SqliteFile;
-  readonly #listener: HealthListener;
+  readonly #reports: FaultReports;
   /** The database's `user_version`; undefined until its files are watched. */
   #id: number | undefined;
   #fileFault: string | undefined;
   #writeFault: string | undefined;
-  #reported: { reason: string; at: number } | undefined;
-  #isRecoveryDue = false;
 
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
-    this.#listener = listener;
+    this.#reports = new FaultReports(listener);
   }
 
   /** From this call on, the database's files must not be moved, replaced or removed. */
@@ -44,7 +40,7 @@ export class SqliteHealth {
 
   /** Called right before a commit, because data written to a removed file is lost. @throws DatabaseUnavailable */
   assertInPlace(): void {
-    if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findFault());
+    if (this.#fileFault === undefined && this.#id !== undefined) this.#setFileFault(this.#file.findPathFault());
     this.assertWritable();
   }
 
@@ -54,7 +50,7 @@ export class SqliteHealth {
   }
 
   checkFiles(): void {
-    if (this.#id !== undefined) this.#setFileFault(this.#file.findFaultOrOverwriting(this.#id));
+    if (this.#id !== undefined) this.#setFileFault(this.#file.findFault(this.#id));
   }
 
   noteWrite(): void {
@@ -76,28 +72,18 @@ export class SqliteHealth {
    * itself.
    */
   report(error: unknown): void {
-    if (this.#id !== undefined && isFault(error)) this.#reportFault(error.reason);
+    if (this.#id !== undefined && isFault(error)) this.#reports.reportFault(error.reason);
   }
 
   #setFileFault(fault: string | undefined): void {
     const previous = this.#fileFault;
     this.#fileFault = fault;
-    if (fault !== undefined && fault !== previous) this.#reportFault(fault);
+    if (fault !== undefined && fault !== previous) this.#reports.reportFault(fault);
     if (fault === undefined && previous !== undefined) this.#reportRecovery();
   }
 
-  #reportFault(reason: string): void {
-    const now = performance.now();
-    if (this.#reported?.reason === reason && now - this.#reported.at < minLogIntervalMs) return;
-    this.#reported = { reason, at: now };
-    this.#isRecoveryDue = true;
-    this.#listener.onFault?.(reason);
-  }
-
   #reportRecovery(): void {
-    if (!this.#isRecoveryDue || !this.isWritable) return;
-    this.#isRecoveryDue = false;
-    this.#listener.onRecovery?.();
+    if (this.isWritable) this.#reports.reportRecovery();
   }
 }
 

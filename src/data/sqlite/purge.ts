@@ -18,10 +18,10 @@ export class Purge {
     // A truncation that already runs may have read the log before the latest erasure.
     await this.#running;
     this.#isDue = true;
-    await this.runWhereDue();
+    await this.runIfDue();
   }
 
-  async runWhereDue(): Promise<void> {
+  async runIfDue(): Promise<void> {
     if (!this.#isDue) return;
     this.#running ??= this.#truncate();
     await this.#running;

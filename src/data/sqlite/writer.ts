@@ -68,6 +68,8 @@ export class SqliteWriter {
       const result = await this.#db.transaction().execute(async (transaction) => {
         hasBegun = true;
         const result = await work(transaction);
+        // The statements that `work` has not awaited run in microtasks.
+        await new Promise((resolve) => process.nextTick(resolve));
         // The commit is synchronous: no timer and no input is handled between this check and the commit.
         cancellation?.throwIfCancelled();
         this.#health.assertInPlace();

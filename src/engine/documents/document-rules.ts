@@ -26,19 +26,19 @@ export interface DocumentRules {
    * Run in order on a document that passed the standard rules except the one on overlapping fields. The first check
    * that finds errors ends the validation.
    */
-  checks: readonly DocumentCheck[];
+  checksAfterRules: readonly DocumentCheck[];
 }
 
 export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 
 /** The rules for parsing and validating in the pipeline. */
-export function useDocumentRules({ introspection, checkSource, checkSize, checks }: DocumentRules): Plugin {
+export function useDocumentRules({ introspection, checkSource, checkSize, checksAfterRules }: DocumentRules): Plugin {
   const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
   const options = { maxErrors, hideSuggestions: !introspection };
   const steps = [
     checkSize,
     checkRules(rules, options),
-    ...checks,
+    ...checksAfterRules,
     checkRules([OverlappingFieldsCanBeMergedRule], options),
   ];
 

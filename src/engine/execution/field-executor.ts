@@ -42,7 +42,7 @@ export class FieldExecutor {
     const values: ObjectValue = read ?? { ...plan.template };
     const pending: string[] = [];
     try {
-      for (const field of read ? plan.unread : plan.fields) {
+      for (const field of read ? plan.nonTextFields : plan.fields) {
         const value = this.execute(field, source, path);
         values[field.responseName] = value;
         if (isPromise(value)) pending.push(field.responseName);

@@ -56,13 +56,13 @@ export interface FieldPlan {
 }
 
 /** The number of objects after which a Reader is compiled, because many documents run only once. */
-const compiledAfter = 2;
+const objectsBeforeCompilation = 2;
 
 /** The fields that are selected of one object type. */
 export class SelectionPlan {
   readonly fields: readonly FieldPlan[];
   /** The fields whose values `read` leaves undefined. */
-  readonly unread: readonly FieldPlan[];
+  readonly nonTextFields: readonly FieldPlan[];
   /** The answer's object without values, to be copied. Its keys, also `__proto__`, are properties of its own. */
   readonly template: Readonly<Record<string, unknown>>;
   /** The characters of the object's braces, keys, colons and commas in JSON. */
@@ -72,7 +72,7 @@ export class SelectionPlan {
 
   constructor(fields: readonly FieldPlan[]) {
     this.fields = fields;
-    this.unread = fields.filter(({ isText }) => !isText);
+    this.nonTextFields = fields.filter(({ isText }) => !isText);
     this.template = Object.fromEntries(fields.map(({ responseName }) => [responseName, undefined]));
     this.keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
   }
@@ -81,7 +81,7 @@ export class SelectionPlan {
   read(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
     if (this.#reader) return this.#reader(row, size);
     this.#objects += 1;
-    const isDue = this.#objects > compiledAfter && this.unread.length < this.fields.length;
+    const isDue = this.#objects > objectsBeforeCompilation && this.nonTextFields.length < this.fields.length;
     if (isDue) this.#reader = compileReader(this.fields);
     return undefined;
   }

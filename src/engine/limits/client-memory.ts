@@ -54,7 +54,7 @@ class MemoryAccount {
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
-  reserve(bytes: number): void {
+  addOrThrow(bytes: number): void {
     const full = this.#findFull(bytes);
     if (full) throw full.#refusal(bytes);
     this.add(bytes);
@@ -88,7 +88,7 @@ class AddressAccount extends MemoryAccount {
 
   holdDocument(document: DocumentNode): void {
     const holders = this.#documents.get(document) ?? 0;
-    if (holders === 0) this.reserve(bytesOfDocument(document));
+    if (holders === 0) this.addOrThrow(bytesOfDocument(document));
     this.#documents.set(document, holders + 1);
   }
 
@@ -117,12 +117,12 @@ export class ClientAccount extends MemoryAccount {
   }
 
   /**
-   * Reserves the bytes of a subscription, and returns the function that releases them. @throws ClientError
+   * Counts the bytes of a subscription, and returns the function that releases them. @throws ClientError
    * SUBSCRIPTION_LIMIT_EXCEEDED.
    */
   holdSubscription(document: DocumentNode, variables: Readonly<Record<string, unknown>>): () => void {
     const bytes = subscriptionBytes + bytesPerVariableByte * JSON.stringify(variables).length;
-    this.reserve(bytes);
+    this.addOrThrow(bytes);
     try {
       this.#address.holdDocument(document);
     } catch (error) {

@@ -24,7 +24,7 @@ export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): num
   const { operation, fragmentDefinitions, variableValues } = args;
   const root = schema.getRootType(operation.operation);
   const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
-  return root ? costs.ofSelection(operation.selectionSet, root) : 0;
+  return root ? costs.selectionCost(operation.selectionSet, root) : 0;
 }
 
 const unknownListSize = 10;
@@ -32,7 +32,7 @@ const maxListSize = 1_000;
 const mutationWeight = 10;
 
 /** The size of the lists that a field names in `@listSize(sizedFields:)`. */
-interface Sized {
+interface SizedLists {
   names: readonly string[];
   size: number;
 }
@@ -59,14 +59,14 @@ class OperationCost {
     this.#variables = variables;
   }
 
-  ofSelection(selectionSet: SelectionSetNode, type: GraphQLObjectType, sized?: Sized): number {
+  selectionCost(selectionSet: SelectionSetNode, type: GraphQLObjectType, sizedLists?: SizedLists): number {
     const shared = new Map<string, number>();
     let cost = 0;
     for (const node of this.#collectFields(selectionSet, type)) {
       const field = type.getFields()[node.name.value];
       const definition = field && costDefinitionOf(field);
       // A separate rule limits introspection.
-      const own = definition ? this.#ofField(definition, node, type, sized) : 1;
+      const own = definition ? this.#fieldCost(definition, node, type, sizedLists) : 1;
       const work = definition?.sharedWork;
       if (work === undefined) cost += own;
       else shared.set(work, Math.max(shared.get(work) ?? 0, own));
@@ -95,26 +95,31 @@ class OperationCost {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
-  #ofField(definition: CostDefinition, node: FieldNode, parent: GraphQLObjectType, sized: Sized | undefined): number {
+  #fieldCost(
+    definition: CostDefinition,
+    node: FieldNode,
+    parent: GraphQLObjectType,
+    sizedLists: SizedLists | undefined,
+  ): number {
     const { field, isList, sizedFields } = definition;
-    const size = this.#sizeOf(definition, node);
+    const size = this.#listSize(definition, node);
     const ownLength = sizedFields ? unknownListSize : size;
-    const length = !isList ? 1 : sized?.names.includes(field.name) ? sized.size : ownLength;
+    const length = !isList ? 1 : sizedLists?.names.includes(field.name) ? sizedLists.size : ownLength;
     const weight = definition.weight + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
-    const children = this.#ofChildren(definition, node, sizedFields && { names: sizedFields, size });
-    return this.#ofArguments(field, node) + this.#ofOffset(definition, node) + length * (weight + children);
+    const children = this.#childrenCost(definition, node, sizedFields && { names: sizedFields, size });
+    return this.#argumentsCost(field, node) + this.#offsetCost(definition, node) + length * (weight + children);
   }
 
   /** An abstract type costs as much as its most expensive member. */
-  #ofChildren({ type }: CostDefinition, { selectionSet }: FieldNode, sized: Sized | undefined): number {
+  #childrenCost({ type }: CostDefinition, { selectionSet }: FieldNode, sizedLists: SizedLists | undefined): number {
     if (!selectionSet || !isCompositeType(type)) return 0;
-    if (isObjectType(type)) return this.ofSelection(selectionSet, type, sized);
+    if (isObjectType(type)) return this.selectionCost(selectionSet, type, sizedLists);
     const members = this.#schema.getPossibleTypes(type);
-    return Math.max(0, ...members.map((member) => this.ofSelection(selectionSet, member, sized)));
+    return Math.max(0, ...members.map((member) => this.selectionCost(selectionSet, member, sizedLists)));
   }
 
   /** The largest slicing argument, from a literal, a variable or a default. */
-  #sizeOf(definition: CostDefinition, node: FieldNode): number {
+  #listSize(definition: CostDefinition, node: FieldNode): number {
     const { slicingArguments, assumedSize = unknownListSize } = definition;
     const given = slicingArguments.map((name) => this.#readArgument(definition, node, name));
     const sizes = given.filter((value) => typeof value === 'number');
@@ -122,7 +127,7 @@ class OperationCost {
   }
 
   /** The database skips the items before a page one by one. */
-  #ofOffset(definition: CostDefinition, node: FieldNode): number {
+  #offsetCost(definition: CostDefinition, node: FieldNode): number {
     const { offset } = definition;
     if (!offset) return 0;
     const page = Number(this.#readArgument(definition, node, offset.pageArgument));
@@ -135,7 +140,7 @@ class OperationCost {
     return (given && valueFromASTUntyped(given, this.#variables)) ?? defaults[name];
   }
 
-  #ofArguments({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
+  #argumentsCost({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
     const costs = given.map(({ name, value }) => {
       const argument = args.find((one) => one.name === name.value);
       return argument ? costOfInput(argument, valueFromASTUntyped(value, this.#variables)) : 0;

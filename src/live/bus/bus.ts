@@ -12,7 +12,14 @@ export type BusMessage =
   /** All sessions of the user that began before `sessionsFrom` are revoked, except `keptSession`. */
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
   /** Posts were deleted; selections of events in any room may contain them. */
-  | { type: 'contentErased' };
+  | { type: 'contentErased' }
+  | WakeUp;
+
+/**
+ * A wake-up: messages may have been lost, or could not be read. Listeners compare what they know with the database. A
+ * bus delivers it; no change publishes it.
+ */
+export type WakeUp = { type: 'roomMayHaveChanged'; roomId: string } | { type: 'anythingMayHaveChanged' };
 
 export type BusListener = (message: BusMessage) => void;
 
@@ -21,20 +28,47 @@ export type BusListener = (message: BusMessage) => void;
  * listeners check messages against its numbers.
  */
 export interface Bus {
-  /** Never throws and never waits, so that a mutation does not depend on the listeners. */
+  /**
+   * Delivers the message to the listeners of this process at once, and to those of other processes later. Never throws
+   * and never waits, so that a mutation depends neither on the listeners nor on a server.
+   */
   publish(message: BusMessage): void;
-  /** Resolves when the listener receives every later message. The result is a function that unsubscribes. */
+  /**
+   * Resolves when the listener receives every later message or, while the bus is down, at once. The result is a function
+   * that unsubscribes.
+   */
   subscribe(topic: string, listener: BusListener): Promise<() => void>;
   /** The number of listeners. */
   listenerCount(): number;
+  /** Whether the messages of other processes arrive, as far as is known. */
+  isUp(): boolean;
+  /** Calls the listener after each change of `isUp`. */
+  onStateChange(listener: () => void): void;
+  /** Sends the last messages, for half a second at most. */
   close(): Promise<void>;
+}
+
+export interface BusOptions {
+  /** Called with the error of a listener. The other listeners still get the message. */
+  onError: (error: unknown) => void;
+  /** Called when the bus is found down, with the reason, for the operator. */
+  onDown?: (reason: string) => void;
+  /** Called when it is up again. */
+  onUp?: () => void;
 }
 
 /** The topic of messages that concern more than one room: accounts, credentials and deleted content. */
 export const commonTopic = 'common';
+const roomPrefix = 'room:';
 
 export function roomTopic(roomId: string): string {
-  return `room:${roomId}`;
+  return roomPrefix + roomId;
+}
+
+/** The wake-up for the listeners of a topic. */
+export function wakeUpOf(topic: string): WakeUp {
+  if (!topic.startsWith(roomPrefix)) return { type: 'anythingMayHaveChanged' };
+  return { type: 'roomMayHaveChanged', roomId: topic.slice(roomPrefix.length) };
 }
 
 export function topicOf(message: BusMessage): string {

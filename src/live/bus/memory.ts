@@ -1,21 +1,24 @@
-import { type Bus, type BusListener, topicOf } from './bus.ts';
+import type { Bus, BusOptions } from './bus.ts';
+import { Listeners } from './listeners.ts';
 
-/** A bus within one process. */
-export function createMemoryBus(): Bus {
-  const listeners = new Map<string, Set<BusListener>>();
+/** A bus within one process. Without options, the error of a listener is an uncaught exception. */
+export function createMemoryBus({ onError }: BusOptions = { onError: throwLater }): Bus {
+  const listeners = new Listeners(onError);
   return {
-    publish(message) {
-      for (const listener of listeners.get(topicOf(message)) ?? []) listener(message);
-    },
+    publish: (message) => listeners.deliver(message),
     async subscribe(topic, listener) {
-      const ofTopic = listeners.get(topic) ?? new Set();
-      listeners.set(topic, ofTopic.add(listener));
-      return () => {
-        ofTopic.delete(listener);
-        if (ofTopic.size === 0 && listeners.get(topic) === ofTopic) listeners.delete(topic);
-      };
+      const remove = listeners.add(topic, listener);
+      return () => void remove();
     },
-    listenerCount: () => listeners.values().reduce((count, { size }) => count + size, 0),
+    listenerCount: () => listeners.count,
+    isUp: () => true,
+    onStateChange: () => {},
     close: async () => listeners.clear(),
   };
+}
+
+function throwLater(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
 }

@@ -148,6 +148,7 @@ export class Feed {
   #receive(message: BusMessage): void {
     if (this.#early) return void this.#early.push(message);
     if (message.type === 'roomDeleted') return this.end();
+    if (message.type === 'roomMayHaveChanged') this.syncWithLog().catch(() => {});
     if (message.type !== 'roomChanged') return;
     const { event } = message;
     if (this.#isRepeated(event)) return;
@@ -158,7 +159,8 @@ export class Feed {
   }
 
   /**
-   * Detects a repeated or late message. A message with the number of an earlier event but another mark is neither: it shows a rewind.
+   * Detects a repeated or late message. A message with the number of an earlier event but another mark is neither: it
+   * shows a rewind.
    */
   #isRepeated({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;
@@ -216,11 +218,11 @@ export class Feed {
     this.#recent.append(event);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
-    if (roomEventTypes[event.type].changesContent) this.#forget(event.subjectId);
+    if (roomEventTypes[event.type].changesContent) this.#forgetSubject(event.subjectId);
     this.advance();
   }
 
-  #forget(subjectId: string): void {
+  #forgetSubject(subjectId: string): void {
     for (const reader of this.readers) reader.forgetSubject(subjectId);
   }
 

@@ -1,11 +1,13 @@
-import { readHeads } from '../../data/events.ts';
+import { findMovedHeads } from '../../data/moved-heads.ts';
 import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
 /** Changes by another process must take effect within two seconds. */
 const compareHeadsMs = 1_500;
-/** The maximum number of rooms in one query: databases limit the number of its parameters. */
-const maxCompared = 10_000;
+/** The interval while the bus is down. It is also the minimum time between two comparisons that wake-ups cause. */
+const compareHeadsOftenMs = 250;
+/** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
+const maxCompared = 2_000;
 
 /** The maximum number of feeds that read the log at the same time after a comparison of heads. */
 const maxSyncing = 16;
@@ -36,11 +38,15 @@ export class Feeds {
   readonly #pendingSync = new Set<Feed>();
   readonly #syncing = new Set<Feed>();
   #timer: NodeJS.Timeout | undefined;
+  #wakeUp: NodeJS.Timeout | undefined;
   #isComparing = false;
+  #isCompareDue = false;
+  #comparedAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: FeedsParts, checkAccess: AccessCheck) {
     this.#parts = parts;
     this.#checkAccess = checkAccess;
+    parts.bus.onStateChange(() => this.#startTimer());
   }
 
   get size(): number {
@@ -52,7 +58,7 @@ export class Feeds {
     const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
-    this.#timer ??= setInterval(() => this.#compareHeads(), compareHeadsMs).unref();
+    if (!this.#timer) this.#startTimer();
     try {
       entry.opened = await entry.feed;
       return entry.opened;
@@ -71,6 +77,26 @@ export class Feeds {
     feed.close();
   }
 
+  /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */
+  compareHeadsSoon(): void {
+    if (this.#wakeUp) return;
+    const delay = this.#comparedAt + compareHeadsOftenMs - performance.now();
+    const compare = () => {
+      this.#wakeUp = undefined;
+      this.#isCompareDue = true;
+      void this.#compareHeads();
+    };
+    this.#wakeUp = setTimeout(compare, Math.max(0, delay)).unref();
+  }
+
+  #startTimer(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (this.#open.size === 0) return;
+    const interval = this.#parts.bus.isUp() ? compareHeadsMs : compareHeadsOftenMs;
+    this.#timer = setInterval(() => this.#compareHeads(), interval).unref();
+  }
+
   async #openFeed(roomId: string): Promise<Feed> {
     const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
     await feed.open();
@@ -81,28 +107,32 @@ export class Feeds {
     entry.users -= 1;
     if (entry.users > 0) return false;
     this.#open.delete(roomId);
-    if (this.#open.size === 0) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
+    if (this.#open.size === 0) this.#startTimer();
     return true;
   }
 
   async #compareHeads(): Promise<void> {
     if (this.#isComparing) return;
     this.#isComparing = true;
-    const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
-    for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
+    do {
+      this.#isCompareDue = false;
+      this.#comparedAt = performance.now();
+      const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
+      for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
+      // A wake-up during the comparison concerns changes that it may have missed.
+    } while (this.#isCompareDue);
     this.#isComparing = false;
   }
 
   async #compare(feeds: readonly Feed[]): Promise<void> {
-    const roomIds = feeds.map(({ roomId }) => roomId);
-    const heads = await readHeads(this.#parts.database.db, roomIds);
+    const heads = feeds.map(({ roomId, head }) => [roomId, head] as const);
+    const moved = await findMovedHeads(this.#parts.database.db, heads);
+    const movedTo = new Map(moved.map(({ roomId, head }) => [roomId, head]));
     for (const feed of feeds) {
-      const head = heads.get(feed.roomId);
-      if (head === undefined) feed.end();
-      else if (head.seq === feed.head.seq && head.mark === feed.head.mark) feed.advance();
+      const head = movedTo.get(feed.roomId);
+      const isHere = head?.seq === feed.head.seq && head.mark === feed.head.mark;
+      if (!movedTo.has(feed.roomId) || isHere) feed.advance();
+      else if (head === undefined) feed.end();
       // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
       else this.#pendingSync.add(feed);
     }

@@ -1,6 +1,6 @@
 import { findApiKey } from '../../data/api-keys.ts';
 import type { Db, RowLock } from '../../data/database.ts';
-import type { UserRow } from '../../data/tables.ts';
+import type { PostRow, UserRow } from '../../data/tables.ts';
 import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import { assertSignedIn } from '../../identity/access.ts';
@@ -8,8 +8,25 @@ import { findRevocation, keyIdOf } from '../../identity/credential.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { ChangeRecord } from '../../live/changes.ts';
 import type { Context } from '../context.ts';
+import {
+  assertVisiblePost,
+  assertVisibleRoom,
+  findPostAccess,
+  findRoomAccess,
+  type RoomAccess,
+} from './visible-rows.ts';
 
 type ViewerWork<T> = (db: Db, record: ChangeRecord, viewer: Viewer) => Promise<T>;
+/** The work of a change that depends on a row which was read together with the account. */
+type RowWork<Row, T> = (db: Db, record: ChangeRecord, viewer: Viewer, row: Row) => Promise<T>;
+
+/** The lock of the account, and a read that does not depend on it: both need only one round trip to the database. */
+interface Reads<Row> {
+  account: RowLock;
+  row: (db: Db, userId: string) => Promise<Row>;
+}
+
+const nothing = async () => undefined;
 
 /**
  * Runs one durable transaction of the signed-in viewer. The account is read again in the transaction, and is not deleted
@@ -17,7 +34,7 @@ type ViewerWork<T> = (db: Db, record: ChangeRecord, viewer: Viewer) => Promise<T
  * @throws ClientError UNAUTHENTICATED.
  */
 export function changeAsViewer<T>(context: Context, work: ViewerWork<T>): Promise<T> {
-  return changeWithLock(context, 'share', work);
+  return changeAfterReads(context, { account: 'share', row: nothing }, work);
 }
 
 /**
@@ -25,14 +42,45 @@ export function changeAsViewer<T>(context: Context, work: ViewerWork<T>): Promis
  * they can depend on all of its rows, such as the number of its keys.
  */
 export function changeAccount<T>(context: Context, work: ViewerWork<T>): Promise<T> {
-  return changeWithLock(context, 'exclusive', work);
+  return changeAfterReads(context, { account: 'exclusive', row: nothing }, work);
 }
 
-function changeWithLock<T>({ viewer, change }: Context, lock: RowLock, work: ViewerWork<T>): Promise<T> {
+/**
+ * Like `changeAsViewer`, for a change in a room, which is locked: a change that needs the room, its visibility or a
+ * membership shares the lock, and a change that takes one of these away locks exclusively. @throws ClientError NOT_FOUND
+ * if there is no such room, or it is not visible to the viewer.
+ */
+export function changeInRoom<T>(
+  context: Context,
+  { id, lock = 'share' }: { id: string; lock?: RowLock },
+  work: RowWork<RoomAccess, T>,
+): Promise<T> {
+  const row = (db: Db, userId: string) => findRoomAccess(db, userId, id, lock);
+  return changeAfterReads(context, { account: 'share', row }, async (db, record, viewer, access) =>
+    work(db, record, viewer, await assertVisibleRoom(viewer, access)),
+  );
+}
+
+/**
+ * Like `changeAsViewer`, for a change of a post, which is locked. The lock of its room is shared. @throws ClientError
+ * NOT_FOUND if there is no such post, or it is not visible to the viewer.
+ */
+export function changePostAsViewer<T>(context: Context, id: string, work: RowWork<PostRow, T>): Promise<T> {
+  const row = (db: Db, userId: string) => findPostAccess(db, userId, id);
+  return changeAfterReads(context, { account: 'share', row }, async (db, record, viewer, access) =>
+    work(db, record, viewer, await assertVisiblePost(viewer, access)),
+  );
+}
+
+function changeAfterReads<Row, T>(
+  { viewer, change }: Context,
+  { account: lock, row: read }: Reads<Row>,
+  work: RowWork<Row, T>,
+): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
-    const account = await findOwnAccount(db, signedIn, lock);
-    return work(db, record, { ...signedIn, user: toPublicUser(account) });
+    const [account, row] = await Promise.all([findOwnAccount(db, signedIn, lock), read(db, signedIn.user.id)]);
+    return work(db, record, { ...signedIn, user: toPublicUser(account) }, row);
   });
 }
 
@@ -42,8 +90,10 @@ function changeWithLock<T>({ viewer, change }: Context, lock: RowLock, work: Vie
  */
 export async function findOwnAccount(db: Db, { user, credential }: Viewer, lock?: RowLock): Promise<UserRow> {
   const keyId = keyIdOf(credential);
-  const key = keyId === undefined ? undefined : await findApiKey(db, keyId);
-  const account = await findAccount(db, user.id, lock);
+  const [account, key] = await Promise.all([
+    findAccount(db, user.id, lock),
+    keyId === undefined ? undefined : findApiKey(db, keyId),
+  ]);
   const reason = findRevocation(credential, account, key);
   if (!account || reason !== undefined) throw new ClientError('UNAUTHENTICATED', reason);
   return account;

@@ -1,6 +1,6 @@
 import type { Db, RowLock } from '../../data/database.ts';
 import { findPost } from '../../data/posts.ts';
-import { findMemberships, findRoom } from '../../data/rooms.ts';
+import { findRoom, findRoomOfPost, isMember, isMemberOfPostRoom } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
@@ -13,43 +13,53 @@ export interface RoomAccess {
   isMember: boolean;
 }
 
-/**
- * For use within a change. It locks the room: a change that needs the room, its visibility or a membership shares the
- * lock, and a change that takes one of these away locks exclusively. @throws ClientError NOT_FOUND if there is no such
- * room, or it is not visible to the viewer.
- */
-export async function findRoomOrThrow(
+/** A post, and the access of the viewer to its room. */
+interface PostAccess {
+  post: PostRow;
+  access: RoomAccess;
+}
+
+/** Locks the room. Its membership is read after the lock is held, although both statements are sent at once. */
+export async function findRoomAccess(
   db: Db,
-  viewer: Viewer,
+  userId: string,
   id: string,
-  lock: RowLock = 'share',
-): Promise<RoomAccess> {
-  const access = await findRoomAccess(db, viewer, id, lock);
-  if (!access) throw new ClientError('NOT_FOUND', 'There is no such room.');
-  return access;
+  lock: RowLock,
+): Promise<RoomAccess | undefined> {
+  const [room, isJoined] = await Promise.all([findRoom(db, id, lock), isMember(db, id, userId)]);
+  return room && { room, isMember: isJoined };
 }
 
-/**
- * For a change of the post. It locks the post, and shares a lock of the room. @throws ClientError NOT_FOUND if there is no such post, or it
- * is not visible to the viewer.
- */
-export async function findPostOrThrow(db: Db, viewer: Viewer, id: string): Promise<PostRow> {
-  const post = await findPost(db, id, 'exclusive');
-  const isSeen = post && maySeePost(() => viewer, post) && (await findRoomAccess(db, viewer, post.roomId, 'share'));
-  if (!post || !isSeen) throw new ClientError('NOT_FOUND', 'There is no such post.');
-  return post;
+/** Locks the post exclusively, after its room: the deletion of a room locks them in the same order. */
+export async function findPostAccess(db: Db, userId: string, id: string): Promise<PostAccess | undefined> {
+  const [room, isJoined, post] = await Promise.all([
+    findRoomOfPost(db, id, 'share'),
+    isMemberOfPostRoom(db, id, userId),
+    findPost(db, id, 'exclusive'),
+  ]);
+  return room && post && { post, access: { room, isMember: isJoined } };
 }
 
-async function findRoomAccess(db: Db, viewer: Viewer, id: string, lock: RowLock): Promise<RoomAccess | undefined> {
-  const room = await findRoom(db, id, lock);
-  if (!room) return undefined;
-  const isMember = (await findMemberships(db, viewer.user.id, [id])).has(id);
-  const isSeen = await maySeeRoom(
+/** @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer. */
+export async function assertVisibleRoom(viewer: Viewer, access: RoomAccess | undefined): Promise<RoomAccess> {
+  if (access && (await isVisible(viewer, access))) return access;
+  throw new ClientError('NOT_FOUND', 'There is no such room.');
+}
+
+/** @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer. */
+export async function assertVisiblePost(viewer: Viewer, found: PostAccess | undefined): Promise<PostRow> {
+  if (found && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found.access))) {
+    return found.post;
+  }
+  throw new ClientError('NOT_FOUND', 'There is no such post.');
+}
+
+function isVisible(viewer: Viewer, { room, isMember }: RoomAccess): Promise<boolean> {
+  return maySeeRoom(
     () => viewer,
     room,
     async () => isMember,
   );
-  return isSeen ? { room, isMember } : undefined;
 }
 
 export async function findVisibleRoom(id: string, context: Context): Promise<RoomRow | undefined> {

@@ -64,12 +64,12 @@ export class AnswerBudget {
   /** Counts an answer until the function that it returns is called, or the socket is closed. */
   hold(socket: Socket, address: string, bytes: number): () => void {
     if (socket.destroyed) return () => {};
-    const answerBudget = { address, bytes };
+    const unsent = { address, bytes };
     const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);
-    ofSocket.add(answerBudget);
+    ofSocket.add(unsent);
     this.#count(address, bytes);
     return () => {
-      if (ofSocket.delete(answerBudget)) this.#count(address, -bytes);
+      if (ofSocket.delete(unsent)) this.#count(address, -bytes);
     };
   }
 

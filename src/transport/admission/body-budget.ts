@@ -33,7 +33,7 @@ export class BodyReservation {
   }
 
   /** Reserves memory for the first `length` bytes of the body; false if the budget is used up. */
-  reserve(length: number): boolean {
+  tryReserve(length: number): boolean {
     if (this.#isClosed || !this.fits(length)) return false;
     this.#add(this.#missing(length));
     return true;

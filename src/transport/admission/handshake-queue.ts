@@ -89,7 +89,7 @@ export class HandshakeQueue<Handshake> {
     setTimeout(() => {
       sockets.isPaused = false;
       this.#queueTurn(sockets);
-      this.#forgetIfIdle(address, sockets);
+      this.#deleteIfIdle(address, sockets);
     }, pauseMs).unref();
   }
 
@@ -114,10 +114,10 @@ export class HandshakeQueue<Handshake> {
     sockets.count -= 1;
     this.#takePending(sockets, socket);
     this.markActive(address, socket);
-    this.#forgetIfIdle(address, sockets);
+    this.#deleteIfIdle(address, sockets);
   }
 
-  #forgetIfIdle(address: string, { count, isPaused }: AddressSockets<Handshake>): void {
+  #deleteIfIdle(address: string, { count, isPaused }: AddressSockets<Handshake>): void {
     if (count === 0 && !isPaused) this.#addresses.delete(address);
   }
 

@@ -80,7 +80,7 @@ function writeResult(exchange: Exchange, prepared: PreparedOperation, accepted: 
 }
 
 async function openStream(
-  { engine, watch, clientMemory }: GraphqlParts,
+  { engine, watch, clientMemory, drain }: GraphqlParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
@@ -92,7 +92,7 @@ async function openStream(
   const account = clientMemory.open(address);
   response.once('close', () => account.close());
   if (response.closed) account.close();
-  account.reserve(eventStreamBytes);
+  account.addOrThrow(eventStreamBytes);
   const stream = await prepared.subscribe({
     account,
     after: typeof after === 'string' && after !== '' ? after : undefined,
@@ -106,7 +106,7 @@ async function openStream(
   }
   const { requestId } = exchange;
   const refuse = (error: ClientError) => engine.refuse(error, { requestId });
-  runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account });
+  runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account, drain });
 }
 
 export function writeOptions({ response }: Exchange): void {

@@ -10,6 +10,9 @@ export class HttpRefusal extends ClientError {
   }
 }
 
+/** The `Retry-After` of every answer with the status 503, in seconds. */
+export const retryAfter503 = '1';
+
 export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
   const allow = allowed.join(', ');
   return new HttpRefusal('METHOD_NOT_ALLOWED', `Use ${allow}.`, { allow });
@@ -17,5 +20,5 @@ export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
 
 /** A limit of simultaneous connections is reached; the client may try again when another has been closed. */
 export function tooManyConnections(): HttpRefusal {
-  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': '1' });
+  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': retryAfter503 });
 }

@@ -96,7 +96,7 @@ function readBody({ request, response }: Exchange, reservation: BodyReservation,
       if (isRefused) return;
       length += chunk.length;
       if (length > maxBytes) return refuse(tooLarge(maxBytes));
-      if (!reservation.reserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
+      if (!reservation.tryReserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
       chunks.push(chunk);
       if (chunks.length - joined === joinedPieces) {
         chunks.push(Buffer.concat(chunks.splice(joined)));

@@ -4,10 +4,11 @@ import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
 import { maxShortAnswer } from '../admission/answer-budget.ts';
-import { type Outgoing, sendAnswerAtTurnEnd } from '../batched-writes.ts';
+import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
+import { retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
 
 /** One HTTP request and its answer. */
@@ -16,6 +17,8 @@ export interface Exchange extends Call {
   response: ServerResponse;
   /** The query of the URL, still percent-encoded. */
   query: string | undefined;
+  /** Whether an error was already sent as the answer. */
+  isRefused?: boolean;
   parts: Pick<TransportParts, 'engine' | 'answerBudget' | 'config'>;
 }
 
@@ -31,7 +34,6 @@ const contentTypes = {
   [json]: `${json}; charset=utf-8`,
   [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
 };
-const retrySeconds = '1';
 /** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
 /** The same maximum for an answer with status 503. */
@@ -56,8 +58,8 @@ export function writeAnswer(
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
-  const isKept = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
-  if (isKept) {
+  const isCacheable = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
+  if (isCacheable) {
     const entityTag = createEntityTag(type, content);
     pushCaching(all, cachePolicy, entityTag);
     if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
@@ -85,7 +87,7 @@ function write(exchange: Exchange, status: number, headers: Headers, payload: Pa
 /**
  * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
  */
-export class Content implements Outgoing {
+export class Content implements PendingWrite {
   readonly #exchange: Exchange;
   readonly #payload: Payload;
   #release: (() => void) | undefined;
@@ -167,7 +169,7 @@ function errorHeaders(exchange: Exchange, { status, body }: Answer): Record<stri
     const lack = `error="insufficient_scope", scope="${scope.toLowerCase()}"`;
     return { 'www-authenticate': `${challengeOf(exchange)}, ${lack}` };
   }
-  if (status === 503) return { 'retry-after': retrySeconds };
+  if (status === 503) return { 'retry-after': retryAfter503 };
   // Any limit may set it.
   const retryAfterMs = body.errors?.[0]?.extensions?.['retryAfterMs'];
   if (typeof retryAfterMs === 'number') return { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };

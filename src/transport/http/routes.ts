@@ -7,15 +7,23 @@ import type { Metrics } from '../metrics.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { json } from './negotiation.ts';
-import { HttpRefusal, methodNotAllowed } from './refusal.ts';
+import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { type Exchange, writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
+export interface PartStates {
+  database: PartState;
+  /** Only a hint: without it events arrive later. */
+  bus: PartState;
+}
+
+type PartState = 'up' | 'down';
+
 export interface HttpParts extends GraphqlParts {
   hosts: AllowedHosts;
-  /** Whether operations can be served. */
-  isReady: () => Promise<boolean>;
+  /** The state of each part. Operations can be served while the database is up. */
+  readState: () => Promise<PartStates>;
   metrics: Metrics;
 }
 
@@ -33,7 +41,7 @@ const reading = ['GET', 'HEAD'];
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
   ['/health', { methods: reading, serve: (_, { response }) => writeState(response, true) }],
-  ['/ready', { methods: reading, serve: async ({ isReady }, { response }) => writeState(response, await isReady()) }],
+  ['/ready', { methods: reading, serve: writeReadiness }],
   ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
   ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
@@ -76,10 +84,15 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   return found.serve(parts, exchange);
 }
 
-/** Answers with an error; if the headers are already sent, it closes the connection. */
+/**
+ * Answers with an error, once: after an error of the parser was answered, the rest of the body may cause another error.
+ * If the headers of another answer are already sent, it closes the connection.
+ */
 export function refuse(exchange: Exchange, error: unknown): void {
+  if (exchange.isRefused) return;
   const { response, parts } = exchange;
   if (response.headersSent) return void response.destroy();
+  exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
   writeAnswer(exchange, parts.engine.refuse(error, exchange), { headers });
 }
@@ -104,13 +117,19 @@ function writeRedirect(response: ServerResponse): void {
   response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
-function writeState(response: ServerResponse, isWell: boolean): void {
-  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready' });
+/** 503 from the beginning of a drain, so that load balancers send no more clients. */
+async function writeReadiness({ readState, drain }: HttpParts, { response }: Exchange): Promise<void> {
+  const states = await readState();
+  writeState(response, !drain.hasBegun && states.database === 'up', states);
+}
+
+function writeState(response: ServerResponse, isWell: boolean, states?: PartStates): void {
+  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready', ...states });
   response.writeHead(isWell ? 200 : 503, {
     'content-type': `${json}; charset=utf-8`,
     'content-length': content.length,
     'cache-control': 'no-store',
-    ...(!isWell && { 'retry-after': '1' }),
+    ...(!isWell && { 'retry-after': retryAfter503 }),
   });
   response.end(content);
 }

@@ -9,14 +9,13 @@ import { sendHeldAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import { graphqlMethods } from './graphql.ts';
+import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
 import type { Exchange } from './responses.ts';
 import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
-
-const latestExchanges = new WeakMap<Duplex, Exchange>();
 
 const settings = {
   headersTimeout: 10_000,
@@ -36,14 +35,17 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const origins = new Origins(parts.config);
   const hosts = new AllowedHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
+  const exchanges = new LatestExchanges(parts.drain);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    latestExchanges.set(request.socket, handle(request, response, !server.listening));
-    response.on('close', forget);
+    const { socket } = request;
+    const isStopping = !server.listening || exchanges.isClosing(socket);
+    exchanges.prepare(response);
+    exchanges.add(socket, handle(request, response, isStopping));
   };
   const server = createServer(settings, onRequest);
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error, socket) => answerParseError(parts, error, socket));
+  server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));
   server.on('connect', (_request, socket) => {
     sendHeldAnswers();
     writeRefusalTo(parts, socket, methodNotAllowed(...graphqlMethods));
@@ -71,7 +73,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
       writeRefusalTo(parts, socket, error, head.length === 0);
     }
   });
-  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket));
+  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket, exchanges.find(socket)));
   server.once('listening', () => {
     const { address, port } = server.address() as AddressInfo;
     origins.listenOn(port);
@@ -81,12 +83,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
 }
 
 function ignore(): void {}
-
-/** Releases the exchange: a keep-alive connection must not keep its previous request in memory. */
-function forget(this: ServerResponse): void {
-  const { socket } = this.req;
-  if (latestExchanges.get(socket)?.response === this) latestExchanges.delete(socket);
-}
 
 /** Refused connections never reach the HTTP parser. */
 function limitConnections(server: Server, limit: ConnectionLimit, refuseConnection: (socket: Socket) => void): void {
@@ -110,8 +106,7 @@ function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, e
 /**
  * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
  */
-function endStalled(socket: Socket): void {
-  const last = latestExchanges.get(socket);
+function endStalled(socket: Socket, last: Exchange | undefined): void {
   const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
   if (!isWaiting) socket.destroy();
 }
@@ -123,13 +118,13 @@ function answerParseError(
   parts: Pick<HttpParts, 'engine'>,
   error: Error & { code?: string; rawPacket?: Buffer },
   socket: Duplex,
+  last: Exchange | undefined,
 ): void {
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
   sendHeldAnswers();
   const fault = explain(error);
-  const last = latestExchanges.get(socket);
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return writeRefusalTo(parts, socket, fault);
   if (last.response.headersSent) return void socket.destroy();

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { SocketCredentials } from './credentials.ts';
-import { StartOrder } from './operation/start-order.ts';
+import { OperationStarts } from './operation/operation-starts.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
 import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
@@ -12,6 +12,8 @@ import { SocketWriter } from './writer.ts';
 export const tryAgainLater = 1013;
 const closeGraceMs = 5_000;
 const maxReasonBytes = 123;
+/** The close code for a server that stops: clients of graphql-ws reconnect. */
+export const serviceRestart = 1012;
 /**
  * The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured).
  */
@@ -39,7 +41,7 @@ export class Connection {
   readonly credentials = new SocketCredentials(this);
   /** Counts the memory that the server keeps for this connection. */
   readonly account: ClientAccount;
-  readonly startOrder = new StartOrder();
+  readonly operationStarts = new OperationStarts();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
@@ -53,6 +55,7 @@ export class Connection {
   #pauses = 0;
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
+  #isDraining = false;
 
   constructor({ address, authorization, webSocket, socket, account }: ConnectionParts) {
     this.socket = socket;
@@ -69,6 +72,11 @@ export class Connection {
 
   get hasEnded(): boolean {
     return this.#hasEnded;
+  }
+
+  /** Whether it starts no more operations. */
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   get isOpen(): boolean {
@@ -152,6 +160,15 @@ export class Connection {
     if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
+  /**
+   * Closes it because the server stops, as soon as running queries and mutations are answered. Without that, clients
+   * would send these again to another server. Messages that arrive from now on are ignored: their operations never start.
+   */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.#messages.size === 0) this.end(serviceRestart, 'Shutting down');
+  }
+
   /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */
   end(code: number, reason: string): void {
     if (!this.isOpen) return;
@@ -166,7 +183,7 @@ export class Connection {
   }
 
   /** Called when the operation with this id is over. */
-  forget(id: string): void {
+  removeOperation(id: string): void {
     this.operations.delete(id);
     this.dropMessage(id);
   }
@@ -175,6 +192,7 @@ export class Connection {
   dropMessage(id: string): void {
     this.account.add(-(this.#messages.get(id) ?? 0));
     this.#messages.delete(id);
+    if (this.#isDraining) this.drain();
     if (!this.#isReadingPaused || this.#messages.size > 0) return;
     this.#isReadingPaused = false;
     this.resumeReading();

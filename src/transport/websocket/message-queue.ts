@@ -58,7 +58,7 @@ export class MessageQueue {
       this.#isPaused = false;
       this.#connection.resumeReading();
     }
-    if (!this.#connection.isOpen) return;
+    if (!this.#connection.isOpen || this.#connection.isDraining) return;
     // An operation may take long, and one turn may handle many.
     sendHeldAnswers();
     this.#dispatch(text)?.catch((error) => {
@@ -92,5 +92,5 @@ export class MessageQueue {
 /** The callback lives until the operation is over, so it closes over the id only and not over the message. */
 function begin(connection: Connection, listener: MessageListener, message: SubscribeMessage): Promise<void> {
   const { id } = message;
-  return listener(message).finally(() => connection.forget(id));
+  return listener(message).finally(() => connection.removeOperation(id));
 }

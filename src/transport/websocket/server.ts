@@ -8,7 +8,7 @@ import { MessageBudget } from '../admission/message-budget.ts';
 import { tooManyConnections } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
-import { Connection, tryAgainLater } from './connection.ts';
+import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type MessageListener, MessageQueue } from './message-queue.ts';
 import { createProtocol } from './protocol.ts';
@@ -18,7 +18,6 @@ const maxFragments = 64;
 /** The maximum number of chunks of a frame: chunks of a few bytes take a hundred times their length in memory. */
 const maxPieces = 1_024;
 const closeTimeoutMs = 5_000;
-const serviceRestart = 1012;
 /** The error code of ws for a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
@@ -37,6 +36,9 @@ export interface WebSocketEndpoint {
   /** The number of open sockets. */
   readonly size: number;
   upgrade: Upgrade;
+  /** Refuses all pending and later handshakes. */
+  stopAccepting(): void;
+  /** Closes all sockets; a socket whose client does not answer is terminated. */
   close(): Promise<void>;
 }
 
@@ -58,7 +60,11 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   const openConnection = (connection: Connection, socket: Socket) => {
     const { webSocket } = connection;
     connections.add(connection);
-    webSocket.once('close', () => connections.delete(connection));
+    parts.drain.add(connection);
+    webSocket.once('close', () => {
+      connections.delete(connection);
+      parts.drain.delete(connection);
+    });
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
     limitMessages(connection, parts.config.limits.messages, handshakes);
@@ -93,8 +99,8 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       if (!parts.clientMemory.acceptsSocket(address)) return false;
       return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
     },
+    stopAccepting: () => handshakes.close(),
     async close() {
-      handshakes.close();
       keepAlive.stop();
       const closed = [...connections].map((connection) => {
         connection.end(serviceRestart, 'Shutting down');

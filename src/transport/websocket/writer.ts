@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
-import { type Outgoing, sendEventsAtTurnEnd } from '../batched-writes.ts';
+import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';
 import { copyFrames, headOf, lengthOf, type TextFrame } from './text-frame.ts';
 
 /**
@@ -16,7 +16,7 @@ const maxCopiedBytes = 16 * 1024;
  * Writes text frames without the WebSocket library: the bytes of an event are the same for all subscribers, except for
  * the operation's id before them. The frames of one turn of the event loop are sent in one write.
  */
-export class SocketWriter implements Outgoing {
+export class SocketWriter implements PendingWrite {
   /**
    * In milliseconds since 1970. No event is written after this time, even if the timer that ends the socket is late.
    */

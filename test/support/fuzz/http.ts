@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { OperationTypeNode } from 'graphql';
 import type { Choices } from '../choices.ts';
 import { generateRequest } from '../documents.ts';
-import { judge, type Tally, type Target, within } from './target.ts';
+import { recordErrors, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 
 const timeoutMs = 20_000;
@@ -37,7 +37,7 @@ export function createHttpCase({ schema, people, documents }: Target, choices: C
   if (kind < 50) return get(headers, { ...generated, query: mutate(query, choices) }, choices);
   if (kind < 65) return post(headers, JSON.stringify({ query: mutate(query, choices), variables, operationName }));
   if (kind < 72) return post(headers, JSON.stringify({ query: hostileDocument(choices), variables }));
-  if (kind < 80) return post(headers, JSON.stringify({ ...generated, ...spoil(generated, choices) }));
+  if (kind < 80) return post(headers, JSON.stringify({ ...generated, ...corruptFields(generated, choices) }));
   if (kind < 85) return post(headers, mutate(text, choices));
   if (kind < 92) return { ...post({ ...headers, ...oddHeaders(choices) }, text), method: choices.oneOf(methods) };
   return { ...post(headers, text), raw: createRaw(headers, text, choices) };
@@ -60,7 +60,7 @@ function get(headers: Record<string, string>, parameters: object, choices: Choic
 }
 
 /** Replaces one member of the request by an invalid value. */
-function spoil(given: object, choices: Choices): Record<string, unknown> {
+function corruptFields(given: object, choices: Choices): Record<string, unknown> {
   const name = choices.oneOf([...Object.keys(given), 'extensions', 'other']) ?? 'query';
   if (name !== 'variables' || choices.chance(30)) return { [name]: oddValue(choices) };
   const variables = (given as { variables: Record<string, unknown> }).variables;
@@ -135,7 +135,7 @@ export async function sendHttpCase({ postroom }: Target, tally: Tally, one: Http
     tally.count(`HTTP ${status}`);
     if (status >= 500) tally.fault(`status ${status}`, { ...given, answer: answer.body });
   }
-  judge(tally, readErrors(answer.body), given, one.isValid);
+  recordErrors(tally, readErrors(answer.body), given, one.isValid);
 }
 
 interface HttpOutcome {

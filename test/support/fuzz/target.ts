@@ -16,8 +16,8 @@ export interface Target {
 /** No rate limit, and a very high message limit, because the limits would refuse most of the requests. */
 export const fuzzSettings = { RATE_LIMIT: '0', LIMIT_MESSAGES: '1000000', LOG_LEVEL: 'warn' };
 
-/** Mutations that delete the accounts of other cases, or that cost a hundred times as much as any other. */
-const leftOut = new Set(['deleteUser', 'signUp', 'signIn', 'changePassword']);
+/** Mutations that are not sent: they delete the accounts of other cases, or cost a hundred times as much as any other. */
+const excludedMutations = new Set(['deleteUser', 'signUp', 'signIn', 'changePassword']);
 
 export async function createTarget(postroom: Postroom): Promise<Target> {
   const people: [Person, ...Person[]] = [await postroom.signUp('Ada'), await postroom.signUp('Grace')];
@@ -35,7 +35,7 @@ export async function createTarget(postroom: Postroom): Promise<Target> {
     return undefined;
   };
   const kinds = [OperationTypeNode.QUERY, OperationTypeNode.QUERY, OperationTypeNode.MUTATION] as const;
-  const documents: DocumentOptions = { kinds, sample, admits: ({ name }) => !leftOut.has(name) };
+  const documents: DocumentOptions = { kinds, sample, admits: ({ name }) => !excludedMutations.has(name) };
   return { postroom, schema: loadSchema(), people, documents };
 }
 
@@ -75,7 +75,7 @@ const notOfValid = new Set([
 ]);
 
 /** Records the error codes of a response. */
-export function judge(tally: Tally, errors: unknown, given: unknown, isValid: boolean): void {
+export function recordErrors(tally: Tally, errors: unknown, given: unknown, isValid: boolean): void {
   if (!Array.isArray(errors)) return;
   for (const { extensions } of errors) {
     const code = String(extensions?.code);

@@ -4,7 +4,7 @@ import { OperationTypeNode } from 'graphql';
 import WebSocket, { type RawData } from 'ws';
 import type { Choices } from '../choices.ts';
 import { generateRequest } from '../documents.ts';
-import { judge, type Tally, type Target, within } from './target.ts';
+import { recordErrors, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 
 const timeoutMs = 20_000;
@@ -31,16 +31,16 @@ export function createSocketCase(target: Target, choices: Choices, maxSteps: num
   const payload = person ? { authorization: `Bearer ${person.token}` } : {};
   const init = choices.chance(5) ? undefined : { type: 'connection_init', payload };
   const isHasty = choices.chance(5);
-  const isTame = !choices.chance(30);
+  const isWellBehaved = !choices.chance(30);
   const length = 1 + choices.below(maxSteps);
-  const steps = Array.from({ length }, (_, index) => createStep(target, choices, index, isTame));
+  const steps = Array.from({ length }, (_, index) => createStep(target, choices, index, isWellBehaved));
   const validIds = new Set(steps.flatMap((step) => (step.kind === 'text' && step.validId ? [step.validId] : [])));
   return { init, isHasty, steps, validIds };
 }
 
-/** A tame step never requires the server to close the socket. */
-function createStep(target: Target, choices: Choices, index: number, isTame: boolean): Step {
-  const kind = choices.below(isTame ? 80 : 100);
+/** A step of a well-behaved client never requires the server to close the socket. */
+function createStep(target: Target, choices: Choices, index: number, isWellBehaved: boolean): Step {
+  const kind = choices.below(isWellBehaved ? 80 : 100);
   const id = `op${index}`;
   if (kind < 60) return subscribe(target, choices, id, kind);
   if (kind < 66) {
@@ -109,7 +109,7 @@ export async function runSocketCase({ postroom }: Target, tally: Tally, one: Soc
     tally.count(`message ${message.type}`);
     if (message.type === 'connection_ack') acknowledged.resolve('acknowledged');
     const errors = message.type === 'error' ? message.payload : message.payload?.errors;
-    judge(tally, errors, describe(one), one.validIds.has(message.id ?? ''));
+    recordErrors(tally, errors, describe(one), one.validIds.has(message.id ?? ''));
     awaited.delete(message.payload?.marker ?? message.id ?? '');
     for (const id of Object.keys(message.payload?.live ?? {})) awaited.delete(id);
     if (awaited.size === 0) answered.resolve('answered');
@@ -122,15 +122,15 @@ export async function runSocketCase({ postroom }: Target, tally: Tally, one: Soc
   // A frame may announce more bytes than were sent. The server is right to wait for them.
   if (outcome === 'late' && hasFrames(one)) tally.count('waits for the rest of a frame');
   else if (outcome === 'late') tally.fault(`no answer for ${[...awaited]}`, describe(one));
-  else if (outcome !== 'answered') judgeClose(tally, outcome, one);
+  else if (outcome !== 'answered') recordClose(tally, outcome, one);
   webSocket.terminate();
 }
 
 /** The ids that must be answered before the case ends: all valid operations that were not cancelled. */
 function awaitedIds({ steps, validIds }: SocketCase): Set<string> {
-  const calledOff = steps.flatMap((step) => (step.kind === 'text' && step.completes ? [step.completes] : []));
+  const completedIds = steps.flatMap((step) => (step.kind === 'text' && step.completes ? [step.completes] : []));
   const awaited = new Set([...validIds, endMarker]);
-  for (const id of calledOff) awaited.delete(id);
+  for (const id of completedIds) awaited.delete(id);
   return awaited;
 }
 
@@ -143,7 +143,7 @@ function sendSteps(webSocket: WebSocket, { steps }: SocketCase): void {
   webSocket.send(JSON.stringify({ type: 'ping', payload: { marker: endMarker } }));
 }
 
-function judgeClose(tally: Tally, code: number, one: SocketCase): void {
+function recordClose(tally: Tally, code: number, one: SocketCase): void {
   tally.count(`close ${code}`);
   const isOurs = code === 4500 || code === 1011 || code === 1012 || code === 1013;
   if (isOurs || (code === 1006 && !hasFrames(one))) tally.fault(`close ${code}`, describe(one));

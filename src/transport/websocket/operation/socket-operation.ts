@@ -12,7 +12,7 @@ import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
 import type { Connection } from '../connection.ts';
 import { OperationRefused } from './operation-refused.ts';
-import type { Start } from './start-order.ts';
+import type { OperationStart } from './operation-starts.ts';
 import { SubscriptionSink } from './subscription-sink.ts';
 
 interface Subscribe {
@@ -36,7 +36,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   readonly #connection: Connection;
   readonly #id: string;
   readonly #call: Call;
-  readonly #start: Start;
+  readonly #start: OperationStart;
   #prepared: Prepared | Promise<Prepared> | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
@@ -55,7 +55,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       requestId: randomUUID(),
       cancellation: new Cancellation(),
     };
-    this.#start = connection.startOrder.begin();
+    this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
     this.#prepared = this.#prepare(payload, operationCount);
     clearPayload(payload);
@@ -135,11 +135,14 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   async #execute(prepared: PreparedOperation): Promise<undefined> {
     this.#start.markStarted();
-    if (prepared.type === 'mutation') await this.#start.earlier;
+    if (prepared.type === 'mutation') await this.#start.earlierStarted;
     const { body, json = JSON.stringify(body), release } = await this.#runWithinBudget(prepared);
-    if (!this.#isOver)
-      await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
-    release?.();
+    try {
+      if (!this.#isOver)
+        await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+    } finally {
+      release?.();
+    }
   }
 
   async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {

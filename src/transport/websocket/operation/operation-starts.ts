@@ -1,7 +1,7 @@
-/** An operation from its arrival until it has started. */
-export interface Start {
+/** The start of one operation of a socket. */
+export interface OperationStart {
   /** Resolves when all operations that arrived earlier have started; it waits for nothing slower than the database. */
-  earlier: Promise<unknown>;
+  earlierStarted: Promise<unknown>;
   /** Called when the operation runs, is refused, or its subscription has found its position in the log. */
   markStarted: () => void;
 }
@@ -10,16 +10,16 @@ export interface Start {
  * Keeps the order on one socket: a mutation that is sent after a subscription runs after the subscription has started,
  * so that the subscription receives its events.
  */
-export class StartOrder {
+export class OperationStarts {
   /** Resolves when all operations that have arrived so far have started. */
-  #all: Promise<unknown> = Promise.resolve();
+  #allStarted: Promise<unknown> = Promise.resolve();
 
-  begin(): Start {
-    const earlier = this.#all;
+  add(): OperationStart {
+    const earlier = this.#allStarted;
     const { promise, resolve } = Promise.withResolvers<void>();
     // Without the result: each array would contain the one before, and a long-lived socket would keep them all.
-    this.#all = Promise.all([earlier, promise]).then(ignore);
-    return { earlier, markStarted: resolve };
+    this.#allStarted = Promise.all([earlier, promise]).then(ignore);
+    return { earlierStarted: earlier, markStarted: resolve };
   }
 }
 

@@ -1,0 +1,37 @@
+import { PostgresAdapter, sql } from 'kysely';
+import type { Db } from './database.ts';
+import type { LogPosition } from './events.ts';
+
+/** A room whose head is not the one that was asked for; undefined if the room is deleted. */
+export interface MovedHead {
+  roomId: string;
+  head: LogPosition | undefined;
+}
+
+interface Row {
+  roomId: string;
+  head: number | null;
+  headMark: number | null;
+}
+
+/** The rooms whose heads are not at these positions any more, in one query that returns no other room. */
+export async function findMovedHeads(
+  db: Db,
+  heads: Iterable<readonly [roomId: string, LogPosition]>,
+): Promise<MovedHead[]> {
+  const known = JSON.stringify(Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]));
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const elements = isPostgres ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
+  const { rows } = await sql<Row>`
+    select known.value ->> 0 as "roomId", "head", "headMark"
+    from ${elements} as known
+    left join "rooms" on "rooms"."id" = known.value ->> 0
+    where "rooms"."id" is null
+      or "head" <> cast(known.value ->> 1 as bigint)
+      or "headMark" <> cast(known.value ->> 2 as bigint)
+  `.execute(db);
+  return rows.map(({ roomId, head, headMark }) => ({
+    roomId,
+    head: head === null || headMark === null ? undefined : { seq: head, mark: headMark },
+  }));
+}

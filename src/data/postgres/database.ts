@@ -1,0 +1,150 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { type Database, type DatabaseOptions, DatabaseUnavailable, DatabaseUnusable, type Work } from '../database.ts';
+import { FaultReports } from '../fault-reports.ts';
+import { CommitMarks } from './commit-marks.ts';
+import { type ConnectionOptions, PostgresConnection } from './connection.ts';
+import { toDb, toTransaction } from './dialect.ts';
+import { PostgresUnavailable } from './errors.ts';
+import { ConnectionPool } from './pool.ts';
+import { Session } from './session.ts';
+import { SharedConnections } from './shared-connections.ts';
+import { StatementNames } from './statement-names.ts';
+import { migrateTables } from './tables.ts';
+import { Transactions } from './transactions.ts';
+
+/**
+ * The maximum numbers of connections. With two of the bus a node has 20, so that the server's default limit of 100 allows
+ * four nodes, a rolling restart and an administrator. More connections do not make a server faster.
+ */
+const sizes = { reads: 3, transactions: 8, snapshots: 3, snapshotsDuringWrites: 4 };
+const minVersion = 15;
+const checkIntervalMs = 1_000;
+const readyTimeoutMs = 2_000;
+
+/**
+ * Opens the database of a server, and brings its tables up to date. `address` is the URL without its scheme.
+ *
+ * Snapshots that are kept while a transaction runs have connections of their own: if they shared them with transactions,
+ * each could wait for the other.
+ * @throws DatabaseUnusable
+ */
+export async function openPostgres(address: string, options: DatabaseOptions): Promise<Database> {
+  const url = `postgres:${address}`;
+  try {
+    return await open(url, options);
+  } catch (error) {
+    throw explain(url, error);
+  }
+}
+
+async function open(url: string, options: DatabaseOptions): Promise<Database> {
+  const reports = new FaultReports(options);
+  const names = new StatementNames();
+  let isOpen = false;
+  const onError = (error: unknown) => {
+    if (isOpen && isFault(error)) reports.reportFault(error.reason);
+  };
+  const connectionOptions = { url, names, onStatement: options.onStatement, onError };
+  await prepare(connectionOptions);
+  const connect = () => connectToPrimary(connectionOptions);
+  const reads = new SharedConnections(sizes.reads, connect);
+  const writers = new ConnectionPool(sizes.transactions, connect);
+  const snapshots = new ConnectionPool(sizes.snapshots, connect);
+  const kept = new ConnectionPool(sizes.snapshotsDuringWrites, connect);
+  const transactions = new Transactions(writers, new CommitMarks(connect));
+  const db = toDb(reads);
+  isOpen = true;
+  const probing = setInterval(() => {
+    // Every transaction writes its mark.
+    if (reports.isRecoveryDue) transactions.run(async () => reports.reportRecovery()).catch(() => {});
+  }, checkIntervalMs).unref();
+  return {
+    db,
+    name: withoutSecrets(url),
+    folder: undefined,
+    transaction: (work, options) => transactions.run(work, options),
+    snapshot: (work) => readSnapshot(snapshots, work),
+    snapshotDuringWrites: (work) =>
+      readSnapshot(kept, async (past) => {
+        // The server takes the snapshot at the first read.
+        await sql`select 1 from settings limit 1`.execute(past);
+        return work(past);
+      }),
+    purge: async () => {},
+    async isReady() {
+      const answer = sql<{ isReady: boolean }>`
+        select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isReady"`.execute(db);
+      const late = wait(readyTimeoutMs, undefined, { ref: false });
+      return Promise.race([answer, late]).then(
+        (result) => result?.rows[0]?.isReady ?? false,
+        () => false,
+      );
+    },
+    async close() {
+      clearInterval(probing);
+      await Promise.all([reads, writers, snapshots, kept].map((connections) => connections.close()));
+    },
+  };
+}
+
+/** Checks the server and migrates its tables, on a connection of their own. @throws DatabaseUnusable */
+async function prepare(options: ConnectionOptions): Promise<void> {
+  const connection = await PostgresConnection.open({ ...options, isUnlimited: true });
+  try {
+    const { version, encoding, isReadOnly } = connection.facts;
+    if (version < minVersion * 10_000) {
+      throw new DatabaseUnusable(
+        `its version is ${Math.floor(version / 10_000)}; Postroom needs PostgreSQL ${minVersion} or later`,
+      );
+    }
+    if (encoding !== 'UTF8') throw new DatabaseUnusable(`its encoding is ${encoding}; Postroom needs UTF8`);
+    if (isReadOnly) throw new DatabaseUnusable(readOnly);
+    await migrateTables(connection);
+    await CommitMarks.deleteOld(connection);
+  } finally {
+    connection.destroy();
+  }
+}
+
+const readOnly = 'it can only be read (a standby server, or default_transaction_read_only)';
+
+/** Never reads from a standby, where rooms and events may be missing. @throws PostgresUnavailable */
+async function connectToPrimary(options: ConnectionOptions): Promise<PostgresConnection> {
+  const connection = await PostgresConnection.open(options);
+  if (!connection.facts.isReadOnly) return connection;
+  connection.destroy();
+  const error = new PostgresUnavailable('fault', readOnly);
+  options.onError(error);
+  throw error;
+}
+
+async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> {
+  const connection = await pool.acquire();
+  const session = new Session(connection);
+  try {
+    session.sendUnawaited('begin isolation level repeatable read read only');
+    return await work(toTransaction(session));
+  } finally {
+    // Nobody waits for the answer.
+    void session.end('commit').then(() => pool.release(connection));
+  }
+}
+
+function isFault(error: unknown): error is PostgresUnavailable {
+  return error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'fault');
+}
+
+/** An error of the server or of the connection becomes a line for the operator, without the password. */
+function explain(url: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (!(error instanceof DatabaseUnusable || error instanceof DatabaseUnavailable || 'code' in error)) return error;
+  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
+  return new DatabaseUnusable(`${withoutSecrets(url)}: ${reason}`, { cause: error });
+}
+
+/** Parameters may contain a password, too. */
+function withoutSecrets(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : 'postgres:';
+}

@@ -1,0 +1,92 @@
+import { DatabaseError } from 'pg';
+import { DatabaseUnavailable, UniqueViolation } from '../database.ts';
+
+/**
+ * Why a statement was not executed:
+ *
+ * - `lost`: the connection ended. A statement before its answer may have been executed.
+ * - `busy`: a lock, a connection or the end of the statement did not come in time.
+ * - `conflict`: the transaction was rolled back in favour of another one; it can run again.
+ * - `outdated`: a prepared statement no longer fits its tables, or is gone. It works on a new connection.
+ * - `fault`: the server cannot work, or can only be read.
+ */
+export type Unavailability = 'lost' | 'busy' | 'conflict' | 'outdated' | 'fault';
+
+export class PostgresUnavailable extends DatabaseUnavailable {
+  readonly kind: Unavailability;
+
+  constructor(kind: Unavailability, reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.kind = kind;
+  }
+}
+
+const uniqueViolation = '23505';
+/** Error codes that are not caused by the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const kinds: Record<string, Unavailability> = {
+  '25006': 'fault',
+  '25P03': 'lost',
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '55P03': 'busy',
+  '57014': 'busy',
+  '57P01': 'lost',
+  '57P02': 'lost',
+  '57P03': 'lost',
+  '57P04': 'lost',
+  '57P05': 'lost',
+  XX001: 'fault',
+  XX002: 'fault',
+};
+const kindsByClass: Record<string, Unavailability> = {
+  '08': 'lost',
+  '28': 'fault',
+  '3D': 'fault',
+  '53': 'fault',
+  '58': 'fault',
+};
+const unknownStatement = '26000';
+
+/** An error of PostgreSQL or of the connection to it in the terms of `Database`. Any other error stays as it is. */
+export function translateError(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable) return error;
+  if (error instanceof DatabaseError) return translateServerError(error);
+  return isConnectionError(error) ? new PostgresUnavailable('lost', messageOf(error), { cause: error }) : error;
+}
+
+function translateServerError(error: DatabaseError): Error {
+  const { code = '' } = error;
+  if (code === uniqueViolation) return new UniqueViolation({ cause: error });
+  const kind = isOutdated(error) ? 'outdated' : (kinds[code] ?? kindsByClass[code.slice(0, 2)]);
+  if (kind) return new PostgresUnavailable(kind, `${error.message} (${code})`, { cause: error });
+  // It contains values of the row, and the error is going to be logged.
+  error.detail = undefined;
+  return error;
+}
+
+/** The texts of messages depend on the language of the server. */
+function isOutdated({ code, routine }: DatabaseError): boolean {
+  return code === unknownStatement || (code === '0A000' && routine === 'RevalidateCachedQuery');
+}
+
+const clientMessages = [
+  'Connection terminated',
+  'Client has encountered a connection error',
+  'Client was closed',
+  'timeout expired',
+];
+
+function isConnectionError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (
+    'syscall' in error ||
+    error instanceof AggregateError ||
+    clientMessages.some((text) => error.message.startsWith(text))
+  );
+}
+
+/** A host name with several addresses fails with one error for each address. */
+function messageOf(error: Error): string {
+  if (error instanceof AggregateError) return error.errors.map(String).join(', ');
+  return error.message;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
+import type { CommitMark, CommitMarks } from './commit-marks.ts';
+import { toTransaction } from './dialect.ts';
+import { PostgresUnavailable, type Unavailability } from './errors.ts';
+import type { ConnectionPool } from './pool.ts';
+import { Session } from './session.ts';
+
+/** The time after which a transaction is not run again. */
+const timeoutMs = 5_000;
+const maxPauseMs = 20;
+
+type Cancellation = TransactionOptions['cancellation'];
+type Attempt<T> = { result: T } | { failure: PostgresUnavailable };
+
+/** Runs transactions that write, each on a connection of its own. */
+export class Transactions {
+  readonly #pool: ConnectionPool;
+  readonly #marks: CommitMarks;
+
+  constructor(pool: ConnectionPool, marks: CommitMarks) {
+    this.#pool = pool;
+    this.#marks = marks;
+  }
+
+  /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
+  async run<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
+    const deadline = performance.now() + timeoutMs;
+    const kinds: Unavailability[] = [];
+    for (;;) {
+      cancellation?.throwIfCancelled();
+      const attempt = await this.#attempt(work, cancellation);
+      if ('result' in attempt) return attempt.result;
+      const { kind } = attempt.failure;
+      // A conflict ends when the other transaction does; the same other failure twice has another reason.
+      const isHopeless = kind !== 'conflict' && kinds.includes(kind);
+      if (isHopeless || performance.now() > deadline) throw attempt.failure;
+      kinds.push(kind);
+      if (kind === 'conflict') await sleep(Math.random() * maxPauseMs);
+    }
+  }
+
+  /** Returns the failure if the transaction was rolled back and can run again. */
+  async #attempt<T>(work: Work<T>, cancellation: Cancellation): Promise<Attempt<T>> {
+    const connection = await this.#pool.acquire();
+    const session = new Session(connection);
+    try {
+      return { result: await this.#runIn(session, work, cancellation) };
+    } catch (error) {
+      if (isRepeatable(error)) return { failure: error };
+      throw error;
+    } finally {
+      this.#pool.release(connection);
+    }
+  }
+
+  async #runIn<T>(session: Session, work: Work<T>, cancellation: Cancellation): Promise<T> {
+    // They leave with the first statement of `work`.
+    session.sendUnawaited('begin isolation level read committed');
+    const marking = this.#marks.set(session);
+    marking.catch(() => {});
+    let result: T;
+    let mark: CommitMark;
+    try {
+      result = await work(toTransaction(session));
+      mark = await marking;
+      // Statements that `work` has not awaited are sent in microtasks, which run before the next tick.
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      if (session.failure) throw session.failure.error;
+      cancellation?.beginCommit();
+    } catch (error) {
+      await session.end('rollback');
+      throw error;
+    }
+    return this.#commit(session, mark, cancellation).then(() => result);
+  }
+
+  async #commit(session: Session, mark: CommitMark, cancellation: Cancellation): Promise<void> {
+    try {
+      const failure = await session.end('commit');
+      const isStored = !failure || (isLost(failure.error) && (await this.#marks.find(mark)));
+      if (!isStored) throw failure.error;
+      // Nobody waits for the results of statements that were sent together with the commit, and they are lost.
+      if (failure?.isEnd === false) throw new CommitResultLost({ cause: failure.error });
+      cancellation?.endCommit(true);
+    } catch (error) {
+      cancellation?.endCommit(error instanceof CommitOutcomeUnknown || error instanceof CommitResultLost);
+      throw error;
+    }
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof PostgresUnavailable && error.kind === 'lost';
+}
+
+function isRepeatable(error: unknown): error is PostgresUnavailable {
+  return error instanceof PostgresUnavailable && ['conflict', 'outdated', 'lost'].includes(error.kind);
+}

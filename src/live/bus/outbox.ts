@@ -1,0 +1,116 @@
+import type { Frame } from './wire-format.ts';
+
+/** The maximum size of the messages that wait to be sent. */
+const maxWaitingBytes = 2 ** 20;
+const maxBatchBytes = 2 ** 18;
+
+type Send = (batch: readonly Frame[]) => Promise<void>;
+
+interface OutboxParts {
+  /** The number of batches on their way at the same time. */
+  maxInFlight: number;
+  /** The message that replaces lost messages. */
+  wakeUp: Frame;
+}
+
+/**
+ * Messages that wait to be sent, in order. Those that are published while a batch is on its way are sent together
+ * afterwards. Messages that do not fit, or whose batch failed, are replaced by one wake-up: their receivers check the
+ * database.
+ */
+export class Outbox {
+  readonly #parts: OutboxParts;
+  #waiting: Frame[] = [];
+  #waitingBytes = 0;
+  #inFlight = 0;
+  #isScheduled = false;
+  #send: Send | undefined;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  add(frame: Frame): void {
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes;
+    if (this.#waitingBytes > maxWaitingBytes) this.#replaceAll();
+    this.#schedule();
+  }
+
+  /** Sends the waiting messages and all later ones with `send`, until the next call. Undefined: they wait. */
+  sendWith(send: Send | undefined): void {
+    this.#send = send;
+    // Answers of an earlier connection do not count.
+    this.#inFlight = 0;
+    this.#schedule();
+  }
+
+  /** Resolves when all messages are sent. */
+  async drain(): Promise<void> {
+    if (!this.#send || this.#isEmpty) return;
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  get #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#inFlight === 0;
+  }
+
+  /** The messages of one turn, such as those of one change, leave together. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#send && this.#waiting.length > 0 && this.#inFlight < this.#parts.maxInFlight)
+      this.#sendBatch(this.#send);
+    if (this.#isEmpty) this.#onEmpty?.();
+  }
+
+  #sendBatch(send: Send): void {
+    this.#inFlight += 1;
+    const settle = (isSent: boolean) => {
+      // After a failure the connection is replaced.
+      if (!isSent) this.#replaceLost(send);
+      if (send !== this.#send) return;
+      this.#inFlight -= 1;
+      this.#flush();
+    };
+    send(this.#takeBatch()).then(
+      () => settle(true),
+      () => settle(false),
+    );
+  }
+
+  #takeBatch(): Frame[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((frame) => {
+      bytes += frame.bytes;
+      return bytes > maxBatchBytes;
+    });
+    // The first message is sent even if it is longer than a batch.
+    const batch = this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(1, end));
+    for (const frame of batch) this.#waitingBytes -= frame.bytes;
+    return batch;
+  }
+
+  #replaceLost(send: Send): void {
+    if (send === this.#send) this.#send = undefined;
+    if (this.#waiting[0] === this.#parts.wakeUp) return;
+    this.#waiting.unshift(this.#parts.wakeUp);
+    this.#waitingBytes += this.#parts.wakeUp.bytes;
+  }
+
+  #replaceAll(): void {
+    const { wakeUp } = this.#parts;
+    this.#waiting = [wakeUp];
+    this.#waitingBytes = wakeUp.bytes;
+  }
+}

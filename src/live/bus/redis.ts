@@ -1,0 +1,58 @@
+import { createClient } from 'redis';
+import type { Bus, BusOptions } from './bus.ts';
+import { type Connection, type ConnectionHandlers, NetworkBus, type Transport } from './network-bus.ts';
+
+/** The larger the events, the fewer fit into the memory that Redis keeps for a slow subscriber before it disconnects it. */
+const maxFrameBytes = 2 ** 16;
+
+export interface RedisBusOptions extends BusOptions {
+  /** Identifies the database, so that several installations can share a server. */
+  databaseId: string;
+}
+
+/** A bus over Redis: one channel per room, and one for common messages. */
+export function openRedisBus(redisUrl: string, { databaseId, ...options }: RedisBusOptions): Promise<Bus> {
+  const transport: Transport = {
+    maxFrameBytes,
+    maxInFlight: 4,
+    connect: (handlers, signal) => connect(redisUrl, `postroom:${databaseId}:`, handlers, signal),
+  };
+  return new NetworkBus(transport, options).open();
+}
+
+async function connect(
+  redisUrl: string,
+  prefix: string,
+  { receive, onLost }: ConnectionHandlers,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const open = () => openClient(redisUrl, onLost, signal);
+  const [publishing, subscribing] = await Promise.all([open(), open()]);
+  const channelOf = (topic: string) => prefix + topic;
+  const listener = (text: string) => receive(text);
+  return {
+    async send(batch) {
+      // The client writes all commands of one turn together.
+      await Promise.all(batch.map(({ topic, text }) => publishing.publish(channelOf(topic), text)));
+    },
+    subscribe: (topics) => subscribing.subscribe(topics.map(channelOf), listener),
+    unsubscribe: (topic) => subscribing.unsubscribe(channelOf(topic), listener),
+  };
+}
+
+async function openClient(url: string, onLost: (error: Error) => void, signal: AbortSignal) {
+  const client = createClient({
+    url,
+    name: 'postroom-bus',
+    // The bus connects again by itself.
+    socket: { reconnectStrategy: false },
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  });
+  client.on('error', onLost);
+  client.on('end', () => onLost(new Error('the connection was closed')));
+  signal.addEventListener('abort', () => client.destroy());
+  await client.connect();
+  return client;
+}

@@ -1,0 +1,164 @@
+import type { EventContent, RoomEvent } from '../../data/events.ts';
+import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
+import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
+import { type BusMessage, topicOf, wakeUpOf } from './bus.ts';
+
+/*
+ * Messages between processes: JSON on one line. `v`, `from` and `topic` stay the same in all versions. A message of
+ * another version, of an unknown type, or that does not have the expected fields is received as a wake-up of its topic,
+ * so that nodes of different versions can share a bus.
+ */
+
+const version = 1;
+/** The topic of the messages by which a bus checks that it receives what it sends. */
+const pingTopic = 'ping';
+
+/** A message as it is sent. The text contains no line break. */
+export interface Frame {
+  topic: string;
+  text: string;
+  bytes: number;
+}
+
+export interface Received {
+  /** The bus that sent the message; undefined if the text does not say. */
+  from: string | undefined;
+  /** Undefined for a ping. */
+  message: BusMessage | undefined;
+}
+
+/**
+ * Encodes a message. An event whose text would be longer than `maxBytes` is sent without its content, which the receiver
+ * then reads from the database; any other message that is too long, as a wake-up.
+ */
+export function encode(from: string, message: BusMessage, maxBytes: number): Frame {
+  const frame = frameOf(topicOf(message), { from, message });
+  if (frame.bytes <= maxBytes) return frame;
+  if (message.type !== 'roomChanged' || !message.event.content) return encodeWakeUp(from, message);
+  const { content: _, ...event } = message.event;
+  return encode(from, { ...message, event }, maxBytes);
+}
+
+export function encodePing(from: string, topic: string): Frame {
+  return { ...frameOf(pingTopic, { from }), topic };
+}
+
+export function decode(text: string): Received {
+  const { v, from, topic, message } = parse(text);
+  const sender = typeof from === 'string' ? from : undefined;
+  if (topic === pingTopic) return { from: sender, message: undefined };
+  const read = v === version ? readMessage(message) : undefined;
+  const isValid = read !== undefined && topicOf(read) === topic;
+  return { from: sender, message: isValid ? read : wakeUpOf(String(topic)) };
+}
+
+function encodeWakeUp(from: string, message: BusMessage): Frame {
+  const topic = topicOf(message);
+  return frameOf(topic, { from, message: wakeUpOf(topic) });
+}
+
+/** Text of any kind stays valid: JSON escapes line breaks, NUL and halves of surrogate pairs. */
+function frameOf(topic: string, rest: { from: string; message?: BusMessage }): Frame {
+  const text = JSON.stringify({ v: version, topic, ...rest });
+  return { topic, text, bytes: Buffer.byteLength(text) };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return asRecord(JSON.parse(text)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the value if it has the expected type, else undefined. */
+type Reader<T> = (value: unknown) => T | undefined;
+
+const text: Reader<string> = (value) => (typeof value === 'string' ? value : undefined);
+const integer: Reader<number> = (value) => (Number.isSafeInteger(value) ? (value as number) : undefined);
+const eventType: Reader<RoomEventType> = (value) =>
+  typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
+
+function orNull<T>(read: Reader<T>): Reader<T | null> {
+  return (value) => (value === null ? null : read(value));
+}
+
+function oneOf<T extends string>(...allowed: T[]): Reader<T> {
+  return (value) => allowed.find((one) => one === value);
+}
+
+/** Reads an object that has all these fields; other fields are left out. */
+function fields<T extends object>(readers: { [Name in keyof T]-?: Reader<T[Name]> }): Reader<T> {
+  const all = Object.entries<Reader<unknown>>(readers);
+  return (value) => {
+    const record = asRecord(value);
+    const read = all.map(([name, reader]) => [name, reader(record?.[name])] as const);
+    return read.every(([, one]) => one !== undefined) ? (Object.fromEntries(read) as T) : undefined;
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+}
+
+const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
+
+/** The compiler requires every column: content without a new column, from an older node, is not used. */
+const content = fields<EventContent>({
+  post: fields<PostRow>({
+    ...versioned,
+    roomId: text,
+    authorId: text,
+    title: text,
+    body: orNull(text),
+    publishedAt: orNull(integer),
+  }),
+  author: fields<Pick<UserRow, (typeof publicUserColumns)[number]>>({
+    ...versioned,
+    name: text,
+    role: oneOf('MEMBER', 'ADMIN'),
+    deletedAt: orNull(integer),
+  }),
+});
+
+const eventRow = fields<RoomEventRow>({
+  roomId: text,
+  seq: integer,
+  mark: integer,
+  previousMark: integer,
+  type: eventType,
+  subjectId: text,
+  version: integer,
+  actorId: orNull(text),
+  at: integer,
+});
+
+function event(value: unknown): RoomEvent | undefined {
+  const row = eventRow(value);
+  return row && { ...row, content: content(asRecord(value)?.['content']) };
+}
+
+const roomAndEvent = fields<Fields<'roomChanged'>>({ roomId: text, event });
+
+type Fields<Type extends BusMessage['type']> = Omit<Extract<BusMessage, { type: Type }>, 'type'>;
+
+const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
+  roomChanged: (value) => {
+    const read = roomAndEvent(value);
+    return read?.event.roomId === read?.roomId ? read : undefined;
+  },
+  roomDeleted: fields({ roomId: text }),
+  userDeleted: fields({ userId: text }),
+  keyRevoked: fields({ keyId: text }),
+  passwordChanged: fields({ userId: text, sessionsFrom: integer, keptSession: orNull(text) }),
+  contentErased: fields({}),
+  roomMayHaveChanged: fields({ roomId: text }),
+  anythingMayHaveChanged: fields({}),
+};
+
+function readMessage(value: unknown): BusMessage | undefined {
+  const type = text(asRecord(value)?.['type']);
+  if (type === undefined || !Object.hasOwn(messages, type)) return undefined;
+  const read = messages[type as BusMessage['type']](value);
+  return read && ({ type, ...read } as BusMessage);
+}

@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Drain } from '../drain.ts';
+import type { Exchange } from './responses.ts';
+
+/** The latest exchange of each connection that is not over. While the server drains, its answer closes the connection. */
+export class LatestExchanges {
+  readonly #exchanges = new Map<Duplex, Exchange>();
+  /** Connections whose last answer is determined. */
+  readonly #closing = new WeakSet<Duplex>();
+  readonly #drain: Drain;
+  /** One function for all responses, which calls it with itself as `this`. */
+  readonly #forget: (this: ServerResponse) => void;
+
+  constructor(drain: Drain) {
+    this.#drain = drain;
+    const exchanges = this.#exchanges;
+    // A keep-alive connection must not keep its previous request in memory.
+    this.#forget = function forget() {
+      const { socket } = this.req;
+      if (exchanges.get(socket)?.response === this) exchanges.delete(socket);
+    };
+    void drain.begun.then(() => {
+      for (const { response } of exchanges.values()) if (!response.headersSent) this.#closeAfter(response);
+    });
+  }
+
+  find(socket: Duplex): Exchange | undefined {
+    return this.#exchanges.get(socket);
+  }
+
+  /** Whether a new request on the connection could not be answered, because the answer before it closes the connection. */
+  isClosing(socket: Duplex): boolean {
+    return this.#closing.has(socket);
+  }
+
+  /** Called before the request is handled. */
+  prepare(response: ServerResponse): void {
+    if (this.#drain.hasBegun) this.#closeAfter(response);
+    response.on('close', this.#forget);
+  }
+
+  add(socket: Duplex, exchange: Exchange): void {
+    this.#exchanges.set(socket, exchange);
+  }
+
+  #closeAfter(response: ServerResponse): void {
+    response.shouldKeepAlive = false;
+    this.#closing.add(response.req.socket);
+  }
+}
