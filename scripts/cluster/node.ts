@@ -1,5 +1,5 @@
 import { inRepository } from '../repository.ts';
-import { Program } from './program.ts';
+import type { Program, Programs } from './program.ts';
 
 export interface Node {
   program: Program;
@@ -8,12 +8,13 @@ export interface Node {
 
 /** Starts the server as it runs in production, with these settings. */
 export async function startNode(
+  programs: Programs,
   name: string,
   settings: Record<string, string | undefined>,
   onLine?: (line: string) => void,
 ): Promise<Node> {
   const args = ['--max-semi-space-size=16', inRepository('src/main.ts'), 'serve'];
-  const program = new Program(name, process.execPath, args, {
+  const program = programs.start(name, process.execPath, args, {
     env: { ...process.env, PORT: '0', ...settings },
     ready: /^Postroom is at (http:\S+)\/graphql/,
     stopSignal: 'SIGTERM',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findFreePort, Program, runToEnd } from './program.ts';
+import { findFreePort, type Program, type Programs, runToEnd } from './program.ts';
 
 /** Folders in which packages install PostgreSQL without adding them to PATH; a later version comes first. */
 const packageFolders = [
@@ -11,7 +11,7 @@ const packageFolders = [
   '/opt/homebrew/opt/postgresql@*/bin',
   '/usr/local/opt/postgresql@*/bin',
 ];
-const programs = ['initdb', 'postgres', 'createdb'];
+const needed = ['initdb', 'postgres', 'createdb'];
 const superuser = 'postroom';
 
 /** A PostgreSQL of our own, which listens on the loopback address only. */
@@ -24,11 +24,16 @@ export interface Postgres {
 export function findPostgresPrograms(): string | undefined {
   const installed = globSync(packageFolders).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...installed];
-  return folders.find((folder) => programs.every((name) => existsSync(join(folder, name))));
+  return folders.find((folder) => needed.every((name) => existsSync(join(folder, name))));
 }
 
 /** Creates a database cluster in `folder`, starts it, and creates a database in it. `binaries`: the folder of the programs. */
-export async function createPostgres(binaries: string, folder: string, settings: string[] = []): Promise<Postgres> {
+export async function createPostgres(
+  programs: Programs,
+  binaries: string,
+  folder: string,
+  settings: string[] = [],
+): Promise<Postgres> {
   const user = findUnprivilegedUser();
   const data = join(folder, 'postgres');
   const passwordFile = join(folder, 'postgres-password');
@@ -46,7 +51,7 @@ export async function createPostgres(binaries: string, folder: string, settings:
   );
   rmSync(passwordFile);
   const port = await findFreePort();
-  const program = await startPostgres(binaries, folder, port, settings);
+  const program = await startPostgres(programs, binaries, { folder, port, settings });
   try {
     const connection = ['--host', '127.0.0.1', '--port', String(port), '--username', superuser];
     await runToEnd(join(binaries, 'createdb'), [...connection, 'postroom'], {
@@ -61,13 +66,12 @@ export async function createPostgres(binaries: string, folder: string, settings:
 
 /** Starts the server of an existing cluster. Resolves when it accepts connections, after a recovery if one is needed. */
 export async function startPostgres(
+  programs: Programs,
   binaries: string,
-  folder: string,
-  port: number,
-  settings: string[] = [],
+  { folder, port, settings = [] }: { folder: string; port: number; settings?: string[] },
 ): Promise<Program> {
   const all = [`listen_addresses=127.0.0.1`, `port=${port}`, `unix_socket_directories=${folder}`, ...settings];
-  const program = new Program(
+  const program = programs.start(
     'PostgreSQL',
     join(binaries, 'postgres'),
     ['-D', join(folder, 'postgres'), ...all.flatMap((setting) => ['-c', setting])],

@@ -70,10 +70,38 @@ export class Program {
     await this.exited;
   }
 
-  /** Ends it at once, also while this process exits. */
   kill(): void {
     this.#isStopping = true;
     if (!this.hasExited) this.process.kill('SIGKILL');
+  }
+}
+
+/** Programs that are stopped together. */
+export class Programs {
+  readonly #running = new Set<Program>();
+  #isStopping = false;
+
+  /** @throws Error if the programs are being stopped. */
+  start(name: string, command: string, args: string[], options: ProgramOptions): Program {
+    if (this.#isStopping) throw new Error(`${name} is not started, because the others are being stopped`);
+    const program = new Program(name, command, args, options);
+    this.#running.add(program);
+    void program.exited.then(() => this.#running.delete(program));
+    return program;
+  }
+
+  /** Stops them gracefully, nodes first: they need the others until their last answer. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const isNode = ({ name }: Program) => name.startsWith('node');
+    const running = [...this.#running];
+    await Promise.all(running.filter(isNode).map((program) => program.stop()));
+    await Promise.all(running.map((program) => program.stop()));
+  }
+
+  /** Ends them at once, also while this process exits. */
+  kill(): void {
+    for (const program of this.#running) program.kill();
   }
 }
 

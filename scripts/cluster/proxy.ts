@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
-export interface Proxy {
+export interface RoundRobinProxy {
   /** The URL of the proxy. */
   url: string;
   /** Cuts all connections, and accepts no more. */
@@ -12,7 +12,7 @@ export interface Proxy {
  * Starts a TCP proxy that connects clients to the nodes in turn. A node that refuses the connection is passed over; so is
  * a node that has stopped, and a client is cut off only if no node accepts it.
  */
-export async function startProxy(nodes: readonly string[], port = 0): Promise<Proxy> {
+export async function startProxy(nodes: readonly string[], port = 0): Promise<RoundRobinProxy> {
   const targets = nodes.map((url): NetConnectOpts => {
     const { hostname, port } = new URL(url);
     return { host: hostname, port: Number(port), noDelay: true, allowHalfOpen: true };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findFreePort, Program } from './program.ts';
+import { findFreePort, type Program, type Programs } from './program.ts';
 
 export interface Redis {
   program: Program;
@@ -14,9 +14,9 @@ export function findRedisProgram(): string | undefined {
 }
 
 /** Starts a Redis that listens on the loopback address only and stores nothing on disk. */
-export async function startRedis(path: string, folder: string, port?: number): Promise<Redis> {
+export async function startRedis(programs: Programs, path: string, folder: string, port?: number): Promise<Redis> {
   const used = port ?? (await findFreePort());
-  const program = new Program(
+  const program = programs.start(
     'Redis',
     path,
     ['--port', String(used), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
