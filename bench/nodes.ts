@@ -43,7 +43,9 @@ async function measureDriver(): Promise<void> {
     "Kysely's PostgresDialect": await openKysely(),
   };
   const ids = rooms.map(({ id }) => id);
-  const samples = await measureInTurn(Object.values(readers), { rounds, warmUpRounds: 2 }, ({ read }) => load(read, ids));
+  const samples = await measureInTurn(Object.values(readers), { rounds, warmUpRounds: 2 }, ({ read }) =>
+    load(read, ids),
+  );
   for (const { close } of Object.values(readers)) await close();
   const [own = []] = samples.map((all) => all.map(({ perSecond }) => perSecond));
   const rows = Object.keys(readers).map((driver, index) => {
@@ -52,7 +54,10 @@ async function measureDriver(): Promise<void> {
     return {
       driver,
       'reads/s': spread(rates, 0),
-      'CPU, µs': spread(all.map(({ cpuMicros }) => cpuMicros), 1),
+      'CPU, µs': spread(
+        all.map(({ cpuMicros }) => cpuMicros),
+        1,
+      ),
       'Postroom ÷': spread(ratios(own, rates)),
     };
   });
