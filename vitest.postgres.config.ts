@@ -6,6 +6,10 @@ import common from './vitest.config.ts';
 const excluded = {
   'api-start': 'files and folders of SQLite',
   erasure: 'files of SQLite',
+  chaos: 'starts its own servers',
+  cluster: 'starts its own servers',
+  containers: 'does not use a database',
+  'rate-shared': 'does not use the database',
   'query-plans': 'the plans of SQLite; those of PostgreSQL are in postgres-plans',
   'storage-*': 'files, locks and disks of SQLite',
   // Those that start their own servers, or compare both databases, already run in `npm test`.
