@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -9,6 +8,7 @@ import { findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { launchForTest } from './support/postroom.ts';
+import { newSessionKey } from './support/test-database.ts';
 
 /* What a client of the database notices when PostgreSQL or the connection to it fails. */
 
@@ -243,12 +243,12 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       while (!isDone) {
         await database.transaction(async (db) => {
           await findUser(db, id, 'share');
-          await sql`select pg_sleep(0.01)`.execute(db);
+          await sql`select pg_sleep(0.005 + 0.03 * random())`.execute(db);
         });
         shared += 1;
       }
     };
-    const sharing = Array.from({ length: 5 }, share);
+    const sharing = Array.from({ length: 7 }, share);
     for (let round = 0; round < 10; round += 1) await database.transaction((db) => findUser(db, id, 'exclusive'));
     const before = shared;
     await expect.poll(() => shared).toBeGreaterThan(before);
@@ -310,10 +310,6 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     expect(counts).toEqual([0, 1]);
   });
 });
-
-function newSessionKey(): string {
-  return String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
-}
 
 async function countIn(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as "count" from users`.execute(db);
