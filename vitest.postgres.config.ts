@@ -4,6 +4,8 @@ import common from './vitest.config.ts';
 /** Tests of `npm test` that do not run on PostgreSQL, and why. */
 const excluded = {
   'api-start': 'files and folders of SQLite',
+  erasure: 'files of SQLite',
+  'query-plans': 'the plans of SQLite; those of PostgreSQL are in postgres-plans',
   'storage-*': 'files, locks and disks of SQLite',
 };
 

@@ -23,6 +23,7 @@ const refused: Record<string, string[]> = {
   ],
   TRUST_PROXY: [...wholes, '11'],
   DATABASE_URL: ['data/postroom.db', 'sqlite:', 'sqlite'],
+  REDIS_URL: ['localhost:6379', 'http://localhost', 'redis:', 'redis://', 'rediss:///tmp'],
   ALLOWED_ORIGINS: ['*', 'example.org', 'https://example.org/', 'https://a.org, b.org', 'null', 'HTTPS://EXAMPLE.ORG'],
   AUTH_REQUIRED: flags,
   SIGN_IN_ATTEMPTS: [...wholes, ...positive],

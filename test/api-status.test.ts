@@ -249,7 +249,7 @@ describe('an internal error', () => {
     ]);
     await expect.poll(() => broken.postroom.log.length).toBeGreaterThan(before);
     const logged = broken.postroom.log.slice(before);
-    expect(logged).toMatchObject([{ level: 50, requestId, err: { message: 'no such table: posts' } }]);
+    expect(logged).toMatchObject([{ level: 50, requestId, err: { message: expect.stringMatching(/\bposts\b/) } }]);
     expect(JSON.stringify(logged)).not.toContain('a secret');
   });
 

@@ -102,10 +102,10 @@ describe('an operation that reads much', () => {
   /** Creates 100,000 posts, because counting them takes longer than a turn of the event loop. */
   function fill(): void {
     withDatabase(server.databaseFile, (database) => {
-      database.exec(`insert or ignore into rooms ("id", "name", "head", "createdAt", "updatedAt", "version") values ('r', 'hall', 0, 0, 0, 1);
-        insert or ignore into users ("id", "name", "createdAt", "updatedAt", "version") values ('u', 'Ada', 0, 0, 1);
-        insert or ignore into posts with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
-          select 'p' || i, 'r', 'u', 'one of many', null, i, i, i, 1 from n;`);
+      database.exec(`insert into rooms ("id", "name", "head", "createdAt", "updatedAt", "version") values ('r', 'hall', 0, 0, 0, 1) on conflict do nothing;
+        insert into users ("id", "name", "createdAt", "updatedAt", "version") values ('u', 'Ada', 0, 0, 1) on conflict do nothing;
+        insert into posts with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
+          select 'p' || i, 'r', 'u', 'one of many', null, i, i, i, 1 from n where true on conflict do nothing;`);
     });
   }
 

@@ -7,6 +7,7 @@ import { connectAs, sendAs } from './support/credentials.ts';
 import { audience, introspector, openIssuer, signToken } from './support/issuer.ts';
 import { launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { isPostgresTest } from './support/test-database.ts';
 
 type Issuer = Awaited<ReturnType<typeof openIssuer>>;
 
@@ -159,7 +160,7 @@ describe('a subject whose account was deleted', () => {
     expect((await sendAs(postroom, `Bearer ${again}`, remove(second))).status).toBe(200);
     expect((await sendAs(postroom, `Bearer ${again}`)).status).toBe(401);
     expect(await postroom.stop()).toBe(0);
-    expect(readFileSync(file, 'latin1')).not.toContain(sub);
+    if (!isPostgresTest) expect(readFileSync(file, 'latin1')).not.toContain(sub);
   });
 });
 

@@ -114,7 +114,7 @@ describe('the input file', () => {
 
   it('may arrive in pieces of any size', async () => {
     const archive = new Archive();
-    const { child, ended, out } = startImport(archive.settings);
+    const { child, ended, out } = await startImport(archive.settings);
     const bytes = Buffer.from(toText([room, ada, post(0, { body: 'ü€𝕏' })]));
     for (const byte of bytes) if (!child.stdin.write(Uint8Array.of(byte))) await once(child.stdin, 'drain');
     child.stdin.end();
@@ -201,7 +201,7 @@ describe('a second run', () => {
   it('continues where a run was killed', async () => {
     const archive = new Archive();
     const lines = history(5_000);
-    const { child, ended, err } = startImport(archive.settings);
+    const { child, ended, err } = await startImport(archive.settings);
     // The invalid line is reported after the commit of its batch. The input stays open, so that the run does not finish
     // before it is killed.
     child.stdin.write(toText(lines.toSpliced(2_500, 0, 'no JSON')));
@@ -335,7 +335,7 @@ describe('an invalid line is refused with its number and reason, and the others 
     ['packed', gzipSync],
   ])('with --strict the import ends even if its input continues, %s', async (_, pack) => {
     const archive = new Archive();
-    const { child, ended } = startImport(archive.settings, '--strict');
+    const { child, ended } = await startImport(archive.settings, '--strict');
     child.stdin.write(pack(toText([...history(2_000), 'no JSON', ...history(2_000)])));
     const [status] = await ended;
     expect(status).toBe(2);
@@ -419,7 +419,7 @@ describe('beside a running server', () => {
     const postroom = await launchForTest(archive.settings);
     const eve = await postroom.signUp('eve');
     const attic = await postroom.createRoom(eve, 'attic');
-    const { child, ended, out, err } = startImport(archive.settings);
+    const { child, ended, out, err } = await startImport(archive.settings);
     let seen = 0;
     for (const part of [0, 1, 2, 3]) {
       const posts = Array.from({ length: 1_000 }, (_, minute) => post(1_000 * part + minute));

@@ -25,8 +25,8 @@ export async function findMovedHeads(
   const { rows } = await sql<Row>`
     select known.value ->> 0 as "roomId", "head", "headMark"
     from ${elements} as known
-    left join "rooms" on "id" = known.value ->> 0
-    where "id" is null
+    left join "rooms" on "rooms"."id" = known.value ->> 0
+    where "rooms"."id" is null
       or "head" <> cast(known.value ->> 1 as bigint)
       or "headMark" <> cast(known.value ->> 2 as bigint)
   `.execute(db);

@@ -58,5 +58,8 @@ async function* chain(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator
 
 /** Errors are thrown to the consumer of the iterable. */
 function gunzip(compressed: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  return pipeline(Readable.from(compressed), createGunzip(), () => {});
+  const gunzip = createGunzip();
+  // It may fail before the consumer starts to read, for example while the database is opened.
+  gunzip.on('error', () => {});
+  return pipeline(Readable.from(compressed), gunzip, () => {});
 }

@@ -3,14 +3,34 @@ import { Client, types } from 'pg';
 
 /* Runs statements for a thread that waits for each answer. */
 
-const { url, port, flag } = workerData as { url: string; port: MessagePort; flag: Int32Array };
+interface Statement {
+  url: string;
+  sql: string;
+  values: unknown[] | undefined;
+}
+
+const { port, flag } = workerData as { port: MessagePort; flag: Int32Array };
 types.setTypeParser(types.builtins.INT8, Number);
-const client = new Client(url);
-await client.connect();
-port.on('message', async ({ sql, values }: { sql: string; values: unknown[] | undefined }) => {
+let latest: { url: string; client: Client } | undefined;
+
+async function connect(url: string): Promise<Client> {
+  if (latest?.url === url) return latest.client;
+  void latest?.client.end();
+  const client = new Client(url);
+  // Its database is deleted at the end of a test.
+  client.on('error', () => {
+    latest = undefined;
+  });
+  await client.connect();
+  latest = { url, client };
+  return client;
+}
+
+port.on('message', async ({ url, sql, values }: Statement) => {
   try {
-    const result = await client.query(sql, values);
-    port.postMessage({ rows: result.rows });
+    const client = await connect(url);
+    const { rows } = await client.query(sql, values);
+    port.postMessage({ rows });
   } catch (error) {
     port.postMessage({ error: String(error) });
   }

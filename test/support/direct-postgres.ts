@@ -1,25 +1,62 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { DirectDatabase } from './test-database.ts';
 
+type Value = string | number | null;
 type Row = Record<string, unknown>;
 
-/** A connection with the synchronous methods of `DatabaseSync`. */
-export class DirectPostgres implements DirectDatabase {
-  readonly #worker: Worker;
+/** The part of `DatabaseSync` that tests use. */
+export interface DirectDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): {
+    all(...parameters: Value[]): Row[];
+    get(...parameters: Value[]): Row | undefined;
+    run(...parameters: Value[]): unknown;
+  };
+  close(): void;
+}
+
+/** The thread that runs the statements, while the thread of the tests waits. */
+class StatementThread {
   readonly #channel = new MessageChannel();
   readonly #flag = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(url: string) {
+  constructor() {
     const { port2: port } = this.#channel;
-    this.#worker = new Worker(new URL('direct-postgres-worker.ts', import.meta.url), {
-      workerData: { url, port, flag: this.#flag },
+    const worker = new Worker(new URL('direct-postgres-worker.ts', import.meta.url), {
+      workerData: { port, flag: this.#flag },
       transferList: [port],
     });
-    this.#worker.unref();
+    worker.unref();
+  }
+
+  run(url: string, sql: string, values?: readonly Value[]): Row[] {
+    Atomics.store(this.#flag, 0, 0);
+    this.#channel.port1.postMessage({ url, sql, values });
+    Atomics.wait(this.#flag, 0, 0, 20_000);
+    const { rows, error } = receiveMessageOnPort(this.#channel.port1)?.message ?? { error: `No answer to ${sql}` };
+    if (error) throw new Error(error);
+    return rows;
+  }
+}
+
+let thread: StatementThread | undefined;
+
+/** A database with the synchronous methods of `DatabaseSync`. */
+export class DirectPostgres implements DirectDatabase {
+  readonly #url: string;
+  readonly #thread: StatementThread;
+
+  constructor(url: string, thread: StatementThread) {
+    this.#url = url;
+    this.#thread = thread;
+  }
+
+  static open(url: string): DirectPostgres {
+    thread ??= new StatementThread();
+    return new DirectPostgres(url, thread);
   }
 
   exec(sql: string): void {
-    this.#run(sql.replaceAll('begin immediate', 'begin'));
+    this.#thread.run(this.#url, sql.replaceAll('begin immediate', 'begin'));
   }
 
   prepare(sql: string) {
@@ -28,20 +65,12 @@ export class DirectPostgres implements DirectDatabase {
       count += 1;
       return `$${count}`;
     });
-    const all = (...values: unknown[]) => this.#run(text, values);
-    return { all, get: (...values: unknown[]) => all(...values)[0], run: all };
+    const all = (...values: Value[]) => this.#thread.run(this.#url, text, values);
+    return { all, get: (...values: Value[]) => all(...values)[0], run: all };
   }
 
+  /** Rolls back what was not committed, as closing does. */
   close(): void {
-    void this.#worker.terminate();
-  }
-
-  #run(sql: string, values?: unknown[]): Row[] {
-    Atomics.store(this.#flag, 0, 0);
-    this.#channel.port1.postMessage({ sql, values });
-    Atomics.wait(this.#flag, 0, 0, 20_000);
-    const { rows, error } = receiveMessageOnPort(this.#channel.port1)?.message ?? { error: `No answer to ${sql}` };
-    if (error) throw new Error(error);
-    return rows;
+    this.#thread.run(this.#url, 'rollback');
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Finished, programEnvironment, run, scratchFolder } from './postroom.ts';
 import { withDatabase } from './shared-server.ts';
+import { withTestDatabase } from './test-database.ts';
 
 export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -110,9 +111,10 @@ export class OutputReader {
 }
 
 /** Starts `postroom import -`, whose input stays open until the test ends it. */
-export function startImport(settings: Record<string, string>, ...options: string[]) {
+export async function startImport(settings: Record<string, string>, ...options: string[]) {
+  const own = await withTestDatabase(settings);
   const child = spawn(process.execPath, [main, 'import', '-', ...options], {
-    env: { ...programEnvironment, ...settings },
+    env: { ...programEnvironment, ...own },
   });
   child.stdin.on('error', () => {});
   return {

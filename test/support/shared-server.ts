@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import type { DirectDatabase } from './direct-postgres.ts';
 import { type Postroom, type Settings, startInProcess } from './postroom.ts';
-import { type DirectDatabase, openDirectly } from './test-database.ts';
+import { openDirectly } from './test-database.ts';
 
 /** One server for all tests of a file, with its own database file. */
 export class SharedServer {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { DirectPostgres } from './direct-postgres.ts';
-import type { Settings } from './postroom.ts';
+import { type DirectDatabase, DirectPostgres } from './direct-postgres.ts';
 import { template } from './start-postgres.ts';
 
 /*
@@ -22,8 +21,8 @@ const urls = new Map<string, string>();
 const sessionKey = process.env['TEST_SESSION_KEY'];
 
 /** The settings of a server, with the database in which the tests run. */
-export async function withTestDatabase<Own extends Settings>(settings: Own): Promise<Own> {
-  const { DATABASE_URL: url } = settings;
+export async function withTestDatabase(settings: Record<string, string>): Promise<Record<string, string>> {
+  const url = settings['DATABASE_URL'];
   if (server === undefined || url === undefined || !isReplaced(url)) return settings;
   const database = url === 'sqlite::memory:' ? await createDatabase() : await databaseOf(url.slice('sqlite:'.length));
   return { ...(sessionKey && { SESSION_KEY: sessionKey }), ...settings, DATABASE_URL: database };
@@ -66,18 +65,22 @@ async function runOnServer(statement: string): Promise<void> {
   await client.end();
 }
 
-/** The part of `DatabaseSync` that tests use. */
-export interface DirectDatabase {
-  exec(sql: string): void;
-  prepare(sql: string): {
-    all(...parameters: (string | number | null)[]): Record<string, unknown>[];
-    get(...parameters: (string | number | null)[]): Record<string, unknown> | undefined;
-    run(...parameters: (string | number | null)[]): unknown;
-  };
-  close(): void;
-}
-
 /** Opens the database of a file, past the server that uses it. */
 export function openDirectly(file: string): DirectDatabase {
-  return isPostgresTest ? new DirectPostgres(urlOf(file)) : new DatabaseSync(file, { timeout: 5_000 });
+  return isPostgresTest ? DirectPostgres.open(urlOf(file)) : new DatabaseSync(file, { timeout: 5_000 });
+}
+
+const tables = ['users', 'rooms', 'roomMembers', 'posts', 'roomEvents', 'apiKeys', 'settings'];
+
+/** Copies all rows, as a backup does. */
+export function copyTables(database: DirectDatabase): void {
+  const copies = tables.map((table) => `create table old."${table}" as table public."${table}"`);
+  database.exec(['drop schema if exists old cascade', 'create schema old', ...copies].join('; '));
+}
+
+/** Restores the rows that were copied, while servers use the database. */
+export function restoreTables(database: DirectDatabase): void {
+  const names = tables.map((table) => `"${table}"`).join(', ');
+  const copies = tables.map((table) => `insert into public."${table}" select * from old."${table}"`);
+  database.exec(['begin', `truncate ${names}`, ...copies, 'commit'].join('; '));
 }

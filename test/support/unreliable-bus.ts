@@ -12,6 +12,8 @@ export function createRandom(seed: number): () => number {
   };
 }
 
+type Publisher = Pick<Bus, 'publish'>;
+
 /** The faults of a bus. Each receives the published messages and decides which messages the bus delivers. */
 const busFaults = {
   none: (bus) => (message) => bus.publish(message),
@@ -47,7 +49,7 @@ const busFaults = {
     bus.publish(message);
     publishForged();
   },
-} as const satisfies Record<string, (bus: Bus, random: () => number) => (message: BusMessage) => void>;
+} as const satisfies Record<string, (bus: Publisher, random: () => number) => (message: BusMessage) => void>;
 
 export type BusFault = keyof typeof busFaults;
 
@@ -57,4 +59,21 @@ const maxHeld = 20;
 export function createUnreliableBus(fault: BusFault, seed = 1): Bus {
   const bus = createMemoryBus();
   return { ...bus, publish: busFaults[fault](bus, createRandom(seed)) };
+}
+
+/** Two buses of which each passes its messages to the other with the given fault, as between two processes. */
+export function createUnreliablePair(fault: BusFault, seed = 1): [Bus, Bus] {
+  const random = createRandom(seed);
+  const [one, other] = [createMemoryBus(), createMemoryBus()];
+  const join = (near: Bus, far: Bus): Bus => {
+    const pass = busFaults[fault]({ publish: (message) => far.publish(structuredClone(message)) }, random);
+    return {
+      ...near,
+      publish(message) {
+        near.publish(message);
+        pass(message);
+      },
+    };
+  };
+  return [join(one, other), join(other, one)];
 }

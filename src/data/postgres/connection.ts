@@ -71,7 +71,7 @@ export class PostgresConnection implements DatabaseConnection {
     const connection = new PostgresConnection(new Client(toClientConfig(options)), options);
     try {
       await connection.#client.connect();
-      const { rows } = await connection.send<ServerFacts>(greeting);
+      const { rows } = await connection.#submit<ServerFacts>(greeting);
       if (rows[0]) connection.facts = rows[0];
       return connection;
     } catch (error) {
@@ -98,6 +98,10 @@ export class PostgresConnection implements DatabaseConnection {
   /** Sends a statement now. The promise rejects with an error in the terms of `Database`. */
   send<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     this.#options.onStatement?.(sql);
+    return this.#submit(sql, parameters);
+  }
+
+  #submit<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
     this.#cork();
     if (this.pending === 0) this.#lastAnswerAt = performance.now();
     this.pending += 1;

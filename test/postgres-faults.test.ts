@@ -1,0 +1,294 @@
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Database, DatabaseOptions, Db } from '../src/data/database.ts';
+import { DatabaseUnavailable } from '../src/data/database.ts';
+import { openDatabase } from '../src/data/open-database.ts';
+import { findUser, insertUser } from '../src/data/users.ts';
+import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
+import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
+import { launchForTest } from './support/postroom.ts';
+import { TokenMaker } from './support/tokens.ts';
+
+/* What a client of the database notices when PostgreSQL or the connection to it fails. */
+
+let cluster: PostgresCluster;
+let count = 0;
+
+async function createDatabase(): Promise<string> {
+  count += 1;
+  const name = `faults${count}`;
+  await runIn('postgres', `create database ${name}`);
+  return name;
+}
+
+/** Runs statements on a connection of their own, and returns the rows of the last one. */
+async function runIn(database: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client(cluster.url(database));
+  await client.connect();
+  let rows: Record<string, unknown>[] = [];
+  for (const statement of statements) ({ rows } = await client.query(statement));
+  await client.end();
+  return rows;
+}
+
+async function openForTest(url: string, options?: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(url, options);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+async function openNew(options?: DatabaseOptions): Promise<{ name: string; database: Database }> {
+  const name = await createDatabase();
+  return { name, database: await openForTest(cluster.url(name), options) };
+}
+
+const terminateAll = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'postroom' and datname = current_database()`;
+
+async function countUsers(database: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as "count" from users`.execute(database.db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Resolves when `holds` returns true for the database's present activity. */
+async function waitForActivity(name: string, condition: string): Promise<void> {
+  const query = `select count(*)::int as count from pg_stat_activity where datname = '${name}' and ${condition}`;
+  await expect.poll(async () => (await runIn('postgres', query))[0]?.['count']).toBeGreaterThan(0);
+}
+
+const title = postgresPrograms ? 'PostgreSQL' : 'PostgreSQL (skipped, because initdb is not installed)';
+
+describe.skipIf(postgresPrograms === undefined)(title, () => {
+  beforeAll(async () => {
+    cluster = await PostgresCluster.start();
+  });
+  afterAll(() => cluster.remove());
+
+  describe('a lost connection', () => {
+    it('is not noticed by single reads', async () => {
+      const { name, database } = await openNew();
+      const user = await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      for (let round = 0; round < 5; round += 1) {
+        await runIn(name, terminateAll);
+        const found = await Promise.all(Array.from({ length: 20 }, () => findUser(database.db, user.id)));
+        expect(found.map((one) => one?.name)).toEqual(Array(20).fill('Ada'));
+      }
+    });
+
+    it('during a read is repaired by sending the read again', async () => {
+      const { name, database } = await openNew();
+      const slow = sql<{ pid: number }>`select pg_sleep(0.5), pg_backend_pid() as pid`.execute(database.db);
+      await waitForActivity(
+        name,
+        `state = 'active' and query like '%pg_sleep(0.5), pg_backend%' and pid <> pg_backend_pid()`,
+      );
+      await runIn(name, terminateAll);
+      expect((await slow).rows).toHaveLength(1);
+    });
+
+    it('during a transaction rolls it back, and its work runs again', async () => {
+      const { name, database } = await openNew();
+      let runs = 0;
+      const user = await database.transaction(async (db) => {
+        runs += 1;
+        const inserted = await insertUser(db, { name: `run ${runs}` });
+        if (runs === 1) await runIn(name, terminateAll);
+        return inserted;
+      });
+      expect(runs).toBe(2);
+      expect(await findUser(database.db, user.id)).toMatchObject({ name: 'run 2' });
+      expect(await countUsers(database)).toBe(1);
+    });
+
+    it('twice during a transaction is a DatabaseUnavailable, and nothing is stored', async () => {
+      const { name, database } = await openNew();
+      const lost = database.transaction(async (db) => {
+        await insertUser(db, { name: 'Ada' });
+        await runIn(name, terminateAll);
+        await insertUser(db, { name: 'Bob' });
+      });
+      await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable);
+      expect(await countUsers(database)).toBe(0);
+    });
+  });
+
+  describe('a connection that is lost during COMMIT', () => {
+    async function openThrough(fault: CommitFault) {
+      const name = await createDatabase();
+      const proxy = await CommitProxy.start(cluster.url(name));
+      onTestFinished(() => proxy.close());
+      const database = await openForTest(proxy.url);
+      proxy.arm(fault);
+      return { name, proxy, database };
+    }
+
+    it('does not hide a transaction that was committed', async () => {
+      const { proxy, database } = await openThrough('unanswered');
+      let runs = 0;
+      const user = await database.transaction((db) => {
+        runs += 1;
+        return insertUser(db, { name: 'Ada' });
+      });
+      await proxy.arrived;
+      expect(runs).toBe(1);
+      expect(await findUser(database.db, user.id)).toMatchObject({ name: 'Ada' });
+    });
+
+    it('does not report a transaction as committed whose COMMIT never arrived', async () => {
+      const { database } = await openThrough('dropped');
+      let runs = 0;
+      await database.transaction((db) => {
+        runs += 1;
+        return insertUser(db, { name: 'Ada' });
+      });
+      expect(runs).toBe(2);
+      expect(await countUsers(database)).toBe(1);
+    });
+
+    it('waits for the end of a transaction that the server has not noticed to be lost', async () => {
+      const { name, proxy, database } = await openThrough('held');
+      const inserting = database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      await proxy.arrived;
+      await runIn(name, `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`);
+      await inserting;
+      expect(await countUsers(database)).toBe(1);
+    });
+
+    it('is not mistaken for another transaction with the same id after a crash', async () => {
+      const { name, proxy, database } = await openThrough('held');
+      let runs = 0;
+      const inserting = database.transaction((db) => {
+        runs += 1;
+        return insertUser(db, { name: 'Ada' });
+      });
+      await proxy.arrived;
+      const [held] = await runIn(
+        'postgres',
+        `select backend_xid::text as xid from pg_stat_activity where datname = '${name}' and backend_xid is not null`,
+      );
+      cluster.stopServer('immediate');
+      cluster.startServer();
+      // The ids after the last checkpoint that reached the disk are assigned again.
+      for (let attempt = 0; attempt < 100; attempt += 1) {
+        const [{ xid } = { xid: '' }] = await runIn('postgres', 'select pg_current_xact_id()::text as xid');
+        if (Number(xid) >= Number(held?.['xid'])) break;
+      }
+      const [{ status } = { status: '' }] = await runIn(
+        'postgres',
+        `select pg_xact_status('${held?.['xid']}') as status`,
+      );
+      expect(status).toBe('committed');
+      const user = await inserting;
+      expect(runs).toBe(2);
+      expect(await findUser(database.db, user.id)).toMatchObject({ name: 'Ada' });
+      expect(await countUsers(database)).toBe(1);
+    });
+  });
+
+  it('a restart of the server is a 503 while it lasts; then everything works again, and the log has both', async () => {
+    const name = await createDatabase();
+    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: new TokenMaker().sessionKey });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    cluster.stopServer('immediate');
+    const create = `mutation { createPost(input: { room: "${room}", title: "t" }) { post { id } } }`;
+    expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(await postroom.send('{ users { data { id } } }')).toMatchObject({
+      status: 503,
+      code: 'SERVICE_UNAVAILABLE',
+    });
+    expect((await fetch(`${postroom.url}/ready`)).status).toBe(503);
+    cluster.startServer();
+    expect((await fetch(`${postroom.url}/ready`)).status).toBe(200);
+    expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 200 });
+    await expect.poll(() => postroom.log.map(({ msg }) => msg)).toContain('the database can be written again');
+    expect(postroom.log.map(({ msg }) => msg)).toContain('the database is not available');
+    expect(JSON.stringify(postroom.log)).not.toContain('postgres://');
+  });
+
+  describe('a deadlock', () => {
+    it('is ended by running one transaction again', async () => {
+      const { database } = await openNew();
+      const [one, other] = await database.transaction(async (db) => [
+        await insertUser(db, { name: 'one' }),
+        await insertUser(db, { name: 'other' }),
+      ]);
+      if (!one || !other) throw new Error('Users are missing.');
+      let runs = 0;
+      const both = Promise.withResolvers<void>();
+      const lockBoth = (ids: readonly string[]) =>
+        database.transaction(async (db) => {
+          runs += 1;
+          const lock = (id: string | undefined) =>
+            sql`update users set version = version + 1 where id = ${id}`.execute(db);
+          await lock(ids[0]);
+          if (runs === 2) both.resolve();
+          await both.promise;
+          await lock(ids[1]);
+        });
+      await Promise.all([lockBoth([one.id, other.id]), lockBoth([other.id, one.id])]);
+      expect(runs).toBe(3);
+      expect(await findUser(database.db, one.id)).toMatchObject({ version: 3 });
+      expect(await findUser(database.db, other.id)).toMatchObject({ version: 3 });
+    });
+  });
+
+  describe('more callers than connections', () => {
+    it('do not wait for each other for ever: a transaction runs beside as many snapshots as there can be', async () => {
+      const { database } = await openNew();
+      const writeInSnapshot = () =>
+        database.snapshotDuringWrites(async (past) => {
+          await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+          return countIn(past);
+        });
+      await Promise.all(Array.from({ length: 40 }, writeInSnapshot));
+      expect(await countUsers(database)).toBe(40);
+    });
+
+    it('are refused after five seconds', async () => {
+      const { database } = await openNew();
+      const end = Promise.withResolvers<void>();
+      const holders = Array.from({ length: 8 }, () => database.transaction(() => end.promise));
+      const refused = database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      await expect(refused).rejects.toThrow(
+        expect.objectContaining({ reason: 'no connection was free within 5000 ms' }),
+      );
+      end.resolve();
+      await Promise.all(holders);
+      expect(await countUsers(database)).toBe(0);
+    });
+  });
+
+  describe('a prepared statement whose result has changed', () => {
+    it('is prepared again, in reads and in transactions', async () => {
+      const { name, database } = await openNew();
+      const readAll = (db: Db) => sql<object>`select * from settings where name = 'none'`.execute(db);
+      const upsert = (db: Db) =>
+        sql<object>`insert into settings (name, value) values ('a', 'b') on conflict (name) do update set value = 'c' returning *`.execute(
+          db,
+        );
+      for (let round = 0; round < 3; round += 1) {
+        await Promise.all(
+          Array.from({ length: 12 }, () => Promise.all([readAll(database.db), database.transaction(upsert)])),
+        );
+        await runIn(name, `alter table settings add column extra${round} text`);
+      }
+      const { rows } = await database.transaction(upsert);
+      expect(Object.keys(rows[0] ?? {})).toEqual(['name', 'value', 'extra0', 'extra1', 'extra2']);
+    });
+  });
+
+  it('a snapshot that is kept sees the state at its start', async () => {
+    const { database } = await openNew();
+    const counts = await database.snapshotDuringWrites(async (past) => {
+      await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      return [await countIn(past), await countUsers(database)];
+    });
+    expect(counts).toEqual([0, 1]);
+  });
+});
+
+async function countIn(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as "count" from users`.execute(db);
+  return rows[0]?.count ?? -1;
+}

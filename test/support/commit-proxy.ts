@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/**
+ * What happens to the COMMIT:
+ *
+ * - `unanswered`: the server receives it, and the client loses its connection instead of receiving the answer.
+ * - `dropped`: the server never receives it, and both lose the connection.
+ * - `held`: the server never receives it, and both connections stay open until `cut`.
+ */
+export type CommitFault = 'unanswered' | 'dropped' | 'held';
+
+/** A proxy to a PostgreSQL server that interferes with one COMMIT. */
+export class CommitProxy {
+  /** Resolves when the COMMIT has arrived at the proxy. */
+  readonly arrived: Promise<void>;
+  readonly #arrive: () => void;
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((client) => this.#join(client));
+  readonly #target: URL;
+  #fault: CommitFault | undefined;
+
+  private constructor(target: string) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.arrived = promise;
+    this.#arrive = resolve;
+    this.#target = new URL(target);
+  }
+
+  static async start(target: string): Promise<CommitProxy> {
+    const proxy = new CommitProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  /** The URL of the database through the proxy. */
+  get url(): string {
+    const url = new URL(this.#target);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  /** From now on, waits for a connection's first COMMIT. */
+  arm(fault: CommitFault): void {
+    this.#fault = fault;
+  }
+
+  /** Resets all connections; new ones are accepted. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  close(): void {
+    this.#server.close();
+    this.cut();
+  }
+
+  #join(client: Socket): void {
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true).on('error', () => {});
+    }
+    let isSilent = false;
+    client.on('data', (bytes) => {
+      const fault = bytes.includes('commit\0') ? this.#takeFault() : undefined;
+      if (fault) isSilent = true;
+      if (fault !== 'dropped' && fault !== 'held') server.write(bytes);
+      if (fault === 'dropped') server.destroy();
+      if (fault === 'unanswered' || fault === 'dropped') client.destroy();
+    });
+    server.on('data', (bytes) => {
+      if (!isSilent) client.write(bytes);
+    });
+    server.on('close', () => client.destroy());
+    client.on('close', () => server.end());
+  }
+
+  #takeFault(): CommitFault | undefined {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault) this.#arrive();
+    return fault;
+  }
+}
