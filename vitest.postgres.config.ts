@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { postgresPrograms } from './test/support/postgres-cluster.ts';
 import common from './vitest.config.ts';
 
 /** Tests of `npm test` that do not run on PostgreSQL, and why. */
@@ -7,6 +8,8 @@ const excluded = {
   erasure: 'files of SQLite',
   'query-plans': 'the plans of SQLite; those of PostgreSQL are in postgres-plans',
   'storage-*': 'files, locks and disks of SQLite',
+  // Those that start their own servers, or compare both databases, already run in `npm test`.
+  ...(postgresPrograms && { 'postgres-*': 'runs in npm test' }),
 };
 
 /** The same tests as `npm test`, on PostgreSQL instead of SQLite. */
@@ -14,7 +17,9 @@ export default defineConfig({
   ...common,
   test: {
     ...common.test,
-    exclude: ['test/soak/**', 'test/postgres-*', ...Object.keys(excluded).map((name) => `test/${name}.test.ts`)],
+    // Without PostgreSQL only tests run that are skipped and say why.
+    include: [postgresPrograms ? 'test/**/*.test.ts' : 'test/postgres-*.test.ts'],
+    exclude: ['test/soak/**', ...Object.keys(excluded).map((name) => `test/${name}.test.ts`)],
     globalSetup: ['test/support/bundle-packages.ts', 'test/support/start-postgres.ts'],
   },
 });
