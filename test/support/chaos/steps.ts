@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultProxy } from '../fault-proxy.ts';
 import type { ChaosCluster } from './chaos-cluster.ts';
 
-export interface ChaosWorld {
+interface ChaosWorld {
   cluster: ChaosCluster;
   /** Between each reader and the load balancer. */
   readers: readonly FaultProxy[];
