@@ -166,8 +166,8 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         'postgres',
         `select backend_xid::text as xid from pg_stat_activity where datname = '${name}' and backend_xid is not null`,
       );
-      cluster.stopServer('immediate');
-      cluster.startServer();
+      await cluster.stopServer('immediate');
+      await cluster.startServer();
       // The ids after the last checkpoint that reached the disk are assigned again.
       for (let attempt = 0; attempt < 100; attempt += 1) {
         const [{ xid } = { xid: '' }] = await runIn('postgres', 'select pg_current_xact_id()::text as xid');
@@ -191,7 +191,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    cluster.stopServer('immediate');
+    await cluster.stopServer('immediate');
     const create = `mutation { createPost(input: { room: "${room}", title: "t" }) { post { id } } }`;
     expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(await postroom.send('{ users { data { id } } }')).toMatchObject({
@@ -199,7 +199,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       code: 'SERVICE_UNAVAILABLE',
     });
     expect((await fetch(`${postroom.url}/ready`)).status).toBe(503);
-    cluster.startServer();
+    await cluster.startServer();
     expect((await fetch(`${postroom.url}/ready`)).status).toBe(200);
     expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 200 });
     await expect.poll(() => postroom.log.map(({ msg }) => msg)).toContain('the database can be written again');

@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findFreePort } from './free-port.ts';
 
 const packages = '/usr/lib/postgresql';
 /** A cluster is deleted after the tests, so nothing needs to be on disk. */
@@ -50,58 +50,77 @@ export class PostgresCluster {
   }
 
   static async start(own: Record<string, string> = {}): Promise<PostgresCluster> {
-    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'postroom-postgres-'));
-    if (user) chownSync(folder, user.uid, user.gid);
-    const cluster = new PostgresCluster(folder, await findFreePort());
-    cluster.#run(
-      'initdb',
+    const cluster = await PostgresCluster.#create();
+    const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
+    await cluster.#run('initdb', '-D', cluster.folder, ...options);
+    cluster.#configure({ ...settings, ...own });
+    await cluster.startServer();
+    return cluster;
+  }
+
+  /** Starts a server that replicates the one at this port of the loopback address. */
+  static async startStandby(port: number): Promise<PostgresCluster> {
+    const standby = await PostgresCluster.#create();
+    const source = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres'];
+    await standby.#run(
+      'pg_basebackup',
       '-D',
-      folder,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C.UTF-8',
+      standby.folder,
+      ...source,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
       '--no-sync',
     );
-    const lines = Object.entries({ ...settings, ...own, port: String(cluster.port) });
-    appendFileSync(join(folder, 'postgresql.conf'), lines.map(([name, value]) => `${name} = '${value}'\n`).join(''));
-    cluster.startServer();
-    return cluster;
+    standby.#configure({});
+    await standby.startServer();
+    return standby;
   }
 
   url(database: string, person = 'postgres'): string {
     return `postgres://${person}@127.0.0.1:${this.port}/${database}`;
   }
 
-  startServer(): void {
-    this.#run('pg_ctl', '-D', this.folder, '-w', '-s', '-l', join(this.folder, 'server.log'), 'start');
+  startServer(): Promise<void> {
+    return this.#run('pg_ctl', '-D', this.folder, '-w', '-s', '-l', join(this.folder, 'server.log'), 'start');
   }
 
-  stopServer(mode: 'fast' | 'immediate'): void {
-    this.#run('pg_ctl', '-D', this.folder, '-w', '-s', '-m', mode, 'stop');
+  stopServer(mode: 'fast' | 'immediate'): Promise<void> {
+    return this.#run('pg_ctl', '-D', this.folder, '-w', '-s', '-m', mode, 'stop');
   }
 
-  /** Stops the server and deletes its data. */
-  remove(): void {
-    this.stopServer('immediate');
+  /** Makes a standby accept writes. */
+  promote(): Promise<void> {
+    return this.#run('pg_ctl', '-D', this.folder, '-w', '-s', 'promote');
+  }
+
+  /** Stops the server, if it runs, and deletes its data. */
+  async remove(): Promise<void> {
+    await this.stopServer('immediate').catch(() => {});
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #run(program: string, ...args: string[]): void {
+  static async #create(): Promise<PostgresCluster> {
+    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'postroom-postgres-'));
+    if (user) chownSync(folder, user.uid, user.gid);
+    return new PostgresCluster(folder, await findFreePort());
+  }
+
+  #configure(own: Record<string, string>): void {
+    const lines = Object.entries({ ...own, port: String(this.port) });
+    appendFileSync(
+      join(this.folder, 'postgresql.conf'),
+      lines.map(([name, value]) => `${name} = '${value}'\n`).join(''),
+    );
+  }
+
+  async #run(program: string, ...args: string[]): Promise<void> {
     if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed.');
     // The server keeps its output open, so a pipe would never end.
-    execFileSync(join(postgresPrograms, program), args, { ...user, stdio: 'ignore', cwd: '/' });
+    const child = spawn(join(postgresPrograms, program), args, { ...user, stdio: 'ignore', cwd: '/' });
+    const [status] = await once(child, 'exit');
+    if (status !== 0) throw new Error(`${program} failed with ${status}: ${args.join(' ')}`);
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -6,7 +6,7 @@ import { PostgresCluster, postgresPrograms } from './postgres-cluster.ts';
 
 export const template = 'template_of_tests';
 
-export default async function startPostgres(): Promise<(() => void) | undefined> {
+export default async function startPostgres(): Promise<(() => Promise<void>) | undefined> {
   if (postgresPrograms === undefined) return undefined;
   const cluster = await PostgresCluster.start();
   process.env['TEST_POSTGRES'] = cluster.url('');

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { hasRedis } from '../support/bus-servers.ts';
+import { runChaos } from '../support/chaos/run.ts';
+import { postgresPrograms } from '../support/postgres-cluster.ts';
+
+/* Nodes on PostgreSQL whose processes, connections, servers and clocks fail at random. */
+
+const steps = Number(process.env['CHAOS_STEPS'] ?? 1_500);
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const timeout = 60_000 + steps * 400;
+
+const missing = postgresPrograms === undefined ? 'initdb' : hasRedis ? undefined : 'redis-server';
+const skipped = missing === undefined ? '' : ` (skipped, because ${missing} is not installed)`;
+
+it.skipIf(missing !== undefined).for([
+  { nodes: 2, withRedis: true, bus: 'Redis' },
+  { nodes: 3, withRedis: false, bus: 'PostgreSQL' },
+  { nodes: 3, withRedis: true, bus: 'Redis' },
+])(
+  `clients of $nodes nodes with the bus of $bus receive every acknowledged event once, in order, through ${steps} random faults${skipped}`,
+  { timeout },
+  async ({ nodes, withRedis }, { annotate }) => {
+    await annotate(`seed ${seed}`);
+    const summary = await runChaos({ seed, steps, nodes, withRedis });
+    await annotate(summary);
+    expect(summary).toMatch(new RegExp(`^${steps} steps`));
+  },
+);

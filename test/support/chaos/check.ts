@@ -1,0 +1,82 @@
+import { query } from '../bus-servers.ts';
+import type { Journal } from './journal.ts';
+import type { RoomStream } from './stream.ts';
+import type { Write } from './writers.ts';
+
+interface LogRow {
+  roomId: string;
+  seq: number;
+  mark: string;
+  at: number;
+  title: string | null;
+}
+
+/** The log of each room, read past all nodes. */
+export type Logs = Map<string, LogRow[]>;
+
+export async function readLogs(databaseUrl: string): Promise<Logs> {
+  const rows = (await query(
+    databaseUrl,
+    `select "roomEvents"."roomId", "seq"::int as "seq", "mark"::text as "mark", "roomEvents"."at"::float8 as "at", "posts"."title"
+     from "roomEvents" left join "posts" on "posts"."id" = "subjectId" order by "roomEvents"."seq"`,
+  )) as LogRow[];
+  return Map.groupBy(rows, ({ roomId }) => roomId);
+}
+
+/** The log has each number once, its times increase, and each stream has received it. */
+export function checkStreams(logs: Logs, streams: readonly RoomStream[], journal: Journal): void {
+  for (const [room, log] of logs) checkLog(room, log, journal);
+  for (const stream of streams) checkStream(stream, logs.get(stream.room) ?? [], journal);
+}
+
+function checkLog(room: string, log: readonly LogRow[], journal: Journal): void {
+  for (const [index, { seq, at }] of log.entries()) {
+    if (seq !== index + 1) return journal.violate(`the log of ${room} has ${seq} at the place of ${index + 1}`);
+    const previous = log[index - 1]?.at ?? 0;
+    if (at <= previous) journal.violate(`event ${seq} of ${room} has the time ${at}, and the one before ${previous}`);
+  }
+}
+
+/** Only the last segment must be a part of the present log: a client whose events were lost was notified. */
+function checkStream({ name, segments }: RoomStream, log: readonly LogRow[], journal: Journal): void {
+  for (const segment of segments) {
+    let last = segment.from.seq;
+    for (const { seq, mark, title } of segment.events) {
+      if (seq !== last + 1) journal.violate(`${name} received ${seq} after ${last}`);
+      last = seq;
+      if (segment.end) continue;
+      const row = log[seq - 1];
+      if (!row || Number(row.mark) !== markOf(mark))
+        journal.violate(`${name} received ${seq}, which is not in the log`);
+      else if (title !== undefined && title !== row.title) journal.violate(`${name} received ${title} as ${row.title}`);
+    }
+  }
+}
+
+/** Acknowledged posts are in the log, in the order of each writer; refused posts are nowhere. */
+export function checkWrites(logs: Logs, writes: readonly Write[], journal: Journal): void {
+  const places = new Map<string, number[]>();
+  for (const log of logs.values()) {
+    for (const { title, seq } of log) if (title !== null) places.set(title, [...(places.get(title) ?? []), seq]);
+  }
+  const latest = new Map<string, number>();
+  for (const { title, room, writer, outcome, via } of writes) {
+    const found = places.get(title) ?? [];
+    if (found.length > 1) journal.violate(`${title} is stored ${found.length} times (${outcome}, ${via})`);
+    if (outcome === 'refused' && found.length > 0) journal.violate(`${title} was refused by ${via} and is stored`);
+    if (outcome !== 'acknowledged') continue;
+    const [seq] = found;
+    if (seq === undefined) {
+      journal.violate(`${title} was acknowledged by ${via} and is lost`);
+      continue;
+    }
+    const key = `${writer} ${room}`;
+    if (seq < (latest.get(key) ?? 0)) journal.violate(`${title} of ${writer} is before an earlier post`);
+    latest.set(key, seq);
+  }
+}
+
+/** A cursor has its mark in another notation. */
+function markOf(mark: string): number {
+  return Number.parseInt(mark, 16);
+}

@@ -1,0 +1,53 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { query, RedisServer } from '../bus-servers.ts';
+import { PostgresCluster } from '../postgres-cluster.ts';
+import type { Settings } from '../postroom.ts';
+import { ChaosNode } from './node.ts';
+
+const databaseName = 'chaos';
+/** After a crash of the server everything that was acknowledged must be there. */
+const durable = { fsync: 'on', full_page_writes: 'on' };
+
+export interface DeploymentOptions {
+  nodes: number;
+  /** Whether the nodes use Redis as their bus; otherwise they use PostgreSQL. */
+  withRedis: boolean;
+  settings?: Settings;
+}
+
+/** PostgreSQL, Redis and nodes of a test alone, which are removed after the test. */
+export interface Deployment {
+  postgres: PostgresCluster;
+  /** The URL of the database, past all proxies. */
+  databaseUrl: string;
+  redis: RedisServer | undefined;
+  nodes: ChaosNode[];
+}
+
+export async function deploy({ nodes: count, withRedis, settings = {} }: DeploymentOptions): Promise<Deployment> {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-chaos-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const postgres = await PostgresCluster.start(durable);
+  onTestFinished(() => postgres.remove());
+  await query(postgres.url('postgres'), `create database ${databaseName}`);
+  const redis = withRedis ? await RedisServer.launch() : undefined;
+  onTestFinished(() => redis?.stop());
+  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const databaseUrl = postgres.url(databaseName);
+  const create = async (index: number) => {
+    const options = { name: `node${index + 1}`, folder, databaseUrl, redisUrl: redis?.url };
+    const node = await ChaosNode.create({ ...options, settings: { SESSION_KEY: String(key), ...settings } });
+    onTestFinished(() => node.close());
+    return node;
+  };
+  return {
+    postgres,
+    databaseUrl,
+    redis,
+    nodes: await Promise.all(Array.from({ length: count }, (_, index) => create(index))),
+  };
+}

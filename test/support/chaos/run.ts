@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { query } from '../bus-servers.ts';
+import type { Person } from '../postroom.ts';
+import { Chaos } from './chaos.ts';
+import { checkStreams, checkWrites, readLogs } from './check.ts';
+import { Chooser } from './chooser.ts';
+import { createClientFactory } from './clients.ts';
+import { type Deployment, type DeploymentOptions, deploy } from './deployment.ts';
+import { Journal } from './journal.ts';
+import { RoomStream } from './stream.ts';
+import { Writers } from './writers.ts';
+
+const stepsPerRound = 250;
+const writerCount = 4;
+/** Half of the clients have credentials and follow a private room, too. */
+const clientCount = 6;
+/** A generous limit: on a busy machine a node takes seconds to start. */
+const convergenceMs = 40_000;
+
+export interface ChaosOptions extends DeploymentOptions {
+  seed: number;
+  steps: number;
+}
+
+/** Nodes with rooms, clients that follow them, and writers. */
+export interface Cast {
+  deployment: Deployment;
+  journal: Journal;
+  ada: Person;
+  rooms: string[];
+  streams: RoomStream[];
+  writers: Writers;
+}
+
+export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>): Promise<Cast> {
+  const journal = new Journal();
+  const deployment = await deploy(options);
+  const { nodes } = deployment;
+  const [first] = nodes;
+  if (!first) throw new Error('There are no nodes.');
+  const { postroom } = first;
+  const ada = await postroom.signUp('Ada');
+  const open = [await postroom.createRoom(ada, 'lobby'), await postroom.createRoom(ada, 'hall')];
+  const createDen = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
+  const den: string = (await postroom.ask(createDen, {}, ada.token)).createRoom.room.id;
+  const rooms = [...open, den];
+  const readCursor = 'query ($room: ID!) { room(id: $room) { cursor } }';
+  const cursors = new Map<string, string>();
+  for (const room of rooms) cursors.set(room, (await postroom.ask(readCursor, { room }, ada.token)).room.cursor);
+  const createClient = await createClientFactory(nodes, new Chooser(seed + 1));
+  const streams = Array.from({ length: clientCount }, (_, index) => {
+    const hasCredentials = index % 2 === 1;
+    const client = createClient(hasCredentials ? ada.token : undefined);
+    return (hasCredentials ? rooms : open).map((room, place) => {
+      const name = `client${index}.room${place}`;
+      return new RoomStream({ name, room, after: cursors.get(room) ?? '', client, journal });
+    });
+  }).flat();
+  const writers = new Writers({ nodes, rooms, token: ada.token, choose: new Chooser(seed + 2), journal });
+  return { deployment, journal, ada, rooms, streams, writers };
+}
+
+/** Runs steps of chaos; after each round everything is repaired, and all clients must have all events. */
+export async function runChaos(options: ChaosOptions): Promise<string> {
+  const cast = await assemble(options);
+  const { deployment, journal, writers, streams } = cast;
+  const chaos = new Chaos({ deployment, writers, journal, choose: new Chooser(options.seed) });
+  for (let step = 0; step < options.steps; step += stepsPerRound) {
+    writers.start(writerCount);
+    await chaos.run(Math.min(stepsPerRound, options.steps - step));
+    await chaos.heal();
+    await writers.stop();
+    await converge(cast);
+    const logs = await readLogs(deployment.databaseUrl);
+    checkStreams(logs, streams, journal);
+    checkWrites(logs, writers.writes, journal);
+    journal.assertNoViolation();
+  }
+  for (const stream of streams) stream.close();
+  const deliveries = streams.reduce((sum, stream) => sum + stream.deliveries, 0);
+  const events = [...(await readLogs(deployment.databaseUrl)).values()].reduce((sum, log) => sum + log.length, 0);
+  const summary = `${options.steps} steps, ${events} events, ${deliveries} deliveries, ${JSON.stringify(journal.counts)}`;
+  journal.note(`seed ${options.seed}: ${summary}`);
+  return summary;
+}
+
+/** Resolves when every stream has reached the end of the log. */
+export async function converge({ deployment, journal, rooms, streams, writers }: Cast): Promise<number> {
+  const startedAt = performance.now();
+  const isLate = () => performance.now() - startedAt > convergenceMs;
+  for (const room of rooms) {
+    for (const node of deployment.nodes) {
+      while ((await writers.post(node, room)) !== 'acknowledged') {
+        if (isLate()) return fail(journal, `${node.name} acknowledges no post`);
+        await wait(100);
+      }
+    }
+  }
+  for (;;) {
+    const heads = await readHeads(deployment.databaseUrl);
+    const behind = streams.filter(({ room, position }) => position.seq !== heads.get(room));
+    if (behind.length === 0) break;
+    if (isLate()) {
+      for (const { name, room, position } of behind) {
+        fail(journal, `${name} is at ${position.seq}, and the log at ${heads.get(room)}`);
+      }
+      break;
+    }
+    await wait(20);
+  }
+  const tookMs = performance.now() - startedAt;
+  journal.note(`all streams are complete after ${tookMs.toFixed(0)} ms`);
+  return tookMs;
+}
+
+async function readHeads(databaseUrl: string): Promise<Map<string, number>> {
+  const rows = (await query(databaseUrl, 'select "id", "head"::int as "head" from "rooms"')) as {
+    id: string;
+    head: number;
+  }[];
+  return new Map(rows.map(({ id, head }) => [id, head]));
+}
+
+function fail(journal: Journal, text: string): number {
+  journal.violate(text);
+  return Number.POSITIVE_INFINITY;
+}
