@@ -51,7 +51,7 @@ async function read(live: Client, { room, name, checker }: { room: string; name:
           const { cursor, post } = data.roomEvents;
           last = cursor;
           const { seq, mark } = openCursor(cursor);
-          checker.receive(name, { type: 'event', seq, mark, title: post?.title ?? 'deleted' });
+          checker.receive(name, { type: 'event', seq, mark, title: post?.title ?? withoutPost(errors) });
         },
         error: resume,
         complete: () => checker.receive(name, { type: 'event', seq: -1, mark: '', title: 'the stream was completed' }),
@@ -60,6 +60,11 @@ async function read(live: Client, { room, name, checker }: { room: string; name:
   };
   follow();
   await started.promise;
+}
+
+/** No post is deleted, so an event without its post must not occur, with or without an error. */
+function withoutPost(errors: unknown): string {
+  return `an event without its post, and with the errors ${JSON.stringify(errors)}`;
 }
 
 /** Creates posts until `signal` is aborted. A write that was not answered is not repeated. */
