@@ -8,7 +8,7 @@ import { PostgresCluster } from '../postgres-cluster.ts';
 import type { Settings } from '../postroom.ts';
 import { ChaosNode } from './node.ts';
 
-const databaseName = 'chaos';
+export const databaseName = 'chaos';
 /** After a crash of the server everything that was acknowledged must be there. */
 const durable = { fsync: 'on', full_page_writes: 'on' };
 
