@@ -1,13 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { readImports } from '../scripts/check/imports.ts';
 import { listSettings } from '../scripts/check/settings.ts';
-import { inRepository } from '../scripts/repository.ts';
+import { findTypeScriptFiles, inRepository } from '../scripts/repository.ts';
 import { scratchFolder } from './support/postroom.ts';
 
 /* Dockerfile and compose.yaml cannot be built by the tests. What they say about the project is checked instead. */
@@ -91,16 +92,11 @@ describe('Dockerfile', () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(inRepository('package.json'), 'utf8'),
     );
-    const sources = globSync('src/**/*.ts', { cwd: inRepository() }).map((path) =>
-      readFileSync(inRepository(path), 'utf8'),
-    );
-    const imported = sources.flatMap((text) =>
-      [...text.matchAll(/^(?:import|export|\}) (?!type\b)(?:.* )?(?:from )?'((?:@[\w-]+\/)?[\w-]+)/gm)].map(
-        ([, name = '']) => name,
-      ),
-    );
+    const files = findTypeScriptFiles('src').map((file) => readFileSync(inRepository(file), 'utf8'));
+    const specifiers = files.flatMap((code) => readImports(code)).filter((specifier) => specifier !== undefined);
+    const imported = specifiers.flatMap((specifier) => /^(?![.]|node:)(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []);
     expect(imported.length).toBeGreaterThan(10);
-    expect(imported.filter((name) => name !== 'node' && !(name in dependencies))).toEqual([]);
+    expect(imported.filter((name) => !(name in dependencies))).toEqual([]);
   });
 
   it('and compose.yaml set only settings that exist', () => {

@@ -213,9 +213,10 @@ describe('other paths', () => {
   });
 
   it('/health reports that the server runs, and /ready that it can serve requests', async () => {
-    for (const path of ['/health', '/ready']) {
+    const bodies = { '/health': '{"status":"ok"}', '/ready': '{"status":"ok","database":"up","bus":"up"}' };
+    for (const [path, expected] of Object.entries(bodies)) {
       const { status, body, headers } = await exchange(server.postroom, { path });
-      expect({ status, body }).toEqual({ status: 200, body: '{"status":"ok"}' });
+      expect({ status, body }).toEqual({ status: 200, body: expected });
       expect(headers['cache-control']).toBe('no-store');
     }
   });

@@ -69,7 +69,7 @@ describe('an API key', () => {
     for (const typo of typos) expect((await sendAs(postroom, `ApiKey ${typo}`)).status).toBe(401);
     expect(statements()).toBe(before);
     expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(200);
-    expect(postroom.log.some(({ sql }) => String(sql).endsWith('from "apiKeys" where "hash" = ?'))).toBe(true);
+    expect(postroom.log.some(({ sql }) => String(sql).includes('from "apiKeys" where "hash"'))).toBe(true);
   });
 
   it('expires at the time it was created with, and its socket is closed', async () => {

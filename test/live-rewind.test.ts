@@ -208,8 +208,8 @@ it.skipIf(isPostgresTest)(
       database.exec(`
       alter table "roomEvents" drop column "mark"; alter table "roomEvents" drop column "previousMark";
       alter table rooms drop column "headMark"; alter table rooms drop column "previousMark";
-      alter table rooms drop column "headAt";
-      insert into settings values ('epoch', 'c0ffee00'); update migrations set seen = 1;
+      alter table rooms drop column "headAt"; drop table "signInAttempts";
+      insert into settings values ('epoch', 'c0ffee00'); drop table migrations; create table migrations (seen integer not null); insert into migrations values (1);
     `);
     });
     const history = { ...first, postroom: await launchForTest(first.settings) };

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { post } from './support/http.ts';
 import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 import { withDatabase } from './support/shared-server.ts';
+import { isPostgresTest } from './support/test-database.ts';
 
 /* Sign-in attempts are stored in the database, so that servers on the same database share the limits. */
 
@@ -80,14 +81,17 @@ it('attempts are deleted after their window has ended', async () => {
   await expect.poll(() => rowsOf(file)).toEqual(present);
 });
 
-it('an attempt that cannot be stored is answered with 503, and the password is not checked', async () => {
-  const { file, one } = await launchTwo();
-  const { email, password } = await one.signUp('Ada');
-  renameSync(file, `${file}.away`);
-  for (const tried of [password, 'wrong horse']) {
-    const reply = await signIn(one, email, tried, '192.0.2.1');
-    expect(reply).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-  }
-  renameSync(`${file}.away`, file);
-  await expect.poll(async () => (await signIn(one, email, password, '192.0.2.1')).status).toBe(200);
-});
+it.skipIf(isPostgresTest)(
+  'an attempt that cannot be stored is answered with 503, and the password is not checked',
+  async () => {
+    const { file, one } = await launchTwo();
+    const { email, password } = await one.signUp('Ada');
+    renameSync(file, `${file}.away`);
+    for (const tried of [password, 'wrong horse']) {
+      const reply = await signIn(one, email, tried, '192.0.2.1');
+      expect(reply).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    }
+    renameSync(`${file}.away`, file);
+    await expect.poll(async () => (await signIn(one, email, password, '192.0.2.1')).status).toBe(200);
+  },
+);

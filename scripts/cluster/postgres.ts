@@ -65,7 +65,7 @@ export async function createPostgres(
 }
 
 /** Starts the server of an existing cluster. Resolves when it accepts connections, after a recovery if one is needed. */
-export async function startPostgres(
+async function startPostgres(
   programs: Programs,
   binaries: string,
   { folder, port, settings = [] }: { folder: string; port: number; settings?: string[] },

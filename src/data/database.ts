@@ -15,7 +15,7 @@ export interface TransactionOptions {
   cancellation?: TransactionCancellation | undefined;
 }
 
-export interface TransactionCancellation {
+interface TransactionCancellation {
   /** @throws the reason, if it is cancelled. */
   throwIfCancelled(): void;
   /** From now until `endCommit` it cannot be cancelled. @throws the reason, if it is already cancelled. */

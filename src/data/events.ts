@@ -184,27 +184,28 @@ export interface TrimOptions {
  * fast.
  */
 export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
-  const aged = db.selectFrom('roomEvents').select(['roomId', 'seq']).where('at', '<', before);
-  const surplus = hasLateralJoins(db) ? findSurplusByRoom(db, count, limit) : findSurplus(db, count);
+  const [deleteEvents, surplus] = hasLateralJoins(db)
+    ? [deleteByPlace, findSurplusByRoom(db, count, limit)]
+    : [deleteByKey, findSurplus(db, count)];
+  const aged = db.selectFrom('roomEvents').where('at', '<', before);
   const trimmed = await deleteEvents(db, aged.limit(limit));
   return trimmed === limit ? trimmed : trimmed + (await deleteEvents(db, surplus.limit(limit - trimmed)));
 }
 
-type EventKeys = SelectQueryBuilder<Tables, 'roomEvents', Pick<RoomEventRow, 'roomId' | 'seq'>>;
+type Events = SelectQueryBuilder<Tables, 'roomEvents', unknown>;
 
-function findSurplus(db: Db, count: number): EventKeys {
+function findSurplus(db: Db, count: number): Events {
   return (
     db
       .selectFrom('rooms')
       // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
       .crossJoin('roomEvents')
-      .select(['roomId', 'seq'])
       .whereRef('roomId', '=', 'rooms.id')
       .where((eb) => eb('seq', '<=', eb('head', '-', count)))
   );
 }
 
-function findSurplusByRoom(db: Db, count: number, limit: number): EventKeys {
+function findSurplusByRoom(db: Db, count: number, limit: number): Events {
   return db
     .selectFrom('rooms')
     .where('head', '>', count)
@@ -212,21 +213,30 @@ function findSurplusByRoom(db: Db, count: number, limit: number): EventKeys {
       (eb) =>
         eb
           .selectFrom('roomEvents')
-          .select(['roomId', 'seq'])
+          .select(sql<string>`"ctid"`.as('ctid'))
           .whereRef('roomId', '=', 'rooms.id')
           .where((eb) => eb('seq', '<=', eb('rooms.head', '-', count)))
           .orderBy('seq')
           .limit(limit)
-          .as('oldest'),
+          .as('roomEvents'),
       (join) => join.onTrue(),
-    )
-    .select(['oldest.roomId', 'oldest.seq']) as unknown as EventKeys;
+    ) as unknown as Events;
 }
 
-async function deleteEvents(db: Db, keys: EventKeys): Promise<number> {
+async function deleteByKey(db: Db, events: Events): Promise<number> {
+  const keys = events.select(['roomId', 'seq']).$asTuple('roomId', 'seq');
   const { numDeletedRows } = await db
     .deleteFrom('roomEvents')
-    .where(({ eb, refTuple }) => eb(refTuple('roomId', 'seq'), 'in', keys.$asTuple('roomId', 'seq')))
+    .where(({ eb, refTuple }) => eb(refTuple('roomId', 'seq'), 'in', keys))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** By keys, PostgreSQL could read all events, because its plan must serve any number of keys. */
+async function deleteByPlace(db: Db, events: Events): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('roomEvents')
+    .where(sql<boolean>`"ctid" = any(array(${events.select(sql<string>`"roomEvents"."ctid"`.as('ctid'))}))`)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

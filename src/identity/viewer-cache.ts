@@ -16,22 +16,35 @@ export class ViewerCache {
     ttl: ttlMs,
     ttlResolution: 20,
   });
+  /** The verifications that are running. */
+  readonly #pending = new Map<string, Promise<Viewer>>();
   #generation = 0;
 
-  /** Calls `verify` if the viewer is not cached; a refusal is not cached. */
+  /** Calls `verify` if the viewer is not cached; concurrent requests share one call. A refusal is not cached. */
   async find(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
     const cached = this.#viewers.get(authorization);
     if (cached && cached.expiresAt > Date.now()) return cached;
-    const generation = this.#generation;
-    const viewer = await verify();
-    // Credentials may have been revoked during `verify`; then the result is not cached.
-    if (generation === this.#generation) this.#viewers.set(authorization, viewer);
-    return viewer;
+    const pending = this.#pending.get(authorization) ?? this.#verify(authorization, verify);
+    this.#pending.set(authorization, pending);
+    try {
+      return await pending;
+    } finally {
+      if (this.#pending.get(authorization) === pending) this.#pending.delete(authorization);
+    }
   }
 
   /** Called when credentials have been revoked. */
   clear(): void {
     this.#generation += 1;
     this.#viewers.clear();
+    this.#pending.clear();
+  }
+
+  async #verify(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
+    const generation = this.#generation;
+    const viewer = await verify();
+    // Credentials may have been revoked during `verify`; then the result is not cached.
+    if (generation === this.#generation) this.#viewers.set(authorization, viewer);
+    return viewer;
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { OwnParts } from '../../src/server.ts';
 import { EventStream } from './event-stream.ts';
 import { grantAdmin, launchForTest, type Person, type Postroom, type Settings, scratchFolder } from './postroom.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
@@ -25,10 +26,10 @@ export interface StreamFixture {
   room: string;
 }
 
-export async function launchStreamFixture(own: Settings = {}): Promise<StreamFixture> {
+export async function launchStreamFixture(own: Settings = {}, parts: OwnParts = {}): Promise<StreamFixture> {
   const file = join(scratchFolder(), 'postroom.db');
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const postroom = await launchForTest({ ...settings, ...own });
+  const postroom = await launchForTest({ ...settings, ...own }, parts);
   const [ada, owner] = [await postroom.signUp('Ada'), await postroom.signUp('Owner')];
   await grantAdmin(settings, owner);
   const room = await postroom.createRoom(owner, 'hall');

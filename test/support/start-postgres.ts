@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { Client } from 'pg';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { PostgresCluster, postgresPrograms } from './postgres-cluster.ts';
@@ -11,9 +10,6 @@ export default async function startPostgres(): Promise<(() => Promise<void>) | u
   if (postgresPrograms === undefined) return undefined;
   const cluster = await PostgresCluster.start();
   process.env['TEST_POSTGRES'] = cluster.url('');
-  process.env['TEST_SESSION_KEY'] = String(
-    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
-  );
   const client = new Client(cluster.url('postgres'));
   await client.connect();
   await client.query(`create database ${template}`);

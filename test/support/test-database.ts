@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { type DirectDatabase, DirectPostgres } from './direct-postgres.ts';
@@ -17,15 +17,25 @@ export const isPostgresTest = server !== undefined;
 const databases = new Map<string, Promise<string>>();
 const urls = new Map<string, string>();
 
-/** A key that all servers on one database share; on SQLite it is stored beside the file. */
-const sessionKey = process.env['TEST_SESSION_KEY'];
+/** The session key of each database; on SQLite it is stored beside the file. */
+const sessionKeys = new Map<string, string>();
 
 /** The settings of a server, with the database in which the tests run. */
 export async function withTestDatabase(settings: Record<string, string>): Promise<Record<string, string>> {
   const url = settings['DATABASE_URL'];
   if (server === undefined || url === undefined || !isReplaced(url)) return settings;
   const database = url === 'sqlite::memory:' ? await createDatabase() : await databaseOf(url.slice('sqlite:'.length));
-  return { ...(sessionKey && { SESSION_KEY: sessionKey }), ...settings, DATABASE_URL: database };
+  return { SESSION_KEY: sessionKeyOf(database), ...settings, DATABASE_URL: database };
+}
+
+function sessionKeyOf(database: string): string {
+  const key = sessionKeys.get(database) ?? newSessionKey();
+  sessionKeys.set(database, key);
+  return key;
+}
+
+export function newSessionKey(): string {
+  return String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
 }
 
 /** Other URLs are those that a server must refuse. */

@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Database, Db } from '../src/data/database.ts';
+import { trimEvents } from '../src/data/events.ts';
+import { openDatabase } from '../src/data/open-database.ts';
+import { findLastPosts, findPostPage } from '../src/data/posts.ts';
+import { createRoomRow, insertRooms } from '../src/data/rooms.ts';
+import { insertUser } from '../src/data/users.ts';
+import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
+import { run } from './support/postroom.ts';
+
+/* The start on a PostgreSQL server, the tables that it creates, and the statements that differ from those of SQLite. */
+
+let cluster: PostgresCluster;
+let count = 0;
+
+async function createDatabase(options = ''): Promise<string> {
+  count += 1;
+  const name = `open${count}`;
+  await runIn('postgres', `create database ${name} ${options}`);
+  return name;
+}
+
+async function runIn(database: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client(cluster.url(database));
+  await client.connect();
+  let rows: Record<string, unknown>[] = [];
+  for (const statement of statements) ({ rows } = await client.query(statement));
+  await client.end();
+  return rows;
+}
+
+async function openForTest(url: string): Promise<Database> {
+  const database = await openDatabase(url);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** The standard error of a server that cannot start. */
+async function refusalOf(url: string): Promise<string> {
+  const { status, stderr } = await run(['key', 'create', '--name', 'k', '--scopes', 'read'], { DATABASE_URL: url });
+  expect(status).toBe(1);
+  expect(stderr.trimEnd()).not.toContain('\n');
+  return stderr.trimEnd();
+}
+
+const title = postgresPrograms ? 'PostgreSQL' : 'PostgreSQL (skipped, because initdb is not installed)';
+
+describe.skipIf(postgresPrograms === undefined)(title, () => {
+  beforeAll(async () => {
+    cluster = await PostgresCluster.start();
+  });
+  afterAll(() => cluster.remove());
+
+  describe('a server that cannot be used is refused in one line, without the password', () => {
+    it('because it does not listen', async () => {
+      const refusal = await refusalOf('postgres://ada:hunter2@127.0.0.1:1/postroom');
+      expect(refusal).toMatch(
+        /^postroom: the database cannot be used: postgres:\/\/127.0.0.1:1\/postroom: .*ECONNREFUSED/,
+      );
+      expect(refusal).not.toContain('hunter2');
+    });
+
+    it('because the password is wrong', async () => {
+      await runIn('postgres', `create role ada login password 'right'`);
+      const file = join(cluster.folder, 'pg_hba.conf');
+      writeFileSync(file, `host all ada 127.0.0.1/32 scram-sha-256\n${readFileSync(file, 'utf8')}`);
+      await runIn('postgres', 'select pg_reload_conf()');
+      const refusal = await refusalOf(cluster.url('postgres', 'ada:hunter2'));
+      expect(refusal).toMatch(/password authentication failed for user "ada" \(28P01\)$/);
+      expect(refusal).not.toContain('hunter2');
+    });
+
+    it('because there is no such database', async () => {
+      expect(await refusalOf(cluster.url('nowhere'))).toMatch(/database "nowhere" does not exist \(3D000\)$/);
+    });
+
+    it('because its encoding is not UTF8', async () => {
+      const name = await createDatabase(`encoding 'LATIN1' locale 'C' template template0`);
+      expect(await refusalOf(cluster.url(name))).toMatch(/its encoding is LATIN1; Postroom needs UTF8$/);
+    });
+
+    it('because it can only be read', async () => {
+      const name = await createDatabase();
+      await runIn('postgres', `alter database ${name} set default_transaction_read_only = on`);
+      expect(await refusalOf(cluster.url(name))).toMatch(/it can only be read/);
+    });
+
+    it('because a newer Postroom has changed its tables', async () => {
+      const name = await createDatabase();
+      await (await openDatabase(cluster.url(name))).close();
+      await runIn(name, 'update migrations set seen = 99, needed = 98');
+      expect(await refusalOf(cluster.url(name))).toMatch(/written by a newer Postroom \(its tables need .* version 98/);
+    });
+  });
+
+  describe('migrations', () => {
+    it('run once if several nodes start at the same time', async () => {
+      const name = await createDatabase();
+      const databases = await Promise.all(Array.from({ length: 6 }, () => openForTest(cluster.url(name))));
+      expect(databases).toHaveLength(6);
+      expect(await runIn(name, 'select count(*)::int as count from migrations')).toEqual([{ count: 1 }]);
+    });
+
+    it('of a newer program leave a database usable for this one, unless they say otherwise', async () => {
+      const name = await createDatabase();
+      const url = cluster.url(name);
+      await (await openDatabase(url)).close();
+      const [{ seen } = { seen: 0 }] = await runIn(name, 'select seen from migrations');
+      await runIn(name, `update migrations set seen = ${Number(seen) + 1}`);
+      await (await openDatabase(url)).close();
+      expect(await runIn(name, 'select seen from migrations')).toEqual([{ seen: Number(seen) + 1 }]);
+      await runIn(name, `update migrations set needed = ${Number(seen) + 1}`);
+      await expect(openDatabase(url)).rejects.toThrow('newer Postroom');
+    });
+  });
+
+  describe('a transaction whose durability the role has turned off', () => {
+    it('is on disk nevertheless', async () => {
+      const name = await createDatabase();
+      await runIn('postgres', `alter database ${name} set synchronous_commit = off`);
+      const database = await openForTest(cluster.url(name));
+      const shown = await database.transaction(async (db) => sql<object>`show synchronous_commit`.execute(db));
+      expect(shown.rows).toEqual([{ synchronous_commit: 'on' }]);
+    });
+  });
+
+  it('finds a part of a title as SQLite does', async () => {
+    const titles = [
+      'Ärger',
+      'ärger',
+      'İstanbul',
+      'i̇stanbul',
+      'ISTANBUL',
+      '😀 smile',
+      '100 %',
+      'a_b',
+      'aXb',
+      'back\\slash',
+      'ß',
+      'SS',
+      'ǅ',
+    ];
+    const searches = [
+      ...titles,
+      'Ä',
+      'ä',
+      'I',
+      'i',
+      'İ',
+      '😀',
+      '%',
+      '_',
+      '\\',
+      'A_B',
+      'a%b',
+      'ss',
+      '\u0000',
+      '\ud800',
+      '\ufffd',
+      '',
+    ];
+    const name = await createDatabase();
+    const found = [];
+    for (const url of ['sqlite::memory:', cluster.url(name)]) {
+      const database = await openForTest(url);
+      await database.transaction((db) => writeTitles(db, titles));
+      found.push(await Promise.all(searches.map((title) => findTitles(database.db, title))));
+    }
+    expect(found[1]).toEqual(found[0]);
+    expect(found[0]?.some((titles) => titles.length > 0)).toBe(true);
+  });
+
+  it('reads a large database through indexes', async () => {
+    const name = await createDatabase();
+    await (await openDatabase(cluster.url(name))).close();
+    await runIn(
+      name,
+      `insert into users select 'u' || i, 'user ' || i, null, null, null, 'MEMBER', 0, null, null, null, i, i, 1 from generate_series(1, 1000) i`,
+      `insert into rooms (id, name, head, "createdAt", "updatedAt", version) select 'r' || i, 'room ' || i, 1000, i, i, 1 from generate_series(1, 100) i`,
+      `insert into posts select 'p' || i, 'r' || i % 100 + 1, 'u' || i % 1000 + 1, 'title ' || md5(i::text), 'b', i, i, i, 1 from generate_series(1, 100000) i`,
+      `insert into "roomEvents" ("roomId", seq, type, "subjectId", version, at) select 'r' || i % 100 + 1, i / 100 + 1, 'RoomUpdated', 'x', 1, i from generate_series(0, 99999) i`,
+      'analyze',
+    );
+    const statements: string[] = [];
+    const database = await openDatabase(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
+    onTestFinished(() => database.close());
+    const reading = { visibleRooms: { userId: null, seesAll: false }, readsBodies: false };
+    const authors = Array.from({ length: 100 }, (_, index) => `u${index + 1}`);
+    expect(await findLastPosts(database.db, reading, authors, 10)).toHaveLength(1_000);
+    expect((await findPostPage(database.db, reading, { title: 'title 00ff' }, {}).data()).length).toBeGreaterThan(0);
+    expect(await database.transaction((db) => trimEvents(db, { before: 0, count: 900, limit: 500 }))).toBe(500);
+    const large = statements.filter((sql) => /from "(posts|roomEvents|users)"/.test(sql));
+    expect(large).toHaveLength(4);
+    for (const sql of large) {
+      const isSearch = sql.includes(' like ');
+      const plan = await explain(name, sql, isSearch ? [`'%title 00ff%'`, '20', '0'] : undefined);
+      expect(plan).not.toMatch(/Seq Scan on (posts|"roomEvents")/);
+      if (isSearch) expect(plan).toContain('postsByTitle');
+    }
+  });
+
+  /** The plan of a prepared statement for these values, or for all values. */
+  async function explain(name: string, statement: string, values: string[] | undefined): Promise<string> {
+    const parameters = new Set(statement.match(/\$\d+/g)).size;
+    const rows = await runIn(
+      name,
+      `set plan_cache_mode = ${values ? 'force_custom_plan' : 'force_generic_plan'}`,
+      `prepare statement as ${statement}`,
+      `explain execute statement${parameters > 0 ? `(${values ?? Array(parameters).fill('null')})` : ''}`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
+});
+
+async function writeTitles(db: Db, titles: readonly string[]): Promise<void> {
+  const author = await insertUser(db, { name: 'Ada' });
+  const room = createRoomRow({ name: 'hall' });
+  await insertRooms(db, [room]);
+  for (const [index, title] of titles.entries()) {
+    const id = `p${index}`;
+    const times = { publishedAt: index + 1, createdAt: 1, updatedAt: 1 };
+    await db
+      .insertInto('posts')
+      .values({ id, roomId: room.id, authorId: author.id, title, body: null, ...times, version: 1 })
+      .execute();
+  }
+}
+
+async function findTitles(db: Db, title: string): Promise<string[]> {
+  const reading = { visibleRooms: { userId: null, seesAll: true }, readsBodies: false };
+  const posts = await findPostPage(db, reading, { title }, { limit: 100 }).data();
+  return posts.map(({ title }) => title);
+}
