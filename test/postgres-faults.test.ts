@@ -6,9 +6,12 @@ import { DatabaseUnavailable } from '../src/data/database.ts';
 import { openDatabase } from '../src/data/open-database.ts';
 import { findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
+import { createFaultProxy } from './support/fault-proxy.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { launchForTest } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { newSessionKey } from './support/test-database.ts';
+import { createUnreliablePair } from './support/unreliable-bus.ts';
 
 /* What a client of the database notices when PostgreSQL or the connection to it fails. */
 
@@ -205,6 +208,29 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await expect.poll(() => postroom.log.map(({ msg }) => msg)).toContain('the database can be written again');
     expect(postroom.log.map(({ msg }) => msg)).toContain('the database is not available');
     expect(JSON.stringify(postroom.log)).not.toContain('postgres://');
+  });
+
+  it('an event that cannot be read while the database is down is delivered afterwards, with its content', async () => {
+    const name = await createDatabase();
+    const proxy = await createFaultProxy(cluster.url(name));
+    onTestFinished(() => proxy.close());
+    const [nearBus, farBus] = createUnreliablePair('none');
+    const SESSION_KEY = newSessionKey();
+    const near = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY }, { bus: nearBus });
+    const far = await launchForTest({ DATABASE_URL: proxy.url, SESSION_KEY }, { bus: farBus });
+    const ada = await near.signUp('Ada');
+    const room = await near.createRoom(ada, 'hall');
+    const socket = await ProtocolSocket.open(far.webSocketUrl);
+    const posts = 'posts(last: 1) { nodes { title } }';
+    await socket.follow('1', `subscription { roomEvents(room: "${room}") { actor { ${posts} } } }`);
+    proxy.retarget('http://127.0.0.1:1');
+    await near.createPost(ada, room, 'written meanwhile');
+    const failed = 'the live feed failed, and tries again';
+    await expect.poll(() => far.log.map(({ msg }) => msg)).toContain(failed);
+    proxy.retarget(cluster.url(name));
+    const { payload } = await socket.take(({ type }) => type === 'next');
+    expect(payload.errors).toBeUndefined();
+    expect(payload.data).toEqual({ roomEvents: { actor: { posts: { nodes: [{ title: 'written meanwhile' }] } } } });
   });
 
   describe('a deadlock', () => {

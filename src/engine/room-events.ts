@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, locatedError, OperationTypeNode, type ValidatedSubscriptionArgs } from 'graphql';
-import type { Db } from '../data/database.ts';
+import { DatabaseUnavailable, type Db } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
@@ -94,7 +94,10 @@ async function executeShared(
   }
 }
 
-/** Executes the selection for one event, and serialises the result as JSON once for all transports. */
+/**
+ * Executes the selection for one event, and serialises the result as JSON once for all transports. @throws
+ * DatabaseUnavailable, so that the event is delivered later instead of without its content.
+ */
 async function execute(
   { args, executor, answerBytes, requestId, log }: RoomSubscription,
   { project }: RoomEventSource,
@@ -110,6 +113,8 @@ async function execute(
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasReadViewer) return null;
+  const unavailable = result.errors?.find(({ originalError }) => originalError instanceof DatabaseUnavailable);
+  if (unavailable) throw unavailable.originalError;
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) =>
     JSON.stringify(toAnswer({ ...outcome, extensions }, { requestId }, log).body);

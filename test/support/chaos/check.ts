@@ -1,6 +1,6 @@
 import { query } from '../bus-servers.ts';
 import type { Journal } from './journal.ts';
-import type { RoomStream } from './stream.ts';
+import type { RoomStream, Segment } from './stream.ts';
 import type { Write } from './writers.ts';
 
 interface LogRow {
@@ -10,6 +10,8 @@ interface LogRow {
   at: number;
   title: string | null;
 }
+
+type Position = Segment['from'];
 
 /** The log of each room, read past all nodes. */
 export type Logs = Map<string, LogRow[]>;
@@ -37,20 +39,28 @@ function checkLog(room: string, log: readonly LogRow[], journal: Journal): void 
   }
 }
 
-/** Only the last segment must be a part of the present log: a client whose events were lost was notified. */
 function checkStream({ name, segments }: RoomStream, log: readonly LogRow[], journal: Journal): void {
-  for (const segment of segments) {
-    let last = segment.from.seq;
-    for (const { seq, mark, title } of segment.events) {
-      if (seq !== last + 1) journal.violate(`${name} received ${seq} after ${last}`);
-      last = seq;
-      if (segment.end) continue;
-      const row = log[seq - 1];
-      if (!row || Number(row.mark) !== markOf(mark))
-        journal.violate(`${name} received ${seq}, which is not in the log`);
-      else if (title !== undefined && title !== row.title) journal.violate(`${name} received ${title} as ${row.title}`);
+  for (const { from, events, end } of segments) {
+    let last: Position = from;
+    for (const event of events) {
+      if (event.seq !== last.seq + 1) journal.violate(`${name} received ${event.seq} after ${last.seq}`);
+      last = event;
+      // A client that was notified has received events that were lost later.
+      const row = isIn(log, event) ? log[event.seq - 1] : undefined;
+      if (!row && !end) journal.violate(`${name} received ${event.seq}, which is not in the log`);
+      if (row && event.title !== undefined && event.title !== row.title) {
+        journal.violate(`${name} received ${event.title}, but event ${event.seq} is ${row.title}`);
+      }
+    }
+    if (end?.code === 'CURSOR_EXPIRED' && isIn(log, last)) {
+      journal.violate(`${name} ended with CURSOR_EXPIRED after ${last.seq}, which is in the log`);
     }
   }
+}
+
+/** Whether the log has this number with this mark. A cursor has its mark in another notation. */
+function isIn(log: readonly LogRow[], { seq, mark }: Position): boolean {
+  return seq === 0 || Number(log[seq - 1]?.mark) === Number.parseInt(mark, 16);
 }
 
 /** Acknowledged posts are in the log, in the order of each writer; refused posts are nowhere. */
@@ -74,9 +84,4 @@ export function checkWrites(logs: Logs, writes: readonly Write[], journal: Journ
     if (seq < (latest.get(key) ?? 0)) journal.violate(`${title} of ${writer} is before an earlier post`);
     latest.set(key, seq);
   }
-}
-
-/** A cursor has its mark in another notation. */
-function markOf(mark: string): number {
-  return Number.parseInt(mark, 16);
 }

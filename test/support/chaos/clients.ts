@@ -1,4 +1,4 @@
-import { type Client, createClient } from 'graphql-ws';
+import { type Client, type ClientOptions, createClient } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 import { openDocumented } from '../resume-docs.ts';
 import type { Chooser } from './chooser.ts';
@@ -6,10 +6,16 @@ import type { ChaosNode } from './node.ts';
 
 const maxRetryMs = 60;
 
-/** Creates clients of graphql-ws as docs/resume.md describes them; each connects to any node. */
+/** Options of clients that lose their connections often; by default they wait for seconds before they connect again. */
+export function retrySoon(choose: Chooser): Pick<ClientOptions, 'retryWait'> {
+  return { retryWait: () => new Promise((resolve) => setTimeout(resolve, choose.below(maxRetryMs))) };
+}
+
+/** Creates clients of graphql-ws as docs/resume.md describes them; each connects to any of the nodes. */
 export async function createClientFactory(
   nodes: readonly ChaosNode[],
   choose: Chooser,
+  own: Partial<ClientOptions> = {},
 ): Promise<(token?: string) => Client> {
   const { resumable } = await openDocumented('resumable', 'http://127.0.0.1:1', maxRetryMs);
   return (token) => {
@@ -18,8 +24,8 @@ export async function createClientFactory(
     const client = createClient({
       url: () => choose.oneOf(nodes).graphqlUrl.replace('http', 'ws'),
       retryAttempts: Number.POSITIVE_INFINITY,
-      retryWait: () => new Promise((resolve) => setTimeout(resolve, choose.below(maxRetryMs))),
       shouldRetry: (event) => (event as CloseEvent).code !== 4403,
+      ...own,
       ...options,
       connectionParams: async () => ({ ...(await params()), ...(token && { authorization: `Bearer ${token}` }) }),
     });

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +5,10 @@ import { onTestFinished } from 'vitest';
 import { query, RedisServer } from '../bus-servers.ts';
 import { PostgresCluster } from '../postgres-cluster.ts';
 import type { Settings } from '../postroom.ts';
+import { newSessionKey } from '../test-database.ts';
 import { ChaosNode } from './node.ts';
 
-const databaseName = 'chaos';
+export const databaseName = 'chaos';
 /** After a crash of the server everything that was acknowledged must be there. */
 const durable = { fsync: 'on', full_page_writes: 'on' };
 
@@ -36,11 +36,11 @@ export async function deploy({ nodes: count, withRedis, settings = {} }: Deploym
   await query(postgres.url('postgres'), `create database ${databaseName}`);
   const redis = withRedis ? await RedisServer.launch() : undefined;
   onTestFinished(() => redis?.stop());
-  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const SESSION_KEY = newSessionKey();
   const databaseUrl = postgres.url(databaseName);
   const create = async (index: number) => {
     const options = { name: `node${index + 1}`, folder, databaseUrl, redisUrl: redis?.url };
-    const node = await ChaosNode.create({ ...options, settings: { SESSION_KEY: String(key), ...settings } });
+    const node = await ChaosNode.create({ ...options, settings: { SESSION_KEY, ...settings } });
     onTestFinished(() => node.close());
     return node;
   };

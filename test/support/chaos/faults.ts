@@ -61,7 +61,7 @@ function onNode({ deployment, choose }: Scene, begin: (node: ChaosNode) => Promi
 
 /** The kinds of faults, by name. */
 export const faults: Record<string, FaultKind> = {
-  nothing: { weight: 20, create: () => once('nothing', async () => {}) },
+  nothing: { weight: 30, create: () => once('nothing', async () => {}) },
   cut: {
     weight: 10,
     create: (scene) => {
@@ -96,7 +96,7 @@ export const faults: Record<string, FaultKind> = {
   'backends terminated': { weight: 8, create: (scene) => terminate(scene, 'postroom') },
   'bus backends terminated': { weight: 4, create: (scene) => terminate(scene, 'postroom bus') },
   'node killed while it writes': {
-    weight: 3,
+    weight: 2,
     create: (scene) =>
       onNode(scene, async (node) => {
         void scene.writers.burst(node, 10);
@@ -106,7 +106,7 @@ export const faults: Record<string, FaultKind> = {
       }),
   },
   'node drained': {
-    weight: 1.5,
+    weight: 0.8,
     create: (scene) =>
       onNode(scene, async (node) => {
         const status = await node.drain(drainTimeoutMs);

@@ -4,14 +4,14 @@ import type { Person } from '../postroom.ts';
 import { Chaos } from './chaos.ts';
 import { checkStreams, checkWrites, readLogs } from './check.ts';
 import { Chooser } from './chooser.ts';
-import { createClientFactory } from './clients.ts';
+import { createClientFactory, retrySoon } from './clients.ts';
 import { type Deployment, type DeploymentOptions, deploy } from './deployment.ts';
 import { Journal } from './journal.ts';
 import { RoomStream } from './stream.ts';
 import { Writers } from './writers.ts';
 
 const stepsPerRound = 250;
-const writerCount = 4;
+const writerCount = 6;
 /** Half of the clients have credentials and follow a private room, too. */
 const clientCount = 6;
 /** A generous limit: on a busy machine a node takes seconds to start. */
@@ -32,6 +32,8 @@ export interface Cast {
   writers: Writers;
 }
 
+type Audience = Omit<Cast, 'ada'>;
+
 export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>): Promise<Cast> {
   const journal = new Journal();
   const deployment = await deploy(options);
@@ -47,7 +49,8 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   const readCursor = 'query ($room: ID!) { room(id: $room) { cursor } }';
   const cursors = new Map<string, string>();
   for (const room of rooms) cursors.set(room, (await postroom.ask(readCursor, { room }, ada.token)).room.cursor);
-  const createClient = await createClientFactory(nodes, new Chooser(seed + 1));
+  const choose = new Chooser(seed + 1);
+  const createClient = await createClientFactory(nodes, choose, retrySoon(choose));
   const streams = Array.from({ length: clientCount }, (_, index) => {
     const hasCredentials = index % 2 === 1;
     const client = createClient(hasCredentials ? ada.token : undefined);
@@ -85,7 +88,7 @@ export async function runChaos(options: ChaosOptions): Promise<string> {
 }
 
 /** Resolves when every stream has reached the end of the log. */
-export async function converge({ deployment, journal, rooms, streams, writers }: Cast): Promise<number> {
+export async function converge({ deployment, journal, rooms, streams, writers }: Audience): Promise<number> {
   const startedAt = performance.now();
   const isLate = () => performance.now() - startedAt > convergenceMs;
   for (const room of rooms) {
@@ -113,7 +116,7 @@ export async function converge({ deployment, journal, rooms, streams, writers }:
   return tookMs;
 }
 
-async function readHeads(databaseUrl: string): Promise<Map<string, number>> {
+export async function readHeads(databaseUrl: string): Promise<Map<string, number>> {
   const rows = (await query(databaseUrl, 'select "id", "head"::int as "head" from "rooms"')) as {
     id: string;
     head: number;

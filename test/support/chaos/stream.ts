@@ -16,6 +16,7 @@ interface Result {
 }
 
 export interface Received {
+  cursor: string;
   seq: number;
   mark: string;
   title: string | undefined;
@@ -35,7 +36,7 @@ export class RoomStream {
   readonly name: string;
   readonly room: string;
   readonly segments: Segment[] = [];
-  readonly #client: Client;
+  readonly client: Client;
   readonly #journal: Journal;
   #cursor: string;
   #unsubscribe: () => void = () => {};
@@ -44,7 +45,7 @@ export class RoomStream {
   constructor(options: { name: string; room: string; after: string; client: Client; journal: Journal }) {
     this.name = options.name;
     this.room = options.room;
-    this.#client = options.client;
+    this.client = options.client;
     this.#journal = options.journal;
     this.#cursor = options.after;
     this.#begin(options.after);
@@ -73,7 +74,7 @@ export class RoomStream {
 
   #subscribe(): void {
     if (this.#isClosed) return;
-    this.#unsubscribe = this.#client.subscribe<Result['data']>(
+    this.#unsubscribe = this.client.subscribe<Result['data']>(
       { query, variables: { room: this.room, after: this.#cursor } },
       {
         next: (result) => this.#take(result as unknown as Result),
@@ -94,7 +95,7 @@ export class RoomStream {
     const expected = this.position.seq + 1;
     if (seq !== expected) this.#journal.violate(`${this.name} received ${seq} instead of ${expected}`);
     this.#cursor = cursor;
-    this.segments.at(-1)?.events.push({ seq, mark, title: data?.roomEvents.post?.title });
+    this.segments.at(-1)?.events.push({ cursor, seq, mark, title: data?.roomEvents.post?.title });
   }
 
   #end(error: unknown): void {
