@@ -1,10 +1,12 @@
 import {
+  BinaryOperationNode,
   type ConnectionProvider,
   type DatabaseConnection,
   DefaultQueryExecutor,
   type Driver,
   Kysely,
   type KyselyProps,
+  OperatorNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -31,10 +33,14 @@ class QueryCompilerWithFairLocks extends PostgresQueryCompiler {
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const modifier = node.endModifiers?.[0]?.modifier;
     const lock = modifier === 'ForKeyShare' || modifier === 'ForUpdate' ? advisoryLocks[modifier] : undefined;
-    if (!lock) return super.visitSelectQuery(node);
-    const where = node.where ? WhereNode.cloneWithOperation(node.where, 'And', lock) : WhereNode.create(lock);
-    super.visitSelectQuery({ ...node, where });
+    if (!lock || !node.where || !isOneValue(node.where)) return super.visitSelectQuery(node);
+    super.visitSelectQuery({ ...node, where: WhereNode.cloneWithOperation(node.where, 'And', lock) });
   }
+}
+
+/** Whether a row is found by one value: the server has memory for a few thousand advisory locks in all. */
+function isOneValue({ where }: WhereNode): boolean {
+  return BinaryOperationNode.is(where) && OperatorNode.is(where.operator) && where.operator.operator === '=';
 }
 
 /** Kysely would run the transaction statements of its driver, and only one statement after the other. */
