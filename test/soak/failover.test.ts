@@ -73,7 +73,9 @@ for (const withRedis of [true, false]) {
       await converge(cast);
       const lost = await readLogs(deployment.databaseUrl);
       const cursors = cursorsAround(cast, fork);
-      const isKept = new Set([...lost].flatMap(([room, log]) => log.slice(0, fork.get(room)).map(({ title }) => title)));
+      const isKept = new Set(
+        [...lost].flatMap(([room, log]) => log.slice(0, fork.get(room)).map(({ title }) => title)),
+      );
       const kept = writers.writes.filter(({ title }) => isKept.has(title));
       const later = writers.writes.length;
 
