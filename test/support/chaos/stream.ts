@@ -16,7 +16,7 @@ interface Result {
   extensions?: { live?: { cursor: string } };
 }
 
-export interface Received {
+interface Received {
   cursor: string;
   seq: number;
   mark: string;
