@@ -79,7 +79,6 @@ export async function runChaos(options: ChaosOptions): Promise<string> {
     checkWrites(logs, writers.writes, journal);
     journal.assertNoViolation();
   }
-  for (const stream of streams) stream.close();
   const deliveries = streams.reduce((sum, stream) => sum + stream.deliveries, 0);
   const events = [...(await readLogs(deployment.databaseUrl)).values()].reduce((sum, log) => sum + log.length, 0);
   const summary = `${options.steps} steps, ${events} events, ${deliveries} deliveries, ${JSON.stringify(journal.counts)}`;

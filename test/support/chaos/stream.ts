@@ -1,4 +1,5 @@
 import type { Client } from 'graphql-ws';
+import { onTestFinished } from 'vitest';
 import { openCursor } from '../cursors.ts';
 import type { ReplyError } from '../postroom.ts';
 import type { Journal } from './journal.ts';
@@ -15,7 +16,7 @@ interface Result {
   extensions?: { live?: { cursor: string } };
 }
 
-export interface Received {
+interface Received {
   cursor: string;
   seq: number;
   mark: string;
@@ -50,6 +51,7 @@ export class RoomStream {
     this.#cursor = options.after;
     this.#begin(options.after);
     this.#subscribe();
+    onTestFinished(() => this.#close());
   }
 
   /** The position that it has reached. */
@@ -61,7 +63,7 @@ export class RoomStream {
     return this.segments.reduce((sum, { events }) => sum + events.length, 0);
   }
 
-  close(): void {
+  #close(): void {
     this.#isClosed = true;
     this.#unsubscribe();
   }
