@@ -3,6 +3,7 @@ import { createRoomRow, insertRooms } from '../../src/data/rooms.ts';
 import { insertUser, toPublicUser } from '../../src/data/users.ts';
 import { OperationContext } from '../../src/engine/context.ts';
 import { scopes, type Viewer } from '../../src/identity/viewer.ts';
+import type { Bus } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import type { Services } from '../../src/resolvers/context.ts';
 import { postMutations } from '../../src/resolvers/post.ts';
@@ -34,7 +35,7 @@ export async function createWorld(databaseUrl: string, roomCount: number): Promi
   }
 }
 
-/** The rules and the data layer of one node, without HTTP and without a bus. */
+/** The rules and the data layer of one node, without HTTP. */
 export class Writer {
   readonly #services: Services;
   readonly #viewer: Viewer;
@@ -44,12 +45,14 @@ export class Writer {
     this.#viewer = viewer;
   }
 
-  static async open(databaseUrl: string, viewer: Viewer): Promise<Writer> {
-    const services = { database: await openDatabase(databaseUrl), bus: createMemoryBus() };
+  /** Without a bus, its events reach nobody. */
+  static async open(databaseUrl: string, viewer: Viewer, bus: Bus = createMemoryBus()): Promise<Writer> {
+    const services = { database: await openDatabase(databaseUrl), bus };
     return new Writer(services as unknown as Services, viewer);
   }
 
   async close(): Promise<void> {
+    await this.#services.bus.close();
     await this.#services.database.close();
   }
 

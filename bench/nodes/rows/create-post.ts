@@ -5,7 +5,8 @@ import { measureInTurn } from '../../support/rounds.ts';
 import { Server } from '../../support/server.ts';
 import { ratios, spread } from '../../support/statistics.ts';
 import type { TableWithTargets } from '../../support/table.ts';
-import { nodeSettings, query, withDatabase } from '../database.ts';
+import { openBus } from '../buses.ts';
+import { nodeSettings, query, redisUrl, withDatabase } from '../database.ts';
 import { assertPgbench, runPgbench, toScript } from '../pgbench.ts';
 import { body, createWorld, title, Writer } from '../writer.ts';
 import type { Run } from './run.ts';
@@ -21,6 +22,8 @@ export function createPost({ rounds, seconds }: Run): Promise<TableWithTargets> 
   return withDatabase(async (url) => {
     const viewer = await createWorld(url, rooms);
     const writer = await Writer.open(url, viewer);
+    const notifying = await Writer.open(url, viewer, await openBus('NOTIFY', url, redisUrl));
+    const withRedis = await Writer.open(url, viewer, await openBus('Redis', url, redisUrl));
     const server = await Server.start({ command: program, environment: nodeSettings(url) });
     try {
       // The first post prepares the statements.
@@ -31,12 +34,13 @@ export function createPost({ rounds, seconds }: Run): Promise<TableWithTargets> 
       const kinds: Record<string, () => Promise<number>> = {
         [`pgbench, ${clients} clients, two round trips`]: () => runPgbench(url, piped, { seconds, clients }),
         [`pgbench, ${clients} clients, a round trip per statement`]: () => runPgbench(url, plain, { seconds, clients }),
-        [`resolver and data layer, ${clients} at a time`]: () =>
-          writer.measureRate({ seconds, inFlight: clients, rooms }),
+        [`data layer, ${clients} at a time`]: () => writer.measureRate({ seconds, inFlight: clients, rooms }),
+        'the same with NOTIFY': () => notifying.measureRate({ seconds, inFlight: clients, rooms }),
+        'the same with Redis': () => withRedis.measureRate({ seconds, inFlight: clients, rooms }),
         [`over HTTP, ${connections} connections`]: () => send(seconds),
       };
       const samples = await measureInTurn(Object.values(kinds), { rounds, warmUpRounds: 1 }, (measure) => measure());
-      const [piping = [], single = [], data = [], http = []] = samples;
+      const [piping = [], single = [], data = [], notify = [], redis = [], http = []] = samples;
       return {
         title: 'createPost',
         about: `${rooms} rooms. pgbench runs the ${plain.lines.length - 3} statements that one createPost sends.`,
@@ -49,12 +53,14 @@ export function createPost({ rounds, seconds }: Run): Promise<TableWithTargets> 
         targets: [
           { name: 'data layer ÷ pgbench in two round trips', ratios: ratios(data, piping), atLeast: 0.8 },
           { name: 'data layer ÷ pgbench', ratios: ratios(data, single), atLeast: 0.8 },
+          { name: 'data layer with NOTIFY ÷ without a bus', ratios: ratios(notify, data), atLeast: 0.75 },
+          { name: 'data layer with Redis ÷ without a bus', ratios: ratios(redis, data), atLeast: 0.75 },
           { name: 'HTTP ÷ pgbench in two round trips', ratios: ratios(http, piping), atLeast: 0.5 },
           { name: 'HTTP ÷ pgbench', ratios: ratios(http, single), atLeast: 0.5 },
         ],
       };
     } finally {
-      await writer.close();
+      for (const each of [writer, notifying, withRedis]) await each.close();
       await server.stop();
     }
   });
