@@ -1,102 +1,27 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import { Client, Pool, types } from 'pg';
-import { openDatabase } from '../src/data/open-database.ts';
-import { createRoomRow, findRoom, insertRooms } from '../src/data/rooms.ts';
-import type { RoomRow, Tables } from '../src/data/tables.ts';
-import { createBenchDatabase } from './nodes/database.ts';
+import { parseArgs } from 'node:util';
+import { rows } from './nodes/rows/rows.ts';
 import { printHeading } from './support/heading.ts';
-import { measureInTurn } from './support/rounds.ts';
-import { ratios, spread } from './support/statistics.ts';
-import { formatTable } from './support/table.ts';
+import { formatTable, formatTargets } from './support/table.ts';
 
-/* npm run bench -- nodes [ROUNDS]. It needs a PostgreSQL server: BENCH_POSTGRES, or postgres://postgres@127.0.0.1. */
+/*
+ * npm run bench -- nodes [ROW …] [--rounds N] [--seconds N]. Needs a PostgreSQL server (POSTGRES_URL); some rows need
+ * Redis (REDIS_URL), pgbench or wrk.
+ */
 
-const rounds = Number(process.argv[2] ?? 9);
-const roundMs = 500;
-const inFlight = 64;
-const roomCount = 1_000;
-const columns =
-  '"id", "name", "visibility", "ownerId", "head", "headMark", "headAt", "previousMark", "createdAt", "updatedAt", "version"';
-
-interface Reader {
-  read: (id: string) => Promise<RoomRow | undefined>;
-  close: () => Promise<void>;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '2' } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
+if (unknown.length > 0) {
+  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(rows).join(', ')}.`);
 }
 
 printHeading('nodes');
-types.setTypeParser(types.builtins.INT8, Number);
-const { url, drop } = await createBenchDatabase();
-try {
-  await measureDriver();
-} finally {
-  await drop();
-}
-
-/** One row by its primary key, with 64 reads at a time. */
-async function measureDriver(): Promise<void> {
-  const database = await openDatabase(url);
-  const rooms = Array.from({ length: roomCount }, (_, index) => createRoomRow({ name: `room ${index}` }));
-  await database.transaction((db) => insertRooms(db, rooms));
-  const readers: Record<string, Reader> = {
-    Postroom: { read: (id) => findRoom(database.db, id), close: () => database.close() },
-    'pg, pipeline mode': await openPlain(),
-    "Kysely's PostgresDialect": await openKysely(),
-  };
-  const ids = rooms.map(({ id }) => id);
-  const samples = await measureInTurn(Object.values(readers), { rounds, warmUpRounds: 2 }, ({ read }) =>
-    load(read, ids),
-  );
-  for (const { close } of Object.values(readers)) await close();
-  const [own = []] = samples.map((all) => all.map(({ perSecond }) => perSecond));
-  const rows = Object.keys(readers).map((driver, index) => {
-    const all = samples[index] ?? [];
-    const rates = all.map(({ perSecond }) => perSecond);
-    return {
-      driver,
-      'reads/s': spread(rates, 0),
-      'CPU, µs': spread(
-        all.map(({ cpuMicros }) => cpuMicros),
-        1,
-      ),
-      'Postroom ÷': spread(ratios(own, rates)),
-    };
-  });
-  const about = `${inFlight} reads at a time, ${rounds} rounds of ${roundMs} ms. Goals: ≥ 0.8 × pg in pipeline mode, ≥ 3 × Kysely's dialect.`;
-  console.log(formatTable({ title: 'A row by its id', about, rows }));
-}
-
-/** One connection, because more of them are slower. */
-async function openPlain(): Promise<Reader> {
-  const client = new Client({ connectionString: url, pipeline: true });
-  await client.connect();
-  const text = `select ${columns} from rooms where id = $1`;
-  return {
-    read: async (id) => (await client.query<RoomRow>({ name: 'room', text, values: [id] })).rows[0],
-    close: () => client.end(),
-  };
-}
-
-async function openKysely(): Promise<Reader> {
-  const pool = new Pool({ connectionString: url, max: 8 });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return {
-    read: (id) => db.selectFrom('rooms').selectAll().where('id', '=', id).executeTakeFirst(),
-    close: () => db.destroy(),
-  };
-}
-
-async function load(read: Reader['read'], ids: readonly string[]) {
-  let count = 0;
-  const startedAt = performance.now();
-  const cpu = process.cpuUsage();
-  const run = async () => {
-    while (performance.now() - startedAt < roundMs) {
-      const id = ids[count % ids.length] ?? '';
-      count += 1;
-      if ((await read(id))?.id !== id) throw new Error('The room is not the right one.');
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, run));
-  const { user, system } = process.cpuUsage(cpu);
-  return { perSecond: (count / (performance.now() - startedAt)) * 1_000, cpuMicros: (user + system) / count };
+const run = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
+  const table = await rows[name]?.(run);
+  if (!table) continue;
+  console.log(formatTable(table));
+  console.log(formatTargets(table.targets));
 }

@@ -59,7 +59,7 @@ export async function startOnDatabase(
 }
 
 /** Creates 200 posts by 20 users in one room. Returns the access token of a user. */
-async function createPosts(port: number): Promise<string> {
+export async function createPosts(port: number): Promise<string> {
   const tokens = [];
   for (let number = 0; number < 20; number += 1) tokens.push(await signUp(port, number));
   const [owner = ''] = tokens;

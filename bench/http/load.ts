@@ -15,13 +15,14 @@ export interface Load {
 
 interface LoadOptions {
   port: number;
-  body: string;
+  /** Several are sent in turn. */
+  body: string | readonly string[];
   connections: number;
   seconds: number;
   authorization?: string | undefined;
 }
 
-/** Sends the same request repeatedly with wrk. @throws Error when a request fails. */
+/** Sends requests repeatedly with wrk. @throws Error when a request fails. */
 export async function load({ port, body, connections, seconds, authorization }: LoadOptions): Promise<Load> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-bench-'));
   try {
@@ -44,14 +45,25 @@ export function assertWrk(): void {
   }
 }
 
-function createScript(body: string, authorization: string | undefined): string {
+function createScript(body: LoadOptions['body'], authorization: string | undefined): string {
   return [
     'wrk.method = "POST"',
     'wrk.headers["content-type"] = "application/json"',
     'wrk.headers["accept"] = "application/graphql-response+json, application/json"',
     ...(authorization === undefined ? [] : [`wrk.headers["authorization"] = "${authorization}"`]),
-    `wrk.body = [==[${body}]==]`,
+    ...(typeof body === 'string' ? [`wrk.body = [==[${body}]==]`] : takeTurns(body)),
   ].join('\n');
+}
+
+function takeTurns(bodies: readonly string[]): string[] {
+  const list = bodies.map((body) => `[==[${body}]==]`).join(', ');
+  return [
+    `local bodies, turn = { ${list} }, 0`,
+    'request = function()',
+    '  turn = turn % #bodies + 1',
+    '  return wrk.format(nil, nil, nil, bodies[turn])',
+    'end',
+  ];
 }
 
 function parseReport(report: string): Load {

@@ -1,4 +1,5 @@
-/** The schema and resolvers that a stock server serves: on the database of Postroom, or with data in memory. */
+/** The schema and resolvers that a stock server serves: on a database of Postroom, or with data in memory. */
 export async function loadSchema() {
+  if (process.env['DATABASE_URL'] !== undefined) return import('./postgres.ts');
   return process.env['DATABASE_FILE'] === undefined ? import('./memory.ts') : import('./sqlite.ts');
 }

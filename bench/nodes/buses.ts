@@ -2,7 +2,8 @@ import type { Bus } from '../../src/live/bus/bus.ts';
 import { openPostgresBus } from '../../src/live/bus/postgres.ts';
 import { openRedisBus } from '../../src/live/bus/redis.ts';
 
-export type BusName = 'NOTIFY' | 'Redis';
+export const busNames = ['NOTIFY', 'Redis'] as const;
+export type BusName = (typeof busNames)[number];
 
 const options = {
   onError: (error: unknown) => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { BusMessage } from '../../src/live/bus/bus.ts';
+import { onConnection } from './database.ts';
 
 /** The ids of the rooms that are written to. */
 export const roomIds = Array.from({ length: 100 }, (_, index) => `room${index}`);
@@ -68,26 +69,4 @@ function createEvent(roomId: string, seq: number): BusMessage {
   const author = { ...versioned, id: 'U', name: 'Ada', role: 'MEMBER' as const, deletedAt: null };
   const row = { roomId, seq, mark: 1, previousMark: 1, subjectId: post.id, version: 1, actorId: 'U', at: now() };
   return { type: 'roomChanged', roomId, event: { ...row, type: 'PostCreated', content: { post, author } } };
-}
-
-async function onConnection<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/** A database of the benchmark alone. */
-export async function createDatabase(
-  serverUrl: string,
-  name: string,
-): Promise<{ url: string; drop: () => Promise<unknown> }> {
-  const run = (sql: string) => onConnection(serverUrl, (client) => client.query(sql));
-  await run(`create database ${name}`);
-  const url = new URL(serverUrl);
-  url.pathname = name;
-  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) };
 }

@@ -132,16 +132,21 @@ export class PostgresConnection implements DatabaseConnection {
     this.#client.connection.stream.destroy();
   }
 
-  /** All statements of a turn of the event loop leave in one packet. */
+  /**
+   * All statements of one tick leave in one packet, and a commit, which is sent one tick after the last statements of
+   * its transaction, leaves with them: in a packet of its own it would hold the locks of their rows for longer.
+   */
   #cork(): void {
     if (this.#isCorked) return;
     const { stream } = this.#client.connection;
     this.#isCorked = true;
     stream.cork();
-    process.nextTick(() => {
+    const uncork = () => {
       this.#isCorked = false;
       stream.uncork();
-    });
+    };
+    // The commit is sent in a microtask of the next tick.
+    process.nextTick(() => queueMicrotask(() => process.nextTick(uncork)));
   }
 
   #translate(error: unknown): unknown {

@@ -1,0 +1,5 @@
+export interface Run {
+  rounds: number;
+  /** The length of a measurement. */
+  seconds: number;
+}
