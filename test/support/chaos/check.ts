@@ -55,6 +55,8 @@ function checkStream({ name, segments }: RoomStream, log: readonly LogRow[], jou
     if (end?.code === 'CURSOR_EXPIRED' && isIn(log, last)) {
       journal.violate(`${name} ended with CURSOR_EXPIRED after ${last.seq}, which is in the log`);
     }
+    // These clients read, and nothing is trimmed.
+    if (end?.code === 'SLOW_CONSUMER') journal.violate(`${name} ended with SLOW_CONSUMER after ${last.seq}`);
   }
 }
 

@@ -172,6 +172,21 @@ export const faults: Record<string, FaultKind> = {
       };
     },
   },
+  /** Some have been committed, and the node has not received the answer. */
+  'commits interrupted': {
+    weight: 3,
+    create: ({ deployment, choose, writers }) => {
+      const node = choose.oneOf(deployment.nodes);
+      const { database } = node.links;
+      return once(`database of ${node.name}`, async () => {
+        database.delay(10);
+        void writers.burst(node, 10);
+        await wait(choose.below(80));
+        database.cut();
+        database.delay(0);
+      });
+    },
+  },
   'Redis killed': {
     weight: 2,
     create: ({ deployment: { redis } }) =>
