@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-export const serverUrl = process.env['POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+const serverUrl = process.env['POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 export const redisUrl = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 
 /** Runs `work` with the URL of an empty database, which is dropped afterwards. */
