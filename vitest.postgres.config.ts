@@ -5,6 +5,7 @@ import common from './vitest.config.ts';
 /** Tests of `npm test` that do not run on PostgreSQL, and why. */
 const excluded = {
   'api-start': 'files and folders of SQLite',
+  'execution*': 'the executor, on a database of its own',
   erasure: 'files of SQLite',
   chaos: 'starts its own servers',
   cluster: 'starts its own servers',

@@ -121,7 +121,9 @@ describe('a subscription that resumes', () => {
     const again = await resume(['a', 'b', 'a', 'b']);
     expect(again.outcomes).toEqual([cursor, cursor, cursor, cursor]);
     const more = await resume(['c', 'd', 'e', 'a']);
-    expect(more.outcomes).toEqual([cursor, cursor, 'RATE_LIMITED', cursor]);
+    // Which of the three new groups is charged last depends on the database.
+    expect(more.outcomes.slice(0, 3).toSorted()).toEqual([cursor, cursor, 'RATE_LIMITED'].toSorted());
+    expect(more.outcomes[3]).toBe(cursor);
     await Promise.all([again.socket.close(), more.socket.close()]);
   });
 });
