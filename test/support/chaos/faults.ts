@@ -96,7 +96,7 @@ export const faults: Record<string, FaultKind> = {
   'backends terminated': { weight: 8, create: (scene) => terminate(scene, 'postroom') },
   'bus backends terminated': { weight: 4, create: (scene) => terminate(scene, 'postroom bus') },
   'node killed while it writes': {
-    weight: 2,
+    weight: 0.8,
     create: (scene) =>
       onNode(scene, async (node) => {
         void scene.writers.burst(node, 10);
@@ -106,7 +106,7 @@ export const faults: Record<string, FaultKind> = {
       }),
   },
   'node drained': {
-    weight: 0.8,
+    weight: 0.4,
     create: (scene) =>
       onNode(scene, async (node) => {
         const status = await node.drain(drainTimeoutMs);
@@ -123,7 +123,7 @@ export const faults: Record<string, FaultKind> = {
     },
   },
   'PostgreSQL crashed': {
-    weight: 1.5,
+    weight: 0.6,
     create: ({ deployment: { postgres } }) => ({
       part: 'PostgreSQL',
       begin: () => postgres.stopServer('immediate'),
@@ -174,7 +174,7 @@ export const faults: Record<string, FaultKind> = {
   },
   /** Some have been committed, and the node has not received the answer. */
   'commits interrupted': {
-    weight: 3,
+    weight: 4,
     create: ({ deployment, choose, writers }) => {
       const node = choose.oneOf(deployment.nodes);
       const { database } = node.links;
@@ -188,7 +188,7 @@ export const faults: Record<string, FaultKind> = {
     },
   },
   'Redis killed': {
-    weight: 2,
+    weight: 1,
     create: ({ deployment: { redis } }) =>
       redis && { part: 'Redis', begin: () => redis.stop(), end: () => redis.start() },
   },

@@ -55,7 +55,7 @@ export class Writers {
     this.#isStopping = false;
     this.#running = Array.from({ length: count }, async (_, index) => {
       while (!this.#isStopping) {
-        await this.post(this.#choose.oneOf(this.#nodes), this.#choose.oneOf(this.#rooms), `writer${index}`);
+        await this.post(this.#chooseNode(), this.#choose.oneOf(this.#rooms), `writer${index}`);
         await wait(this.#choose.below(maxPauseMs));
       }
     });
@@ -82,6 +82,12 @@ export class Writers {
     write.at = performance.now();
     this.#journal.count(write.outcome);
     return write.outcome;
+  }
+
+  /** Avoids nodes that do not run, as a load balancer does. */
+  #chooseNode(): ChaosNode {
+    const running = this.#nodes.filter(({ isUp }) => isUp);
+    return this.#choose.oneOf(running.length > 0 ? running : this.#nodes);
   }
 
   async #send({ graphqlUrl, name }: ChaosNode, input: { room: string; title: string }): Promise<Outcome> {
