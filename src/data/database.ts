@@ -65,7 +65,7 @@ export interface Database {
    * its write-ahead log and backups). Never fails.
    */
   purge(): Promise<void>;
-  /** Whether the database can be read and written now. */
+  /** Whether the database can be read now and, on SQLite, written. */
   isReady(): Promise<boolean>;
   /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
   folder: string | undefined;

@@ -57,7 +57,7 @@ export class CommitMarks {
       try {
         return (await this.#read(id)) === mark;
       } catch (error) {
-        if (!(error instanceof PostgresUnavailable)) throw error;
+        if (!(error instanceof PostgresUnavailable)) throw new CommitOutcomeUnknown(String(error), { cause: error });
         if (performance.now() > deadline) throw new CommitOutcomeUnknown(error.reason, { cause: error });
         await sleep(retryMs);
       }

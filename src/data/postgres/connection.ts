@@ -10,6 +10,7 @@ const lockTimeoutMs = 5_000;
 const idleInTransactionMs = 10_000;
 const connectTimeoutMs = 5_000;
 const keepAliveDelayMs = 5_000;
+const closeTimeoutMs = 2_000;
 /** If the server sends nothing for this time while a statement waits, the connection is given up. */
 const silenceMs = statementTimeoutMs + 2_000;
 const watchIntervalMs = 1_000;
@@ -122,8 +123,17 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   async close(): Promise<void> {
-    this.#stop();
-    await this.#client.end();
+    this.#isUsable = false;
+    // A server that is silent does not confirm the end. Statements that still wait are given up by `#destroyIfSilent`.
+    const late = setInterval(() => {
+      if (this.pending === 0) this.destroy();
+    }, closeTimeoutMs);
+    try {
+      await this.#client.end();
+    } finally {
+      clearInterval(late);
+      this.#stop();
+    }
   }
 
   /** Ends the connection without waiting for the server. */

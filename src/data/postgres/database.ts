@@ -57,7 +57,13 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
   isOpen = true;
   const probing = setInterval(() => {
     // Every transaction writes its mark.
-    if (reports.isRecoveryDue) transactions.run(async () => reports.reportRecovery()).catch(() => {});
+    if (!reports.isRecoveryDue) return;
+    transactions
+      .run(async () => {})
+      .then(
+        () => reports.reportRecovery(),
+        () => {},
+      );
   }, checkIntervalMs).unref();
   return {
     db,

@@ -27,7 +27,7 @@ export class ConnectionPool {
 
   /** @throws PostgresUnavailable */
   acquire(): Promise<PostgresConnection> {
-    if (this.#isClosed) throw new PostgresUnavailable('lost', 'the database is closed');
+    if (this.#isClosed) return Promise.reject(closed());
     const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
     const idle = this.#takeIdle();
     if (idle) return Promise.resolve(idle);
@@ -57,12 +57,17 @@ export class ConnectionPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const { timer, refuse } of this.#waiting.splice(0)) {
+      clearTimeout(timer);
+      refuse(closed());
+    }
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
   }
 
   #takeIdle(): PostgresConnection | undefined {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (connection.isUsable) return connection;
+      connection.destroy();
       this.#count -= 1;
     }
     return undefined;
@@ -93,4 +98,8 @@ export class ConnectionPool {
       },
     );
   }
+}
+
+function closed(): PostgresUnavailable {
+  return new PostgresUnavailable('fault', 'the database is closed');
 }

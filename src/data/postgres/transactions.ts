@@ -78,7 +78,9 @@ export class Transactions {
   async #commit(session: Session, mark: CommitMark, cancellation: Cancellation): Promise<void> {
     try {
       const failure = await session.end('commit');
-      const isStored = !failure || (isLost(failure.error) && (await this.#marks.find(mark)));
+      // An error of COMMIT itself, such as a disk that fails, does not prove that nothing was stored.
+      const mayBeStored = failure && (failure.isEnd || isLost(failure.error));
+      const isStored = !failure || (mayBeStored && (await this.#marks.find(mark)));
       if (!isStored) throw failure.error;
       // Nobody waits for the results of statements that were sent together with the commit, and they are lost.
       if (failure?.isEnd === false) throw new CommitResultLost({ cause: failure.error });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Database, DatabaseUnavailable, type Db } from '../../data/database.ts';
+import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type Db } from '../../data/database.ts';
 import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/sign-in-attempts.ts';
 import { emailKeyOf } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
@@ -53,7 +53,7 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
         await transaction((db) => refundAttempt(db, accountKeyOf(email), Date.now()));
       } catch (error) {
         // The password was right; a refund that is lost must not refuse it.
-        if (!(error instanceof DatabaseUnavailable)) throw error;
+        if (!(error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown)) throw error;
       }
     },
     chargeSignUp: (address) => charge(address),

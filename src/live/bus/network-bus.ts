@@ -56,6 +56,9 @@ export class NetworkBus implements Bus {
   #onPing: () => void = () => {};
   /** Ends the waits of subscribers when the connection is lost. */
   #lost = Promise.withResolvers<never>();
+  #loss: { error: unknown } | undefined;
+  /** Refuse the work that waits for the connection. */
+  readonly #waiting = new Set<(error: unknown) => void>();
 
   constructor(transport: Transport, options: BusOptions) {
     this.#transport = transport;
@@ -120,7 +123,7 @@ export class NetworkBus implements Bus {
 
   /** Resolves in any case: the next connection subscribes again. */
   async #confirm(connection: Connection, topic: string): Promise<void> {
-    await Promise.race([connection.subscribe([topic]), this.#lost.promise]).catch(this.#lost.reject);
+    await this.#unlessLost(connection.subscribe([topic])).catch(this.#lost.reject);
   }
 
   #unsubscribeFrom(topic: string): void {
@@ -136,7 +139,8 @@ export class NetworkBus implements Bus {
       const stop = () => attempt.abort();
       signal.addEventListener('abort', stop);
       this.#lost = Promise.withResolvers();
-      this.#lost.promise.catch(() => {});
+      this.#loss = undefined;
+      this.#lost.promise.catch((error: unknown) => this.#refuseWaiting(error));
       try {
         await this.#connect(attempt.signal);
         failures = 0;
@@ -204,7 +208,27 @@ export class NetworkBus implements Bus {
       this.#onPing = resolve;
     });
     const sent = connection.send([encodePing(this.#id, commonTopic)]);
-    await Promise.race([Promise.all([sent, received]), this.#lost.promise]);
+    await this.#unlessLost(Promise.all([sent, received]));
+  }
+
+  /**
+   * Rejects when the connection is lost before the work is done. A race with `#lost.promise` itself would add to its
+   * reactions, which are held for as long as the connection.
+   */
+  async #unlessLost<T>(work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    if (this.#loss) reject(this.#loss.error);
+    this.#waiting.add(reject);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
+  }
+
+  #refuseWaiting(error: unknown): void {
+    this.#loss = { error };
+    for (const refuse of this.#waiting) refuse(error);
   }
 
   async #send(connection: Connection, batch: readonly Frame[]): Promise<void> {
