@@ -5,7 +5,7 @@ import { postgresPrograms } from '../support/postgres-cluster.ts';
 
 /* Nodes on PostgreSQL whose processes, connections, servers and clocks fail at random. */
 
-const steps = Number(process.env['CHAOS_STEPS'] ?? 1_500);
+const steps = Number(process.env['CHAOS_STEPS'] ?? 600);
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const timeout = 60_000 + steps * 400;
 
