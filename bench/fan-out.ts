@@ -4,6 +4,7 @@ import { rows } from './fan-out/rows/rows.ts';
 import { Scenario } from './fan-out/scenario.ts';
 import { printHeading } from './support/heading.ts';
 import { installPackages } from './support/packages.ts';
+import { selectRows } from './support/select-rows.ts';
 import { formatTable, formatTargets, type Target } from './support/table.ts';
 
 /* npm run bench -- fan-out [ROW …] [--rounds N] [--profile FOLDER] */
@@ -12,10 +13,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '5' }, profile: { type: 'string' } },
 });
-const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
-if (unknown.length > 0) {
-  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(rows).join(', ')}.`);
-}
+const selected = selectRows(rows, positionals);
 
 installPackages();
 const nodeOptions = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
@@ -23,9 +21,8 @@ const run: Run = { rounds: Number(values.rounds), start: { eventBytes: 0, nodeOp
 run.start.eventBytes = await measureEventBytes();
 printHeading('fan-out');
 const targets: Target[] = [];
-for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
-  const table = await rows[name]?.(run);
-  if (!table) continue;
+for (const measure of selected) {
+  const table = await measure(run);
   targets.push(...table.targets);
   console.log(formatTable(table));
 }

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { measureCredentials } from './http/credentials.ts';
-import { assertWrk } from './http/load.ts';
 import { measureRow, type Run, rows } from './http/rows.ts';
 import { printHeading } from './support/heading.ts';
+import { assertInstalled } from './support/installed.ts';
 import { installPackages } from './support/packages.ts';
+import { selectRows } from './support/select-rows.ts';
 import { formatTable, type Table } from './support/table.ts';
 
 /* npm run bench -- http [ROW …] [--rounds N] [--seconds N] [--profile FOLDER] */
@@ -20,12 +21,9 @@ const measures: Record<string, (run: Run) => Promise<Table>> = {
   ...Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, (run: Run) => measureRow(row, run)])),
   credentials: measureCredentials,
 };
-const unknown = positionals.filter((name) => !Object.hasOwn(measures, name));
-if (unknown.length > 0) {
-  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(measures).join(', ')}.`);
-}
+const selected = selectRows(measures, positionals);
 
-assertWrk();
+assertInstalled('wrk');
 installPackages();
 const run = {
   rounds: Number(values.rounds),
@@ -33,7 +31,4 @@ const run = {
   nodeOptions: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
 };
 printHeading('http');
-for (const name of positionals.length > 0 ? positionals : Object.keys(measures)) {
-  const measure = measures[name];
-  if (measure) console.log(formatTable(await measure(run)));
-}
+for (const measure of selected) console.log(formatTable(await measure(run)));

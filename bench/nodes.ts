@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { rows } from './nodes/rows/rows.ts';
 import { printHeading } from './support/heading.ts';
+import { selectRows } from './support/select-rows.ts';
 import { formatTable, formatTargets } from './support/table.ts';
 
 /*
@@ -12,16 +13,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '2' } },
 });
-const unknown = positionals.filter((name) => !Object.hasOwn(rows, name));
-if (unknown.length > 0) {
-  throw new Error(`There is no row ${unknown.join(', ')}. The rows are ${Object.keys(rows).join(', ')}.`);
-}
+const selected = selectRows(rows, positionals);
 
 printHeading('nodes');
 const run = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
-for (const name of positionals.length > 0 ? positionals : Object.keys(rows)) {
-  const table = await rows[name]?.(run);
-  if (!table) continue;
+for (const measure of selected) {
+  const table = await measure(run);
   console.log(formatTable(table));
   console.log(formatTargets(table.targets));
 }

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Node, startNode } from './cluster/node.ts';
-import { createPostgres, findPostgresPrograms } from './cluster/postgres.ts';
+import { createPostgres } from './cluster/postgres.ts';
+import { findPostgresPrograms } from './cluster/postgres-programs.ts';
 import { type Program, Programs } from './cluster/program.ts';
 import { type RoundRobinProxy, startProxy } from './cluster/proxy.ts';
 import { findRedisProgram, startRedis } from './cluster/redis.ts';
@@ -13,14 +14,13 @@ import { findRedisProgram, startRedis } from './cluster/redis.ts';
  * npm run cluster [-- --nodes N]
  *
  * Starts nodes on PostgreSQL and Redis behind a round-robin proxy, to try and to test what a cluster does. DATABASE_URL
- * and REDIS_URL select servers that run already; otherwise it starts its own, whose data are deleted at the end. All
- * other settings apply to every node. Nothing that exits is restarted: clients must cope with it, and that can be seen.
+ * and REDIS_URL select servers that run already; otherwise it starts its own, whose data are deleted at the end. PORT is
+ * the port of the proxy. All other settings apply to every node. Nothing that exits is restarted: clients must cope with it, and that can be seen.
  */
 
-const { values } = parseArgs({ options: { nodes: { type: 'string', default: '2' } } });
 const port = Number(process.env['PORT'] || 4_000);
 
-const postgresIsMissing = `PostgreSQL is not installed: initdb, postgres and createdb were not found.
+const postgresIsMissing = `PostgreSQL is not installed: initdb, postgres, pg_ctl and createdb were not found.
   Install PostgreSQL 15 or later (Debian: apt install postgresql; macOS: brew install postgresql@17),
   or set DATABASE_URL to the postgres:// URL of a server that is running.`;
 
@@ -46,11 +46,9 @@ try {
 }
 
 async function start(): Promise<void> {
-  if (!/^[1-9]$/.test(values.nodes)) {
-    throw new Error(`--nodes must be a number from 1 to 9 (got ${JSON.stringify(values.nodes)}).`);
-  }
+  const count = readCount();
   const settings = await findSettings();
-  const names = Array.from({ length: Number(values.nodes) }, (_, index) => `node ${index + 1}`);
+  const names = Array.from({ length: count }, (_, index) => `node ${index + 1}`);
   const nodes = await Promise.all(names.map((name) => openNode(name, settings)));
   proxy = await startProxy(
     nodes.map(({ url }) => url),
@@ -63,6 +61,12 @@ Postroom is at ${proxy.url}/graphql, which connects to these nodes in turn:
 ${urls.join('')}
 Stop the cluster with Ctrl-C. To see a node drain or fail, send its process SIGTERM or SIGKILL: clients resume on another.
 `);
+}
+
+function readCount(): number {
+  const { nodes } = parseArgs({ options: { nodes: { type: 'string', default: '2' } } }).values;
+  if (/^[1-9]$/.test(nodes)) return Number(nodes);
+  throw new Error(`--nodes must be a number from 1 to 9 (got ${JSON.stringify(nodes)}).`);
 }
 
 async function findSettings(): Promise<Record<string, string | undefined>> {

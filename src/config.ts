@@ -1,10 +1,10 @@
-/** The password in a URL; it is hidden in messages. */
-const password = /(?<=:\/\/[^/:@]*:)[^/]*@/;
+/** The password in a URL, also if its special characters are not percent-encoded; it is hidden in messages. */
+const password = /(?<=:\/\/[^/:@]*:).*(?=@)|(?<=[?&]password=)[^&]*/gi;
 
 /** A setting with a bad value. `rule` continues the name: "must be true or false". */
 export class BadSetting extends Error {
   constructor(name: string, value: string, rule: string) {
-    super(`${name} ${rule} (got ${JSON.stringify(value.replace(password, '…@'))}).`);
+    super(`${name} ${rule} (got ${JSON.stringify(value.replace(password, '…'))}).`);
     this.name = 'BadSetting';
   }
 }
@@ -132,14 +132,22 @@ function parseOrigins(list: string): string[] {
 
 /** Whether there is a database for its scheme is checked when it is opened. */
 function parseDatabaseUrl(url: string): string {
+  if (/^postgres(ql)?:/.test(url)) return parsePostgresUrl(url);
   if (/^[a-z]+:./.test(url)) return url;
   throw new BadSetting('DATABASE_URL', url, 'must be a URL, such as sqlite:data/postroom.db');
 }
 
+/** Modes that the driver treats as `verify-full`, with a warning, are replaced by it. */
+function parsePostgresUrl(url: string): string {
+  if (url.includes('uselibpqcompat=')) return url;
+  return url.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full');
+}
+
 function parseRedisUrl(url: string): string | undefined {
   if (url === '') return undefined;
-  if (/^rediss?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
-  throw new BadSetting('REDIS_URL', url, 'must be a redis:// or rediss:// URL');
+  if (/^rediss?:\/\/[^/?#]+[^@]*$/.test(url) && URL.canParse(url)) return url;
+  const rule = 'must be a redis:// or rediss:// URL; special characters of the password must be percent-encoded';
+  throw new BadSetting('REDIS_URL', url, rule);
 }
 
 function parseLogLevel(value: string): (typeof logLevels)[number] {

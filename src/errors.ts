@@ -39,6 +39,10 @@ export const clientErrors = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The header fields are longer than allowed.' },
   SLOW_CONSUMER: { status: 503, meaning: 'The stream is too slow to continue: query the room again.' },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: 'The server failed: `requestId` identifies the error in its log.' },
+  OUTCOME_UNKNOWN: {
+    status: 500,
+    meaning: 'The connection to the database was lost during the commit: the change may or may not have been made.',
+  },
   BAD_GATEWAY: { status: 502, meaning: 'A server that this server depends on failed.' },
   SERVICE_UNAVAILABLE: { status: 503, meaning: 'The server cannot do this now; try again later.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;

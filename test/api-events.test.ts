@@ -22,7 +22,7 @@ async function change(name: string, input: Record<string, unknown>, person: Pers
 }
 
 async function cursor(): Promise<string> {
-  return (await server.postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room.cursor;
+  return server.postroom.cursorOf(room);
 }
 
 /** All events in the room's log after the cursor `after`. */

@@ -182,6 +182,18 @@ it.each([
   });
 });
 
+it.each([
+  'redis://:hushed/hushed@127.0.0.1',
+  'redis://ada:hushed@hushed/hushed@127.0.0.1',
+  'redis:///?password=hushed&db=1',
+])('a password is hidden in the message about %s, also if it is not percent-encoded', (url) => {
+  for (const name of ['REDIS_URL', 'PORT']) {
+    const message = messageOf(() => readConfig({ [name]: url }));
+    expect(message).toContain('…');
+    expect(message).not.toContain('hushed');
+  }
+});
+
 it('of several invalid settings each is reported in a line of its own', async () => {
   const settings = { PORT: 'x', PUBLIC_URL: 'x', ALLOWED_ORIGINS: '*', DATABASE_URL: 'x', OAUTH_AUDIENCE: 'x' };
   const all = { ...settings, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -31,9 +30,10 @@ import {
 } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { writePosts, writeUsers } from './support/rows.ts';
+import { newSessionKey } from './support/test-database.ts';
 
 const root = new URL('..', import.meta.url).pathname;
-const sessionKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const sessionKey = newSessionKey();
 
 /** The content of every file in the folder and its subfolders, in Base64. */
 function snapshot(folder: string): Record<string, string> {
@@ -257,7 +257,7 @@ it('the server stops gracefully, with status 0, on SIGTERM and SIGINT', async ()
   }
 });
 
-it('without a command it serves, and logs the start with the address and the database, and the stop', async () => {
+it('without a command it serves, and logs the start with the address and the database, and the beginning and the end of the stop', async () => {
   const file = join(scratchFolder(), 'postroom.db');
   const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, [main]);
   const closed = once(postroom.process, 'close');
@@ -266,6 +266,7 @@ it('without a command it serves, and logs the start with the address and the dat
   const time = expect.any(Number);
   expect(postroom.log).toEqual([
     { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
+    { level: 30, time, signal: 'SIGINT', msg: 'stopping' },
     { level: 30, time, signal: 'SIGINT', msg: 'stopped' },
   ]);
 });

@@ -77,12 +77,14 @@ describe('SQL statements', () => {
   });
 
   it('total and pages take one statement together, and none if they are not selected', async () => {
-    for (const field of ['users', 'posts', 'rooms']) {
+    // A total of posts first reads whether an account with many posts is being deleted.
+    const counting = { users: 1, posts: 2, rooms: 1 };
+    for (const [field, count] of Object.entries(counting)) {
       const costs = async (selected: string) => (await statementsOf(`{ ${field} { ${selected} } }`)).length;
       expect(await costs('data { id } pagination { page limit }')).toBe(1);
-      expect(await costs('data { id } pagination { total }')).toBe(2);
-      expect(await costs('data { id } pagination { total pages }')).toBe(2);
-      expect(await costs('pagination { pages }')).toBe(1);
+      expect(await costs('data { id } pagination { total }')).toBe(1 + count);
+      expect(await costs('data { id } pagination { total pages }')).toBe(1 + count);
+      expect(await costs('pagination { pages }')).toBe(count);
       expect(await costs('pagination { page limit }')).toBe(0);
     }
   });

@@ -7,20 +7,14 @@ import { type Bus, type BusMessage, type BusOptions, commonTopic, roomTopic } fr
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
 import { openRedisBus } from '../src/live/bus/redis.ts';
-import {
-  createTestDatabase,
-  hasPostgres,
-  hasRedis,
-  query,
-  RedisServer,
-  type TestDatabase,
-} from './support/bus-servers.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
+import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
+import { hasRedis, RedisServer } from './support/redis-server.ts';
 
 /* One suite for all implementations of the bus. */
 
 const databaseId = randomUUID();
-let database: TestDatabase;
+let cluster: PostgresCluster;
 let redis: RedisServer;
 
 /** A bus that passes messages between processes through a server. */
@@ -37,14 +31,14 @@ interface NetworkKind {
 
 const networkKinds: NetworkKind[] = [
   {
-    name: hasPostgres ? 'PostgreSQL' : 'PostgreSQL, which does not run here',
-    isMissing: !hasPostgres,
-    serverUrl: () => database.url,
+    name: postgresPrograms ? 'PostgreSQL' : 'PostgreSQL, which is not installed here',
+    isMissing: postgresPrograms === undefined,
+    serverUrl: () => cluster.url('postgres'),
     open: openPostgresBus,
-    publishText: (_, text) => query(database.url, `select pg_notify('postroom', $1)`, [text]),
+    publishText: (_, text) => cluster.query('postgres', `select pg_notify('postroom', $1)`, [text]),
     disconnect: () =>
-      query(
-        database.url,
+      cluster.query(
+        'postgres',
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and application_name = 'postroom bus'`,
       ),
@@ -60,12 +54,12 @@ const networkKinds: NetworkKind[] = [
 ];
 
 beforeAll(async () => {
-  if (hasPostgres) database = await createTestDatabase();
+  if (postgresPrograms) cluster = await PostgresCluster.start();
   if (hasRedis) redis = await RedisServer.launch();
 });
 
 afterAll(async () => {
-  await database?.drop();
+  await cluster?.remove();
   await redis?.stop();
 });
 
@@ -425,6 +419,23 @@ describe.for(networkKinds)('the bus over $name, as a network', (kind) => {
     near.bus.publish(event(room, last));
     await expect.poll(() => seqsOf(ofRoom).at(-1)).toBe(last);
   });
+});
+
+describe.for(networkKinds)('the bus over $name', (kind) => {
+  it.skipIf(kind.isMissing)(
+    'holds nothing for subscriptions that have ended, however long its connection lasts',
+    async () => {
+      const { bus } = await launchOn(kind);
+      const subscribeAndEnd = async (times: number) => {
+        for (let index = 0; index < times; index += 1) (await bus.subscribe(roomTopic('R'), () => {}))();
+      };
+      await subscribeAndEnd(1_000);
+      const before = heapBytes();
+      await subscribeAndEnd(20_000);
+      // About 500 bytes were held for each.
+      expect(heapBytes() - before).toBeLessThan(2e6);
+    },
+  );
 });
 
 describe.skipIf(!hasRedis)('Redis', () => {

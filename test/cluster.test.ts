@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
-import { findPostgresPrograms } from '../scripts/cluster/postgres.ts';
-import { findFreePort } from '../scripts/cluster/program.ts';
+import { findPostgresPrograms } from '../scripts/cluster/postgres-programs.ts';
+import { findFreePort } from '../scripts/free-port.ts';
 import { inRepository } from '../scripts/repository.ts';
 import { Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -81,7 +81,7 @@ it.skipIf(!hasPostgres)(
     }
     // A node that is gone is reported and not restarted; the proxy uses the other one.
     process.kill(first.pid, 'SIGKILL');
-    await expect.poll(() => output.join('\n')).toContain('cluster: node 1 is gone: it exited with SIGKILL.');
+    await expect.poll(() => output.join('\n')).toContain('cluster: node 1 is gone: it was ended by SIGKILL.');
     await proxy.createPost(ada, room, 'through the second node');
     await expect(fetch(`${first.postroom.url}/health`)).rejects.toThrow();
     const ended = once(cluster, 'exit');
@@ -90,6 +90,12 @@ it.skipIf(!hasPostgres)(
     expect(await ended).toEqual([0, null]);
   },
 );
+
+it('npm run cluster refuses an unknown option in one line, with status 1', async () => {
+  const { process: cluster, output } = start({}, ['--nods', '3']);
+  expect(await once(cluster, 'close')).toEqual([1, null]);
+  expect(output).toEqual([expect.stringMatching(/^cluster: Unknown option '--nods'/)]);
+});
 
 it('npm run cluster refuses a number of nodes that is not from 1 to 9, with status 1', async () => {
   const { process: cluster, output } = start({}, ['--nodes', '0']);

@@ -39,7 +39,9 @@ describe('a server that drains', () => {
     expect((await connection.receive()).headers).toMatchObject({ connection: 'keep-alive' });
     expect(await readinessOf(postroom)).toBe(200);
     const stopped = postroom.stop();
-    expect(await readinessOf(postroom)).toBe(503);
+    const readiness = await fetch(`${postroom.url}/ready`);
+    expect(readiness.status).toBe(503);
+    expect(await readiness.json()).toMatchObject({ status: 'stopping', database: 'up' });
     expect((await fetch(`${postroom.url}/health`)).status).toBe(200);
     const late = await ProtocolSocket.open(postroom.webSocketUrl);
     await late.follow('1', query);

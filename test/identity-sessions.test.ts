@@ -1,13 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
 import { post } from './support/http.ts';
 import { launchForTest, type Postroom, type Settings, scratchFolder, startInProcess } from './support/postroom.ts';
-import { isPostgresTest } from './support/test-database.ts';
-
-const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+import { isPostgresTest, newSessionKey } from './support/test-database.ts';
 
 describe('a change of the session key', () => {
   /** Runs a server while `work` runs. */
@@ -42,7 +39,7 @@ describe('a change of the session key', () => {
         ...(await postroom.signUp('Ada')),
         key: readFileSync(file, 'utf8'),
       }));
-      const next = newKey();
+      const next = newSessionKey();
       const renewed = await during(withKeys(next, first.key), async (postroom) => {
         expect(await isTaken(postroom, first.token)).toBe(true);
         const renew = 'mutation { renewSession { accessToken } }';
@@ -50,6 +47,8 @@ describe('a change of the session key', () => {
       });
       await during(withKeys(next), async (postroom) => {
         expect(await isTaken(postroom, first.token)).toBe(false);
+        const { errors } = await sendAs(postroom, `Bearer ${first.token}`);
+        expect(errors?.[0]?.message).toContain('signed with a key that this server does not have');
         expect(await isTaken(postroom, renewed)).toBe(true);
       });
     },

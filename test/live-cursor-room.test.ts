@@ -53,11 +53,11 @@ it(title, { timeout: 120_000 }, async () => {
       const post = posts[number % posts.length];
       readings.push(readingOf(query, room, await postroom.ask(query, { room, post, author: ada.id })));
       if (number % 20 !== 0) continue;
-      const { room: found } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
+      const after = await postroom.cursorOf(room);
       const subscription =
         'subscription ($room: ID!, $after: String) { roomEvents(room: $room, after: $after) { cursor } }';
-      const operation = socket.subscribe(String(number), subscription, { room, after: found.cursor });
-      followed.push({ seq: seqOf(found.cursor), operation });
+      const operation = socket.subscribe(String(number), subscription, { room, after });
+      followed.push({ seq: seqOf(after), operation });
     }
   };
   const onWritten = (count: number) => {

@@ -13,11 +13,6 @@ const query = `subscription ($room: ID!, $after: String) {
 }`;
 const head = 12;
 
-async function cursorOf(postroom: Postroom, id: string): Promise<string> {
-  const { room } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id });
-  return room.cursor;
-}
-
 async function createPosts(postroom: Postroom, author: Person, room: string, count: number): Promise<void> {
   for (let number = 1; number <= count; number += 1) await postroom.createPost(author, room, `post ${number}`);
 }
@@ -174,13 +169,13 @@ describe('a cursor', () => {
     const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     expect(await outcomeOf(socket, 'also', { room, after: after.slice(0, 200_000) })).toBe('VARIABLES_INVALID');
     expect(await outcomeOf(socket, 'less', { room, after: after.slice(0, 4_000) })).toBe('CURSOR_INVALID');
-    expect(await outcomeOf(socket, 'next', { room })).toBe(await cursorOf(postroom, room));
+    expect(await outcomeOf(socket, 'next', { room })).toBe(await postroom.cursorOf(room));
     await socket.close();
   });
 
   it('of null is an absent cursor, and an empty string is an invalid one', async () => {
     const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-    expect(await outcomeOf(socket, 'null', { room, after: null })).toBe(await cursorOf(postroom, room));
+    expect(await outcomeOf(socket, 'null', { room, after: null })).toBe(await postroom.cursorOf(room));
     expect(await outcomeOf(socket, 'empty', { room, after: '' })).toBe('CURSOR_INVALID');
     await socket.close();
   });
@@ -195,7 +190,7 @@ describe('a cursor that is too old', () => {
     expect(await outcomeOf(socket, 'resumed', { room })).toBe('CURSOR_EXPIRED');
     const [error] = await socket.subscribe('expired', query, { room, after }).refused;
     const cursor = error?.extensions.live?.cursor;
-    expect(cursor).toBe(await cursorOf(postroom, room));
+    expect(cursor).toBe(await postroom.cursorOf(room));
     const { start, results } = socket.subscribe('again', query, { room, after: cursor });
     expect(await start).toBe(cursor);
     await postroom.createPost(author, room, 'behind it');
@@ -268,7 +263,7 @@ it('a cursor of an event that this process has not received yet is looked up in 
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   await socket.subscribe('watch', query, { room }).start;
   await createPosts(postroom, ada, room, 3);
-  const after = await cursorOf(postroom, room);
+  const after = await postroom.cursorOf(room);
   await createPosts(postroom, ada, room, 1);
   const { start, results } = socket.subscribe('behind', query, { room, after });
   expect(await start).toBe(after);

@@ -79,7 +79,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
   it('find their group again after all of them have left: resuming in it is free', async () => {
     const room = await createRoom();
     const query = 'subscription Again($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
-    const { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;
+    const cursor = await postroom.cursorOf(room);
     const { subscribers = 0 } = await readMetrics(postroom);
     const resume = async () => {
       const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen: { 1: cursor } } } });

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/cursors.ts';
 import { EventStream } from './support/event-stream.ts';
+import { comparisonsOf, untilCompared } from './support/heads.ts';
 import { readMetrics } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -14,11 +15,6 @@ const pollOptions = { timeout: 20_000, interval: 5 };
 /** Starts a server on a bus with the given fault. */
 function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
   return launchForTest({ LOG_LEVEL: 'debug' }, { bus: createUnreliableBus(fault, seed) });
-}
-
-/** The number of comparisons of the heads of all open rooms with the log so far. */
-function comparisonsOf({ log }: Postroom): number {
-  return log.filter(({ sql }) => String(sql).includes('known.value ->>')).length;
 }
 
 /** Creates posts, updates every third post and deletes every fifth. */
@@ -58,11 +54,6 @@ async function followByStream(postroom: Postroom, room: string): Promise<Reader>
   return { room, from: seqOf(stream.start), seqs: () => stream.received.slice(1).map(({ id }) => seqOf(id ?? '')) };
 }
 
-async function cursorOf(postroom: Postroom, room: string): Promise<string> {
-  const found = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  return found.room.cursor;
-}
-
 it.each([
   isSoak ? randomInt(2 ** 31) : 1,
 ])('a bus that loses, repeats and reorders messages costs no event, no order, and at most two comparisons of heads (seed %i)', async (seed) => {
@@ -70,7 +61,7 @@ it.each([
   const ada = await postroom.signUp('Ada');
   const rooms = await Promise.all(['one', 'two', 'three'].map((name) => postroom.createRoom(ada, name)));
   const reachedHead = (room: string, head: number) =>
-    expect.poll(async () => seqOf(await cursorOf(postroom, room)), pollOptions).toBeGreaterThan(head);
+    expect.poll(async () => seqOf(await postroom.cursorOf(room)), pollOptions).toBeGreaterThan(head);
   const readers = await Promise.all(
     rooms.flatMap((room) => [
       followBySocket(postroom, room),
@@ -83,7 +74,7 @@ it.each([
     // In each room two readers start during the writes: one at the head, and one from an earlier cursor.
     ...rooms.map(async (room) => {
       await reachedHead(room, 25);
-      const cursor = await cursorOf(postroom, room);
+      const cursor = await postroom.cursorOf(room);
       readers.push(await followBySocket(postroom, room));
       await reachedHead(room, 50);
       readers.push(await followBySocket(postroom, room, cursor));
@@ -91,7 +82,7 @@ it.each([
   ]);
   const compared = comparisonsOf(postroom);
   const heads = new Map<string, number>();
-  for (const room of rooms) heads.set(room, seqOf(await cursorOf(postroom, room)));
+  for (const room of rooms) heads.set(room, seqOf(await postroom.cursorOf(room)));
   for (const { room, from, seqs } of readers) {
     await expect.poll(() => seqs().length, pollOptions).toBeGreaterThanOrEqual((heads.get(room) ?? 0) - from);
   }
@@ -135,8 +126,7 @@ it('an event that the bus lost is delivered as a replay: with the post as it is 
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   await socket.follow('1', query, { room });
   // Heads are compared every 1.5 s: the changes are committed before the next comparison.
-  const compared = comparisonsOf(postroom);
-  await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
+  await untilCompared(postroom);
   await postroom.ask(
     `mutation ($kept: ID!, $gone: ID!) {
       a: publishPost(input: { id: $kept }) { post { id } }

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { seqOf, seqsBetween } from './support/cursors.ts';
+import { untilCompared } from './support/heads.ts';
 import { createLateBus } from './support/late-bus.ts';
 import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
-import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, type Person, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { isPostgresTest, openDirectly } from './support/test-database.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
@@ -24,17 +25,6 @@ function launchOnDeafBus(file: string): Promise<Postroom> {
   return launchForTest(settings, { bus: createUnreliableBus('losesAll') });
 }
 
-/** The number of comparisons of the heads of all open rooms with the log so far. */
-function comparisonsOf({ log }: Postroom): number {
-  return log.filter(({ sql }) => String(sql).includes('as known')).length;
-}
-
-/** Waits for a comparison of heads; the next comparison follows after 1.5 s. */
-async function untilCompared(postroom: Postroom): Promise<void> {
-  const compared = comparisonsOf(postroom);
-  await expect.poll(() => comparisonsOf(postroom), pollOptions).toBeGreaterThan(compared);
-}
-
 /** Renames a table, so that queries of it fail; the returned function restores it. */
 function breakTable(file: string, table: string): () => void {
   const database = openDirectly(file);
@@ -50,9 +40,20 @@ function breakTable(file: string, table: string): () => void {
 async function fillRoom(postroom: Postroom): Promise<{ ada: Person; room: string; start: string }> {
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'full');
-  const { room: empty } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: room });
+  const start = await postroom.cursorOf(room);
   await makePosts(postroom, { author: ada, room, count: postCount, bytes: 10_000 });
-  return { ada, room, start: empty.cursor };
+  return { ada, room, start };
+}
+
+/** Two servers on one database, and a subscriber of the first that stops reading before it has received all events. */
+async function pauseReplay(settings: Settings) {
+  const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
+  const { ada, room, start } = await fillRoom(other);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.subscribe('1', follow(room, start));
+  await socket.take(({ type }) => type === 'next');
+  socket.rawSocket.pause();
+  return { postroom, other, ada, room, socket };
 }
 
 it.each([
@@ -92,7 +93,7 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
   await postroom.createPost(ada, room, 'one');
   await postroom.createPost(ada, room, 'two');
   const mend = breakTable(file, 'posts');
-  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, pollOptions).toBeGreaterThan(1);
+  await expect.poll(() => postroom.log.filter(({ msg }) => msg === feedFailed).length, pollOptions).toBeGreaterThan(0);
   expect(socket.nexts('1')).toEqual([]);
   mend();
   const titles = () => socket.nexts('1').map(({ data }) => data.postAdded.title);
@@ -105,12 +106,7 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
 it('a subscriber whose next events cannot be read receives an error, and can resume from its position', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
-  const { ada, room, start } = await fillRoom(other);
-  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-  socket.subscribe('1', follow(room, start));
-  await socket.take(({ type }) => type === 'next');
-  socket.rawSocket.pause();
+  const { other, ada, room, socket } = await pauseReplay(settings);
   const mend = breakTable(file, 'roomEvents');
   socket.rawSocket.resume();
   const { payload } = await socket.take(({ type }) => type === 'error');
@@ -146,12 +142,7 @@ it('a subscription fails if the database cannot be read when its room is opened,
 it('a room that another process deletes ends the stream of a subscriber that still has events to receive', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
-  const [postroom, other] = await Promise.all([launchForTest(settings), launchForTest(settings)]);
-  const { ada, room, start } = await fillRoom(other);
-  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-  socket.subscribe('1', follow(room, start));
-  await socket.take(({ type }) => type === 'next');
-  socket.rawSocket.pause();
+  const { postroom, other, ada, room, socket } = await pauseReplay(settings);
   await untilCompared(postroom);
   await other.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
   socket.rawSocket.resume();

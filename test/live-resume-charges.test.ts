@@ -10,7 +10,7 @@ async function findRoomOrThrow(): Promise<{ postroom: Postroom; room: string; cu
   const postroom = await launchForTest({ RATE_LIMIT: `${rate}` });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
-  return { postroom, room, cursor: (await postroom.ask(`{ room(id: "${room}") { cursor } }`)).room.cursor };
+  return { postroom, room, cursor: await postroom.cursorOf(room) };
 }
 
 /** Subscribes `count` times, one after another, and returns the code of each refusal. */

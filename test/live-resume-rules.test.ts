@@ -29,21 +29,16 @@ function createRoom(): Promise<string> {
 /** Creates a room with posts `1`, `2`, …; `cursors[n]` is the cursor after post n, `cursors[0]` precedes all posts. */
 async function createRoomWithPosts(count: number): Promise<{ room: string; cursors: string[] }> {
   const room = await createRoom();
-  const cursors = [await cursorOf(room)];
+  const cursors = [await postroom.cursorOf(room)];
   for (let number = 1; number <= count; number += 1) {
     await post(room, String(number));
-    cursors.push(await cursorOf(room));
+    cursors.push(await postroom.cursorOf(room));
   }
   return { room, cursors };
 }
 
 function post(room: string, title: string): Promise<string> {
   return postroom.createPost(ada, room, title);
-}
-
-async function cursorOf(id: string): Promise<string> {
-  const { room } = await postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id });
-  return room.cursor;
 }
 
 function open(payload?: unknown): Promise<ProtocolSocket> {

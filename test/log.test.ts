@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../scripts/free-port.ts';
 import { readMetrics } from './support/metrics.ts';
 import { mainProgram, programEnvironment, run } from './support/postroom.ts';
 
@@ -17,15 +17,6 @@ interface Started {
   child: ChildProcess;
 }
 
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
 /** Starts the server with the given outputs, and waits until it answers. */
 async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<Started> {
   const port = String(await findFreePort());
@@ -36,7 +27,7 @@ async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const url = `http://127.0.0.1:${port}`;
-  await expect.poll(() => isHealthy({ url }), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isHealthy({ url })).toBe(true);
   return { url, child };
 }
 

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Database, DatabaseOptions, Db } from '../src/data/database.ts';
-import { DatabaseUnavailable } from '../src/data/database.ts';
+import { type Database, type DatabaseOptions, DatabaseUnavailable, type Db } from '../src/data/database.ts';
 import { openDatabase } from '../src/data/open-database.ts';
 import { findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
+import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { launchForTest } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -16,47 +15,31 @@ import { createUnreliablePair } from './support/unreliable-bus.ts';
 /* What a client of the database notices when PostgreSQL or the connection to it fails. */
 
 let cluster: PostgresCluster;
-let count = 0;
-
-async function createDatabase(): Promise<string> {
-  count += 1;
-  const name = `faults${count}`;
-  await runIn('postgres', `create database ${name}`);
-  return name;
-}
-
-/** Runs statements on a connection of their own, and returns the rows of the last one. */
-async function runIn(database: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
-  const client = new Client(cluster.url(database));
-  await client.connect();
-  let rows: Record<string, unknown>[] = [];
-  for (const statement of statements) ({ rows } = await client.query(statement));
-  await client.end();
-  return rows;
-}
-
-async function openForTest(url: string, options?: DatabaseOptions): Promise<Database> {
-  const database = await openDatabase(url, options);
-  onTestFinished(() => database.close());
-  return database;
-}
 
 async function openNew(options?: DatabaseOptions): Promise<{ name: string; database: Database }> {
-  const name = await createDatabase();
+  const name = await cluster.createDatabase();
   return { name, database: await openForTest(cluster.url(name), options) };
 }
 
 const terminateAll = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'postroom' and datname = current_database()`;
+
+/** Statements after which a transaction that changes these rows fails at its commit. */
+function failAtCommit(change: string, condition = ''): string {
+  return `create function fail() returns trigger language plpgsql as
+     $$ begin raise exception 'the disk fails' using errcode = '58030'; end $$;
+    create constraint trigger failing after ${change} deferrable initially deferred for each row ${condition}
+     execute function fail()`;
+}
 
 async function countUsers(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as "count" from users`.execute(database.db);
   return rows[0]?.count ?? 0;
 }
 
-/** Resolves when `holds` returns true for the database's present activity. */
+/** Resolves when a connection to the database meets the condition. */
 async function waitForActivity(name: string, condition: string): Promise<void> {
   const query = `select count(*)::int as count from pg_stat_activity where datname = '${name}' and ${condition}`;
-  await expect.poll(async () => (await runIn('postgres', query))[0]?.['count']).toBeGreaterThan(0);
+  await expect.poll(async () => (await cluster.query('postgres', query))[0]?.['count']).toBeGreaterThan(0);
 }
 
 const title = postgresPrograms ? 'PostgreSQL' : 'PostgreSQL (skipped, because initdb is not installed)';
@@ -72,7 +55,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const { name, database } = await openNew();
       const user = await database.transaction((db) => insertUser(db, { name: 'Ada' }));
       for (let round = 0; round < 5; round += 1) {
-        await runIn(name, terminateAll);
+        await cluster.query(name, terminateAll);
         const found = await Promise.all(Array.from({ length: 20 }, () => findUser(database.db, user.id)));
         expect(found.map((one) => one?.name)).toEqual(Array(20).fill('Ada'));
       }
@@ -80,12 +63,12 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
 
     it('during a read is repaired by sending the read again', async () => {
       const { name, database } = await openNew();
-      const slow = sql<{ pid: number }>`select pg_sleep(0.5), pg_backend_pid() as pid`.execute(database.db);
+      const slow = sql<{ pid: number }>`select pg_sleep(2), pg_backend_pid() as pid`.execute(database.db);
       await waitForActivity(
         name,
-        `state = 'active' and query like '%pg_sleep(0.5), pg_backend%' and pid <> pg_backend_pid()`,
+        `state = 'active' and query like '%pg_sleep(2), pg_backend%' and pid <> pg_backend_pid()`,
       );
-      await runIn(name, terminateAll);
+      await cluster.query(name, terminateAll);
       expect((await slow).rows).toHaveLength(1);
     });
 
@@ -95,7 +78,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const user = await database.transaction(async (db) => {
         runs += 1;
         const inserted = await insertUser(db, { name: `run ${runs}` });
-        if (runs === 1) await runIn(name, terminateAll);
+        if (runs === 1) await cluster.query(name, terminateAll);
         return inserted;
       });
       expect(runs).toBe(2);
@@ -107,7 +90,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const { name, database } = await openNew();
       const lost = database.transaction(async (db) => {
         await insertUser(db, { name: 'Ada' });
-        await runIn(name, terminateAll);
+        await cluster.query(name, terminateAll);
         await insertUser(db, { name: 'Bob' });
       });
       await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable);
@@ -117,7 +100,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
 
   describe('a connection that is lost during COMMIT', () => {
     async function openThrough(fault: CommitFault) {
-      const name = await createDatabase();
+      const name = await cluster.createDatabase();
       const proxy = await CommitProxy.start(cluster.url(name));
       onTestFinished(() => proxy.close());
       const database = await openForTest(proxy.url);
@@ -152,9 +135,34 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const { name, proxy, database } = await openThrough('held');
       const inserting = database.transaction((db) => insertUser(db, { name: 'Ada' }));
       await proxy.arrived;
-      await runIn(name, `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`);
+      await cluster.query(
+        name,
+        `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`,
+      );
       await inserting;
       expect(await countUsers(database)).toBe(1);
+    });
+
+    it('is not reported as undone if only the results of its last statements are lost', async () => {
+      const proxy = await CommitProxy.start(cluster.url(await cluster.createDatabase()));
+      onTestFinished(() => proxy.close());
+      const postroom = await launchForTest({ DATABASE_URL: proxy.url, SESSION_KEY: newSessionKey() });
+      const ada = await postroom.signUp('Ada');
+      const room = await postroom.createRoom(ada, 'hall');
+      proxy.arm('unanswered');
+      const create = `mutation { createPost(input: { room: "${room}", title: "stored" }) { post { id } } }`;
+      expect(await postroom.send(create, {}, ada.token)).toMatchObject({
+        status: 294,
+        data: null,
+        errors: [
+          {
+            message: 'The change was committed, but its result could not be read.',
+            path: ['createPost'],
+            extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) },
+          },
+        ],
+      });
+      expect((await postroom.ask('{ posts { data { title } } }')).posts.data).toEqual([{ title: 'stored' }]);
     });
 
     it('is not mistaken for another transaction with the same id after a crash', async () => {
@@ -165,7 +173,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         return insertUser(db, { name: 'Ada' });
       });
       await proxy.arrived;
-      const [held] = await runIn(
+      const [held] = await cluster.query(
         'postgres',
         `select backend_xid::text as xid from pg_stat_activity where datname = '${name}' and backend_xid is not null`,
       );
@@ -173,10 +181,10 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       await cluster.startServer();
       // The ids after the last checkpoint that reached the disk are assigned again.
       for (let attempt = 0; attempt < 100; attempt += 1) {
-        const [{ xid } = { xid: '' }] = await runIn('postgres', 'select pg_current_xact_id()::text as xid');
+        const [{ xid } = { xid: '' }] = await cluster.query('postgres', 'select pg_current_xact_id()::text as xid');
         if (Number(xid) >= Number(held?.['xid'])) break;
       }
-      const [{ status } = { status: '' }] = await runIn(
+      const [{ status } = { status: '' }] = await cluster.query(
         'postgres',
         `select pg_xact_status('${held?.['xid']}') as status`,
       );
@@ -189,8 +197,59 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     });
   });
 
+  describe('an error of COMMIT itself', () => {
+    it('does not hide a transaction that was committed nevertheless', async () => {
+      const proxy = await CommitProxy.start(cluster.url(await cluster.createDatabase()));
+      onTestFinished(() => proxy.close());
+      const database = await openForTest(proxy.url);
+      proxy.arm('failed');
+      const user = await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      await proxy.arrived;
+      expect(await findUser(database.db, user.id)).toMatchObject({ name: 'Ada' });
+    });
+
+    it('is a DatabaseUnavailable if the transaction was rolled back', async () => {
+      const { name, database } = await openNew();
+      await cluster.query(name, failAtCommit('insert on users'));
+      const inserting = database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      await expect(inserting).rejects.toMatchObject({ reason: 'the disk fails (58030)' });
+      expect(await countUsers(database)).toBe(0);
+    });
+  });
+
+  it('recovery is reported when a transaction has been committed, not when it could begin', async () => {
+    const statements: string[] = [];
+    const reports: string[] = [];
+    const { name, database } = await openNew({
+      onStatement: (sql) => statements.push(sql),
+      onFault: (reason) => reports.push(reason),
+      onRecovery: () => reports.push('recovered'),
+    });
+    // Those of the search for an outcome are left alone: they do not change the mark.
+    await cluster.query(name, failAtCommit('insert or update of mark on "commitMarks"', 'when (new.mark > 0)'));
+    const inserting = database.transaction((db) => insertUser(db, { name: 'Ada' }));
+    await expect(inserting).rejects.toBeInstanceOf(DatabaseUnavailable);
+    const commits = () => statements.filter((sql) => sql === 'commit').length;
+    const before = commits();
+    // The database tries to write once a second.
+    await expect.poll(commits).toBeGreaterThan(before + 2);
+    expect(reports).toEqual(['the disk fails (58030)']);
+    await cluster.query(name, 'drop trigger failing on "commitMarks"');
+    await expect.poll(() => reports).toEqual(['the disk fails (58030)', 'recovered']);
+  });
+
+  it('a database whose server has become silent can be closed', async () => {
+    const proxy = await createFaultProxy(cluster.url(await cluster.createDatabase()));
+    onTestFinished(() => proxy.close());
+    const database = await openDatabase(proxy.url);
+    await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+    expect(await countUsers(database)).toBe(1);
+    proxy.freeze();
+    await database.close();
+  });
+
   it('a restart of the server is a 503 while it lasts; then everything works again, and the log has both', async () => {
-    const name = await createDatabase();
+    const name = await cluster.createDatabase();
     const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
@@ -211,7 +270,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
   });
 
   it('an event that cannot be read while the database is down is delivered afterwards, with its content', async () => {
-    const name = await createDatabase();
+    const name = await cluster.createDatabase();
     const proxy = await createFaultProxy(cluster.url(name));
     onTestFinished(() => proxy.close());
     const [nearBus, farBus] = createUnreliablePair('none');
@@ -320,10 +379,35 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         await Promise.all(
           Array.from({ length: 12 }, () => Promise.all([readAll(database.db), database.transaction(upsert)])),
         );
-        await runIn(name, `alter table settings add column extra${round} text`);
+        await cluster.query(name, `alter table settings add column extra${round} text`);
       }
       const { rows } = await database.transaction(upsert);
       expect(Object.keys(rows[0] ?? {})).toEqual(['name', 'value', 'extra0', 'extra1', 'extra2']);
+    });
+
+    it('replaces idle connections instead of adding others', async () => {
+      const { name, database } = await openNew();
+      const read = (db: Db) => sql<object>`select * from settings`.execute(db);
+      for (let round = 0; round < 4; round += 1) {
+        // As many connections as there can be, all idle afterwards.
+        const all = Promise.withResolvers<void>();
+        let running = 0;
+        const transactions = Array.from({ length: 8 }, () =>
+          database.transaction(async (db) => {
+            await read(db);
+            running += 1;
+            if (running === 8) all.resolve();
+            await all.promise;
+          }),
+        );
+        await Promise.all(transactions);
+        await cluster.query(name, `alter table settings add column extra${round} text`);
+        await database.transaction(read);
+      }
+      const connections = `select count(*)::int as count from pg_stat_activity where datname = '${name}' and application_name = 'postroom'`;
+      await expect
+        .poll(async () => Number((await cluster.query('postgres', connections))[0]?.['count']))
+        .toBeLessThanOrEqual(8);
     });
   });
 

@@ -1,43 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Database, Db } from '../src/data/database.ts';
-import { trimEvents } from '../src/data/events.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Db } from '../src/data/database.ts';
+import { findSurplus, trimByAge, trimRoom } from '../src/data/events.ts';
 import { openDatabase } from '../src/data/open-database.ts';
 import { findLastPosts, findPostPage } from '../src/data/posts.ts';
 import { createRoomRow, insertRooms } from '../src/data/rooms.ts';
 import { insertUser } from '../src/data/users.ts';
+import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { run } from './support/postroom.ts';
 
 /* The start on a PostgreSQL server, the tables that it creates, and the statements that differ from those of SQLite. */
 
 let cluster: PostgresCluster;
-let count = 0;
-
-async function createDatabase(options = ''): Promise<string> {
-  count += 1;
-  const name = `open${count}`;
-  await runIn('postgres', `create database ${name} ${options}`);
-  return name;
-}
-
-async function runIn(database: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
-  const client = new Client(cluster.url(database));
-  await client.connect();
-  let rows: Record<string, unknown>[] = [];
-  for (const statement of statements) ({ rows } = await client.query(statement));
-  await client.end();
-  return rows;
-}
-
-async function openForTest(url: string): Promise<Database> {
-  const database = await openDatabase(url);
-  onTestFinished(() => database.close());
-  return database;
-}
 
 /** The standard error of a server that cannot start. */
 async function refusalOf(url: string): Promise<string> {
@@ -65,10 +42,10 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     });
 
     it('because the password is wrong', async () => {
-      await runIn('postgres', `create role ada login password 'right'`);
+      await cluster.query('postgres', `create role ada login password 'right'`);
       const file = join(cluster.folder, 'pg_hba.conf');
       writeFileSync(file, `host all ada 127.0.0.1/32 scram-sha-256\n${readFileSync(file, 'utf8')}`);
-      await runIn('postgres', 'select pg_reload_conf()');
+      await cluster.query('postgres', 'select pg_reload_conf()');
       const refusal = await refusalOf(cluster.url('postgres', 'ada:hunter2'));
       expect(refusal).toMatch(/password authentication failed for user "ada" \(28P01\)$/);
       expect(refusal).not.toContain('hunter2');
@@ -78,50 +55,81 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       expect(await refusalOf(cluster.url('nowhere'))).toMatch(/database "nowhere" does not exist \(3D000\)$/);
     });
 
+    it.each([
+      'postgres://ada:hunter2@127.0.0.1:1',
+      'postgres://ada:hunter2@127.0.0.1:1/?user=ada',
+      'postgres://ada:hunter2/@127.0.0.1:1/postroom',
+      'postgres://ada:hunter2#@127.0.0.1:1/postroom',
+      'postgres://ada:hunter2?@127.0.0.1:1/postroom',
+      'postgres://ada:hunter2@hunter2/@127.0.0.1:1/postroom',
+      'postgresql://ada:hunter2@127.0.0.1:port/postroom',
+    ])('because %s is not a URL with a database', async (url) => {
+      const refusal = await refusalOf(url);
+      expect(refusal).toMatch(/^postroom: DATABASE_URL must be postgres:\/\/.*percent-encoded \(got "postgres:/);
+      expect(refusal).not.toContain('hunter2');
+    });
+
+    it('because it does not support the TLS that the URL requires', async () => {
+      const refusal = await refusalOf(`${cluster.url('postgres')}?sslmode=verify-full`);
+      expect(refusal).toMatch(
+        /^postroom: the database cannot be used: .*: The server does not support SSL connections$/,
+      );
+    });
+
+    it('because it requires a password, and the URL has none', async () => {
+      await cluster.query('postgres', `create role bob login password 'right'`);
+      const file = join(cluster.folder, 'pg_hba.conf');
+      writeFileSync(file, `host all bob 127.0.0.1/32 scram-sha-256\n${readFileSync(file, 'utf8')}`);
+      await cluster.query('postgres', 'select pg_reload_conf()');
+      expect(await refusalOf(cluster.url('postgres', 'bob'))).toMatch(
+        /^postroom: the database cannot be used: .*password must be a string$/,
+      );
+    });
+
     it('because its encoding is not UTF8', async () => {
-      const name = await createDatabase(`encoding 'LATIN1' locale 'C' template template0`);
+      const name = await cluster.createDatabase(`encoding 'LATIN1' locale 'C' template template0`);
       expect(await refusalOf(cluster.url(name))).toMatch(/its encoding is LATIN1; Postroom needs UTF8$/);
     });
 
     it('because it can only be read', async () => {
-      const name = await createDatabase();
-      await runIn('postgres', `alter database ${name} set default_transaction_read_only = on`);
+      const name = await cluster.createDatabase();
+      await cluster.query('postgres', `alter database ${name} set default_transaction_read_only = on`);
       expect(await refusalOf(cluster.url(name))).toMatch(/it can only be read/);
     });
 
     it('because a newer Postroom has changed its tables', async () => {
-      const name = await createDatabase();
+      const name = await cluster.createDatabase();
       await (await openDatabase(cluster.url(name))).close();
-      await runIn(name, 'update migrations set seen = 99, needed = 98');
+      await cluster.query(name, 'update migrations set seen = 99, needed = 98');
       expect(await refusalOf(cluster.url(name))).toMatch(/written by a newer Postroom \(its tables need .* version 98/);
     });
   });
 
   describe('migrations', () => {
     it('run once if several nodes start at the same time', async () => {
-      const name = await createDatabase();
+      const name = await cluster.createDatabase();
       const databases = await Promise.all(Array.from({ length: 6 }, () => openForTest(cluster.url(name))));
       expect(databases).toHaveLength(6);
-      expect(await runIn(name, 'select count(*)::int as count from migrations')).toEqual([{ count: 1 }]);
+      expect(await cluster.query(name, 'select count(*)::int as count from migrations')).toEqual([{ count: 1 }]);
     });
 
     it('of a newer program leave a database usable for this one, unless they say otherwise', async () => {
-      const name = await createDatabase();
+      const name = await cluster.createDatabase();
       const url = cluster.url(name);
       await (await openDatabase(url)).close();
-      const [{ seen } = { seen: 0 }] = await runIn(name, 'select seen from migrations');
-      await runIn(name, `update migrations set seen = ${Number(seen) + 1}`);
+      const [{ seen } = { seen: 0 }] = await cluster.query(name, 'select seen from migrations');
+      await cluster.query(name, `update migrations set seen = ${Number(seen) + 1}`);
       await (await openDatabase(url)).close();
-      expect(await runIn(name, 'select seen from migrations')).toEqual([{ seen: Number(seen) + 1 }]);
-      await runIn(name, `update migrations set needed = ${Number(seen) + 1}`);
+      expect(await cluster.query(name, 'select seen from migrations')).toEqual([{ seen: Number(seen) + 1 }]);
+      await cluster.query(name, `update migrations set needed = ${Number(seen) + 1}`);
       await expect(openDatabase(url)).rejects.toThrow('newer Postroom');
     });
   });
 
   describe('a transaction whose durability the role has turned off', () => {
     it('is on disk nevertheless', async () => {
-      const name = await createDatabase();
-      await runIn('postgres', `alter database ${name} set synchronous_commit = off`);
+      const name = await cluster.createDatabase();
+      await cluster.query('postgres', `alter database ${name} set synchronous_commit = off`);
       const database = await openForTest(cluster.url(name));
       const shown = await database.transaction(async (db) => sql<object>`show synchronous_commit`.execute(db));
       expect(shown.rows).toEqual([{ synchronous_commit: 'on' }]);
@@ -163,7 +171,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       '\ufffd',
       '',
     ];
-    const name = await createDatabase();
+    const name = await cluster.createDatabase();
     const found = [];
     for (const url of ['sqlite::memory:', cluster.url(name)]) {
       const database = await openForTest(url);
@@ -175,26 +183,28 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
   });
 
   it('reads a large database through indexes', async () => {
-    const name = await createDatabase();
+    const name = await cluster.createDatabase();
     await (await openDatabase(cluster.url(name))).close();
-    await runIn(
-      name,
+    const rows = [
       `insert into users select 'u' || i, 'user ' || i, null, null, null, 'MEMBER', 0, null, null, null, i, i, 1 from generate_series(1, 1000) i`,
       `insert into rooms (id, name, head, "createdAt", "updatedAt", version) select 'r' || i, 'room ' || i, 1000, i, i, 1 from generate_series(1, 100) i`,
       `insert into posts select 'p' || i, 'r' || i % 100 + 1, 'u' || i % 1000 + 1, 'title ' || md5(i::text), 'b', i, i, i, 1 from generate_series(1, 100000) i`,
       `insert into "roomEvents" ("roomId", seq, type, "subjectId", version, at) select 'r' || i % 100 + 1, i / 100 + 1, 'RoomUpdated', 'x', 1, i from generate_series(0, 99999) i`,
-      'analyze',
-    );
+    ];
+    await cluster.query(name, [...rows, 'analyze'].join('; '));
     const statements: string[] = [];
-    const database = await openDatabase(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
-    onTestFinished(() => database.close());
+    const database = await openForTest(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
     const reading = { visibleRooms: { userId: null, seesAll: false }, readsBodies: false };
     const authors = Array.from({ length: 100 }, (_, index) => `u${index + 1}`);
     expect(await findLastPosts(database.db, reading, authors, 10)).toHaveLength(1_000);
     expect((await findPostPage(database.db, reading, { title: 'title 00ff' }, {}).data()).length).toBeGreaterThan(0);
-    expect(await database.transaction((db) => trimEvents(db, { before: 0, count: 900, limit: 500 }))).toBe(500);
+    expect(await database.transaction((db) => trimByAge(db, 0, 500))).toBe(0);
+    const surplus = [];
+    for await (const room of findSurplus(database.db, 900)) surplus.push(room);
+    expect(surplus).toHaveLength(100);
+    for (const each of surplus.slice(0, 1)) expect(await database.transaction((db) => trimRoom(db, each, 50))).toBe(50);
     const large = statements.filter((sql) => /from "(posts|roomEvents|users)"/.test(sql));
-    expect(large).toHaveLength(4);
+    expect(large).toHaveLength(6);
     for (const sql of large) {
       const isSearch = sql.includes(' like ');
       const plan = await explain(name, sql, isSearch ? [`'%title 00ff%'`, '20', '0'] : undefined);
@@ -206,12 +216,12 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
   /** The plan of a prepared statement for these values, or for all values. */
   async function explain(name: string, statement: string, values: string[] | undefined): Promise<string> {
     const parameters = new Set(statement.match(/\$\d+/g)).size;
-    const rows = await runIn(
-      name,
+    const statements = [
       `set plan_cache_mode = ${values ? 'force_custom_plan' : 'force_generic_plan'}`,
       `prepare statement as ${statement}`,
       `explain execute statement${parameters > 0 ? `(${values ?? Array(parameters).fill('null')})` : ''}`,
-    );
+    ];
+    const rows = await cluster.query(name, statements.join('; '));
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   }
 });

@@ -1,61 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { createClient } from 'graphql-ws';
-import { createClient as createRedis } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
+import { findFreePort } from '../scripts/free-port.ts';
 import { post } from './support/http.ts';
 import { launchForTest, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
+import { hasRedis, RedisServer } from './support/redis-server.ts';
 
 /* Servers share the rate of operations through a Redis server of the test. */
 
-const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 const query = '{ viewer { id } }';
 const down = 'Redis does not answer: each node counts the rate of operations by itself';
 const up = 'Redis answers again: all nodes share the rate of operations';
-
-/** A Redis server that keeps nothing on a disk. */
-class RedisServer {
-  readonly port: number;
-  #process: ChildProcess | undefined;
-
-  constructor(port: number) {
-    this.port = port;
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
-  }
-
-  async start(): Promise<void> {
-    const options = ['--port', String(this.port), '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
-    this.#process = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-    for await (const text of this.#process.stdout ?? []) if (String(text).includes('Ready to accept')) return;
-    throw new Error('Redis did not start.');
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.#process?.kill(signal);
-  }
-
-  async stop(): Promise<void> {
-    const process = this.#process;
-    this.#process = undefined;
-    if (!process) return;
-    process.kill('SIGKILL');
-    await once(process, 'exit');
-  }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const notesOf = ({ log }: Postroom) =>
   log.flatMap(({ msg }) => (typeof msg === 'string' && /^Redis /.test(msg) ? [msg] : []));
@@ -69,8 +24,7 @@ async function askAs(postroom: Postroom, address: string) {
 describe.skipIf(!hasRedis)('two servers with REDIS_URL (redis-server must be installed)', () => {
   let redis: RedisServer;
   beforeAll(async () => {
-    redis = new RedisServer(await findFreePort());
-    await redis.start();
+    redis = await RedisServer.launch();
   });
   afterAll(() => redis.stop());
 
@@ -169,12 +123,9 @@ describe.skipIf(!hasRedis)('two servers with REDIS_URL (redis-server must be ins
 
   it('share the rate again after FLUSHALL, SCRIPT FLUSH and CLIENT KILL', async () => {
     const [one, other] = await launchTwo({ RATE_LIMIT: '10' });
-    const operator = createRedis({ url: redis.url });
-    await operator.connect();
-    onTestFinished(() => void operator.destroy());
     await askAs(one, '192.0.2.1');
     for (const command of [['FLUSHALL'], ['SCRIPT', 'FLUSH'], ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']]) {
-      await operator.sendCommand(command);
+      await redis.send(...command);
       const statuses = [];
       for (const postroom of [one, other]) statuses.push((await askAs(postroom, '192.0.2.1')).status);
       expect(statuses).toEqual([200, 200]);

@@ -10,7 +10,7 @@ import { main, nodeOptions } from '../support/program.ts';
 const reportUsage = new URL('./report-usage-at-exit.ts', import.meta.url).href;
 
 /** Real chat history: the file that CHAT_HISTORY names, or a file next to the repository. */
-const file =
+export const historyFile =
   process.env['CHAT_HISTORY'] ?? fileURLToPath(new URL('../../../shared/data/ubuntu-irc.ndjson.gz', import.meta.url));
 
 /** A folder for a database. It is removed when the process exits. */
@@ -36,10 +36,10 @@ interface ImportFigures {
 
 /** Runs `postroom import` on the history. */
 export async function importHistory(folder: string): Promise<ImportFigures> {
-  if (!existsSync(file))
-    throw new Error(`The chat history ${file} does not exist. Set CHAT_HISTORY to the path of the file.`);
+  if (!existsSync(historyFile))
+    throw new Error(`The chat history ${historyFile} does not exist. Set CHAT_HISTORY to the path of the file.`);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...nodeOptions, '--import', reportUsage, main, 'import', file], {
+  const child = spawn(process.execPath, [...nodeOptions, '--import', reportUsage, main, 'import', historyFile], {
     env: { PATH: process.env['PATH'], ...databaseSettings(folder) },
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });

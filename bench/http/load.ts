@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,14 +34,6 @@ export async function load({ port, body, connections, seconds, authorization }: 
     return parseReport(stdout);
   } finally {
     rmSync(folder, { recursive: true });
-  }
-}
-
-export function assertWrk(): void {
-  try {
-    execFileSync('which', ['wrk']);
-  } catch {
-    throw new Error('This benchmark needs wrk, which is not installed (apt install wrk).');
   }
 }
 

@@ -1,18 +1,14 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { Batch, type Statement } from '../../src/data/postgres/batch.ts';
 import type { Writer } from './writer.ts';
 
 const runFile = promisify(execFile);
 const uuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-
-interface Statement {
-  text: string;
-  values: readonly unknown[];
-}
 
 /** A script of pgbench, and its variables. */
 export interface Script {
@@ -25,7 +21,7 @@ async function record(writer: Writer): Promise<{ statements: Statement[]; post: 
   const statements: Statement[] = [];
   const send = Client.prototype.query;
   Client.prototype.query = function (this: Client, ...args: unknown[]) {
-    statements.push(args[0] as Statement);
+    if (args[0] instanceof Batch) statements.push(...args[0].statements);
     return Reflect.apply(send, this, args);
   } as typeof send;
   try {
@@ -56,10 +52,10 @@ export async function toScript(
     return `:${name}`;
   };
   const lines = statements.map(
-    ({ text, values }) => `${text.replaceAll(/\$(\d+)/g, (_, number) => toVariable(values[number - 1]))};`,
+    ({ sql, parameters }) => `${sql.replaceAll(/\$(\d+)/g, (_, number) => toVariable(parameters[number - 1]))};`,
   );
   // The first statement that writes the room begins the second trip.
-  const writes = statements.findIndex(({ text }) => text.startsWith('update "rooms"'));
+  const writes = statements.findIndex(({ sql }) => sql.startsWith('update "rooms"'));
   if (writes < 0) throw new Error('No statement advances the head of the room.');
   const body = inTwoTrips
     ? [
@@ -95,13 +91,5 @@ export async function runPgbench(
     return Number(rate);
   } finally {
     rmSync(folder, { recursive: true });
-  }
-}
-
-export function assertPgbench(): void {
-  try {
-    execFileSync('which', ['pgbench']);
-  } catch {
-    throw new Error('This benchmark needs pgbench, which is not on the PATH (apt install postgresql-contrib).');
   }
 }

@@ -10,6 +10,8 @@ export interface ServerOptions {
   command: string[];
   environment?: Record<string, string>;
   nodeOptions?: string[];
+  /** A program that runs node in its own process id, and its arguments. */
+  wrapper?: string[];
   /** Without it the process has exactly the options of `npm start`, for the time of a start. */
   reportsUsage?: boolean;
 }
@@ -25,9 +27,10 @@ export class Server {
   }
 
   static async start(options: ServerOptions): Promise<Server> {
-    const { command, environment = {}, nodeOptions = [], reportsUsage = true } = options;
+    const { command, environment = {}, nodeOptions = [], wrapper = [], reportsUsage = true } = options;
     const preloads = reportsUsage ? ['--expose-gc', '--import', reportUsage] : [];
-    const child = spawn(process.execPath, [...nodeOptions, ...preloads, ...command], {
+    const [file = '', ...args] = [...wrapper, process.execPath, ...nodeOptions, ...preloads, ...command];
+    const child = spawn(file, args, {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', NODE_NO_WARNINGS: '1', ...environment },
     });

@@ -1,3 +1,5 @@
+import { replaceDate } from '../replace-date.ts';
+
 /* Preloaded into a server with node --import. Moves the wall clock on an IPC message; the monotonic clock is unchanged. */
 
 export interface ClockMove {
@@ -5,20 +7,10 @@ export interface ClockMove {
   clockOffsetMs: number;
 }
 
-const RealDate = Date;
+const realNow = Date.now;
 let offsetMs = 0;
 
-class MovableDate extends RealDate {
-  constructor(...given: [] | [number]) {
-    super(...(given.length === 0 ? ([MovableDate.now()] as const) : given));
-  }
-
-  static override now(): number {
-    return RealDate.now() + offsetMs;
-  }
-}
-
-globalThis.Date = MovableDate as DateConstructor;
+replaceDate(() => realNow() + offsetMs);
 
 process.on('message', (move: ClockMove) => {
   if (!('clockOffsetMs' in move)) return;

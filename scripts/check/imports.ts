@@ -34,7 +34,7 @@ const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean;
   {
     code: /^live\/bus\/(?!bus\.ts$)/,
     isAllowed: (file) => file.startsWith('live/bus/') || file === 'server.ts',
-    reason: 'only server.ts chooses the bus',
+    reason: 'only server.ts opens the bus',
   },
   {
     code: /^@?graphql\b/,

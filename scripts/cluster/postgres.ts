@@ -1,30 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { findFreePort, type Program, type Programs, runToEnd } from './program.ts';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePort } from '../free-port.ts';
+import { findUnprivilegedUser } from './postgres-programs.ts';
+import { type Program, type Programs, runToEnd } from './program.ts';
 
-/** Folders in which packages install PostgreSQL without adding them to PATH; a later version comes first. */
-const packageFolders = [
-  '/usr/lib/postgresql/*/bin',
-  '/usr/pgsql-*/bin',
-  '/opt/homebrew/opt/postgresql@*/bin',
-  '/usr/local/opt/postgresql@*/bin',
-];
-const needed = ['initdb', 'postgres', 'createdb'];
 const superuser = 'postroom';
 
 /** A PostgreSQL of our own, which listens on the loopback address only. */
 export interface Postgres {
   program: Program;
   url: string;
-}
-
-/** The folder with PostgreSQL's programs; undefined if they are not installed. */
-export function findPostgresPrograms(): string | undefined {
-  const installed = globSync(packageFolders).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...installed];
-  return folders.find((folder) => needed.every((name) => existsSync(join(folder, name))));
 }
 
 /** Creates a database cluster in `folder`, starts it, and creates a database in it. `binaries`: the folder of the programs. */
@@ -91,13 +77,4 @@ async function startPostgres(
 /** With messages in English, which are searched. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C' };
-}
-
-/** PostgreSQL refuses to run as root; then it runs as the user of its package, or as nobody. */
-function findUnprivilegedUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const names = readFileSync('/etc/passwd', 'utf8');
-  const name = /^postgres:/m.test(names) ? 'postgres' : 'nobody';
-  const idOf = (option: string) => Number(execFileSync('id', [option, name], { encoding: 'utf8' }));
-  return { uid: idOf('-u'), gid: idOf('-g') };
 }

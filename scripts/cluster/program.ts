@@ -1,6 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 export interface ProgramOptions extends Pick<SpawnOptions, 'env' | 'uid' | 'gid' | 'cwd'> {
@@ -45,7 +44,9 @@ export class Program {
     this.exited = new Promise((resolve) => {
       this.process.once('error', ({ message }) => resolve(message));
       // Unlike `exit`, this event follows the last line of the output.
-      this.process.once('close', (status, signal) => resolve(`it exited with ${signal ?? status}`));
+      this.process.once('close', (status, signal) =>
+        resolve(signal ? `it was ended by ${signal}` : `it exited with status ${status}`),
+      );
     });
     void this.exited.then((reason) =>
       isReady.reject(new Error([`${name} did not start: ${reason}`, ...this.#lastLines].join('\n  '))),
@@ -119,14 +120,4 @@ export async function runToEnd(
   if (status !== 0)
     throw new Error(`${command} failed with ${signal ?? status}:\n  ${output.replaceAll('\n', '\n  ')}`);
   return output;
-}
-
-/** A port of the loopback address on which nothing listens. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
 }

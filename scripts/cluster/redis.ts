@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findFreePort, type Program, type Programs } from './program.ts';
+import { findFreePort } from '../free-port.ts';
+import type { Program, Programs } from './program.ts';
 
 export interface Redis {
   program: Program;
@@ -14,14 +15,14 @@ export function findRedisProgram(): string | undefined {
 }
 
 /** Starts a Redis that listens on the loopback address only and stores nothing on disk. */
-export async function startRedis(programs: Programs, path: string, folder: string, port?: number): Promise<Redis> {
-  const used = port ?? (await findFreePort());
+export async function startRedis(programs: Programs, path: string, folder: string): Promise<Redis> {
+  const port = await findFreePort();
   const program = programs.start(
     'Redis',
     path,
-    ['--port', String(used), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
     { ready: /Ready to accept connections/, stopSignal: 'SIGTERM' },
   );
   await program.ready;
-  return { program, url: `redis://127.0.0.1:${used}` };
+  return { program, url: `redis://127.0.0.1:${port}` };
 }

@@ -20,7 +20,8 @@ export async function serve(args: string[]): Promise<number> {
   const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
-  log.info({ url: `${server.url}/graphql`, database: server.databaseName }, 'started');
+  const redis = config.redisUrl && new URL(config.redisUrl).host;
+  log.info({ url: `${server.url}/graphql`, database: server.databaseName, redis }, 'started');
   // Nobody may read it, or the disk may be full; the server serves nevertheless.
   process.stdout.on('error', () => {});
   process.stdout.write(`Postroom is at ${server.url}/graphql
@@ -31,6 +32,7 @@ export async function serve(args: string[]): Promise<number> {
 
 `);
   const signal = await stopped;
+  log.info({ signal }, 'stopping');
   // Nobody who presses Ctrl-C has a load balancer that must notice first.
   await server.close({ withDelay: signal === 'SIGTERM' });
   log.info({ signal }, 'stopped');

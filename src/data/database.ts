@@ -35,9 +35,12 @@ interface TransactionCancellation {
 export interface Database {
   /** For single reads. Each read sees all commits before it. */
   db: Kysely<Tables>;
+  /** Like `db`, for the short periodic checks of the server itself, which must not wait for the reads of clients. */
+  checks: Kysely<Tables>;
   /**
    * Runs one transaction, and resolves when its commit is durable. If the promise rejects, nothing is stored, neither
-   * now nor later, except after CommitOutcomeUnknown. It also rejects if the transaction is cancelled, or does not get its turn within five seconds.
+   * now nor later, except after CommitOutcomeUnknown. It also rejects if the transaction is cancelled, or does not get
+   * its turn within five seconds.
    *
    * Each statement sees all commits before it (the isolation level "read committed", or a stricter one). A row that the
    * transaction has locked (see `RowLock`) or changed stays as it is for the others until its end. Transactions that
@@ -48,8 +51,9 @@ export interface Database {
    * statement fails, nothing is stored, and the promise rejects with the error of the first one, or that of `work`.
    *
    * `work` has no effects outside `db`: a database that ends a deadlock by rolling one transaction back runs it again.
-   * @throws DatabaseUnavailable, CommitOutcomeUnknown, CommitResultLost, UniqueViolation, the reason of the cancellation, or any error of
-   * `work`.
+   *
+   * @throws DatabaseUnavailable, CommitOutcomeUnknown, CommitResultLost, UniqueViolation, the reason of the cancellation,
+   * or any error of `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs several reads on one state of the database. It includes all commits before the first read. */
@@ -126,22 +130,42 @@ export class DatabaseUnavailable extends ClientError {
   }
 }
 
+/** The database ended a statement that took too long. To run it again would probably take as long. */
+export class StatementTooSlow extends DatabaseUnavailable {}
+
 /**
- * The connection was lost during a commit, and the server did not report its outcome in time. It must not be answered as
- * DatabaseUnavailable, which promises that nothing was stored.
+ * PostgreSQL: the connection was lost during a commit, and the server did not report its outcome in time. SQLite: the
+ * commit could not be flushed to the disk. It must not be answered as DatabaseUnavailable, which promises that nothing was
+ * stored. `reason` is for the operator.
  */
-export class CommitOutcomeUnknown extends Error {
+export class CommitOutcomeUnknown extends ClientError {
+  readonly reason: string;
+
   constructor(reason: string, options?: ErrorOptions) {
-    super(`it is not known whether the transaction was committed: ${reason}`, options);
+    super('OUTCOME_UNKNOWN', undefined, {}, options);
     this.name = 'CommitOutcomeUnknown';
+    this.reason = reason;
   }
 }
 
-/** The transaction was committed, but the connection was lost before the results of its last statements arrived. */
-export class CommitResultLost extends Error {
+/** The transaction was committed, but its results could not be read. */
+export class CommitResultLost extends ClientError {
   constructor(options: ErrorOptions) {
-    super('the transaction was committed, but its result was lost with the connection', options);
+    super('INTERNAL_SERVER_ERROR', 'The change was committed, but its result could not be read.', {}, options);
     this.name = 'CommitResultLost';
+  }
+}
+
+/**
+ * Settles as a transaction that can be repeated without harm, such as one that only counts: its outcome need not be known.
+ * @throws ClientError SERVICE_UNAVAILABLE instead of CommitOutcomeUnknown.
+ */
+export async function asRepeatable<T>(transaction: Promise<T>): Promise<T> {
+  try {
+    return await transaction;
+  } catch (error) {
+    if (!(error instanceof CommitOutcomeUnknown)) throw error;
+    throw new ClientError('SERVICE_UNAVAILABLE', undefined, {}, { cause: error });
   }
 }
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
-import { hasLateralJoins } from './dialects.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
+import { deleteSome } from './some-rows.ts';
 import { createStatement } from './statement.ts';
 import {
   type PostRow,
@@ -54,7 +54,9 @@ export interface NewPostEvent extends NewEntry {
   type: PostEventType;
   author: PublicUser;
   /** Stores the post. */
-  store: (db: Db) => Promise<PostRow>;
+  store: (db: Db) => Promise<void>;
+  /** The post as it is stored; `at` is the time of the event. */
+  post: (at: number) => PostRow;
 }
 
 export interface NewPlainEvent<Row> extends NewEntry {
@@ -81,7 +83,7 @@ export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promis
   const { roomId, type, subjectId, version } = event;
   const mark = randomInt(1, maxMark);
   const actorId = 'author' in event ? event.author.id : event.actorId;
-  const [[head], stored] = await Promise.all([
+  const [[head], result] = await Promise.all([
     advanceHead(db, { roomId, mark, now: Date.now() }),
     event.store(db),
     insertEvent(db, { roomId, type, subjectId, version, actorId }),
@@ -89,8 +91,9 @@ export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promis
   if (!head) throw new Error(`There is no room ${roomId} to append an event to.`);
   const { head: seq, previousMark, headAt: at } = head;
   const row = { roomId, seq, mark, previousMark, type, subjectId, version, actorId, at };
-  const content = 'author' in event && { post: stored as PostRow, author: event.author };
-  return { event: { ...row, ...(content && { content }) }, stored };
+  if (!('author' in event)) return { event: row, stored: result as Row };
+  const content = { post: event.post(at), author: event.author };
+  return { event: { ...row, content }, stored: content.post };
 }
 
 /**
@@ -161,82 +164,56 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
 
 /** The head of a room, or undefined if the room is deleted. */
 export async function findHead(db: Db, roomId: string): Promise<LogPosition | undefined> {
-  const row = await db.selectFrom('rooms').select(['head', 'headMark']).where('id', '=', roomId).executeTakeFirst();
+  const row = await db
+    .selectFrom('rooms')
+    .select(['head', 'headMark'])
+    .where('id', '=', roomId)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst();
   return row && headOf(row);
 }
 
-/** Removes a deleted user as the actor of events. */
-export async function clearActor(db: Db, userId: string): Promise<void> {
-  await db.updateTable('roomEvents').set({ actorId: null }).where('actorId', '=', userId).execute();
+/** Deletes up to `limit` events before a time in milliseconds since 1970. Returns their number. */
+export async function trimByAge(db: Db, before: number, limit: number): Promise<number> {
+  return deleteSome(db, 'roomEvents', db.selectFrom('roomEvents').where('at', '<', before), limit);
 }
 
-export interface TrimOptions {
-  /** Events before this time, in milliseconds since 1970, are deleted. */
-  before: number;
-  /** Events before the latest `count` events of their room are deleted. */
-  count: number;
-  /** The maximum number of events deleted by one call. */
-  limit: number;
+/** Deletes up to `limit` events of a room up to number `seq`. Returns their number. */
+export async function trimRoom(db: Db, { roomId, seq }: RoomSurplus, limit: number): Promise<number> {
+  const surplus = db.selectFrom('roomEvents').where('roomId', '=', roomId).where('seq', '<=', seq);
+  return deleteSome(db, 'roomEvents', surplus, limit);
 }
 
-/**
- * Deletes the oldest events past the retention, and returns their number. Both statements seek in an index, so it runs
- * fast.
- */
-export async function trimEvents(db: Db, { before, count, limit }: TrimOptions): Promise<number> {
-  const [deleteEvents, surplus] = hasLateralJoins(db)
-    ? [deleteByPlace, findSurplusByRoom(db, count, limit)]
-    : [deleteByKey, findSurplus(db, count)];
-  const aged = db.selectFrom('roomEvents').where('at', '<', before);
-  const trimmed = await deleteEvents(db, aged.limit(limit));
-  return trimmed === limit ? trimmed : trimmed + (await deleteEvents(db, surplus.limit(limit - trimmed)));
+/** The events of a room up to number `seq` are to be deleted. */
+export interface RoomSurplus {
+  roomId: string;
+  seq: number;
 }
 
-type Events = SelectQueryBuilder<Tables, 'roomEvents', unknown>;
+const roomsPerRead = 500;
 
-function findSurplus(db: Db, count: number): Events {
-  return (
-    db
+/** The rooms that have events before their latest `count` events. No statement reads more than some hundred rooms. */
+export async function* findSurplus(db: Db, count: number): AsyncGenerator<RoomSurplus> {
+  for (let after = ''; ; ) {
+    const rooms = await db
       .selectFrom('rooms')
-      // A planner without statistics keeps the order of a cross join. With another join it could scan all events.
-      .crossJoin('roomEvents')
-      .whereRef('roomId', '=', 'rooms.id')
-      .where((eb) => eb('seq', '<=', eb('head', '-', count)))
-  );
+      .select(['id', 'head'])
+      .select((eb) => eb.and([eb('head', '>', count), eb.exists(findUpTo(eb, count))]).as('hasSurplus'))
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(roomsPerRead)
+      .execute();
+    for (const { id, head, hasSurplus } of rooms) if (hasSurplus) yield { roomId: id, seq: head - count };
+    const last = rooms.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
 }
 
-function findSurplusByRoom(db: Db, count: number, limit: number): Events {
-  return db
-    .selectFrom('rooms')
-    .where('head', '>', count)
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('roomEvents')
-          .select(sql<string>`"ctid"`.as('ctid'))
-          .whereRef('roomId', '=', 'rooms.id')
-          .where((eb) => eb('seq', '<=', eb('rooms.head', '-', count)))
-          .orderBy('seq')
-          .limit(limit)
-          .as('roomEvents'),
-      (join) => join.onTrue(),
-    ) as unknown as Events;
-}
-
-async function deleteByKey(db: Db, events: Events): Promise<number> {
-  const keys = events.select(['roomId', 'seq']).$asTuple('roomId', 'seq');
-  const { numDeletedRows } = await db
-    .deleteFrom('roomEvents')
-    .where(({ eb, refTuple }) => eb(refTuple('roomId', 'seq'), 'in', keys))
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
-/** By keys, PostgreSQL could read all events, because its plan must serve any number of keys. */
-async function deleteByPlace(db: Db, events: Events): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('roomEvents')
-    .where(sql<boolean>`"ctid" = any(array(${events.select(sql<string>`"roomEvents"."ctid"`.as('ctid'))}))`)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+function findUpTo(eb: ExpressionBuilder<Tables, 'rooms'>, count: number) {
+  return eb
+    .selectFrom('roomEvents')
+    .select('seq')
+    .whereRef('roomId', '=', 'rooms.id')
+    .where(({ eb }) => eb('seq', '<=', eb('rooms.head', '-', count)));
 }

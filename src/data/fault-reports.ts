@@ -1,13 +1,10 @@
+import { RecentReports } from '../recent-reports.ts';
 import type { DatabaseOptions } from './database.ts';
 
-/** A disk that is full only for large writes fails and recovers repeatedly. */
-const minIntervalMs = 10_000;
-
-/** Reports faults of the database to the operator, and their end. */
+/** Reports faults of the database to the operator, and their end. A disk that is full only for large writes repeats both. */
 export class FaultReports {
   readonly #listener: Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
-  /** The time of the last report of each reason, by `performance.now()`. */
-  readonly #reportedAt = new Map<string, number>();
+  readonly #recent = new RecentReports();
   #isRecoveryDue = false;
 
   constructor(listener: Pick<DatabaseOptions, 'onFault' | 'onRecovery'>) {
@@ -19,10 +16,7 @@ export class FaultReports {
   }
 
   reportFault(reason: string): void {
-    const now = performance.now();
-    for (const [known, at] of this.#reportedAt) if (now - at >= minIntervalMs) this.#reportedAt.delete(known);
-    if (this.#reportedAt.has(reason)) return;
-    this.#reportedAt.set(reason, now);
+    if (!this.#recent.isDue(reason)) return;
     this.#isRecoveryDue = true;
     this.#listener.onFault?.(reason);
   }

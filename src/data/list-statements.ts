@@ -1,6 +1,7 @@
-import type { Compilable, CompiledQuery } from 'kysely';
+import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
 import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
+import { arePostsKept } from './visible-rooms.ts';
 
 const lengths = [100, 10, 1];
 
@@ -45,6 +46,13 @@ interface Rows {
   rooms: RoomRow;
 }
 
+/** Whether a row is not being deleted in the background. */
+const isKept: { [Table in keyof Rows]: RawBuilder<boolean> } = {
+  users: sql`1 = 1`,
+  posts: arePostsKept('posts.authorId'),
+  rooms: sql`"deletedAt" is null`,
+};
+
 /** The maximum number of ids for which a compiled statement is cached; a page has no more rows. */
 const maxCachedIds = 100;
 /** Compiled statements per database, because databases differ in their SQL. */
@@ -75,5 +83,5 @@ const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & stri
 function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
   const { ref } = db.dynamic;
   const columns = columnsOfRows[table].map((column) => ref(column));
-  return db.selectFrom(table).where('id', 'in', ids).select(columns).compile();
+  return db.selectFrom(table).where('id', 'in', ids).where(isKept[table]).select(columns).compile();
 }

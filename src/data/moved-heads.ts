@@ -1,5 +1,6 @@
-import { PostgresAdapter, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from './database.ts';
+import { isPostgres } from './dialects.ts';
 import type { LogPosition } from './events.ts';
 
 /** A room whose head is not the one that was asked for; undefined if the room is deleted. */
@@ -20,12 +21,11 @@ export async function findMovedHeads(
   heads: Iterable<readonly [roomId: string, LogPosition]>,
 ): Promise<MovedHead[]> {
   const known = JSON.stringify(Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]));
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const elements = isPostgres ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
+  const elements = isPostgres(db) ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
   const { rows } = await sql<Row>`
     select known.value ->> 0 as "roomId", "head", "headMark"
     from ${elements} as known
-    left join "rooms" on "rooms"."id" = known.value ->> 0
+    left join "rooms" on "rooms"."id" = known.value ->> 0 and "deletedAt" is null
     where "rooms"."id" is null
       or "head" <> cast(known.value ->> 1 as bigint)
       or "headMark" <> cast(known.value ->> 2 as bigint)

@@ -1,6 +1,6 @@
 import { BadSetting } from '../config.ts';
 import type { Database, DatabaseOptions } from './database.ts';
-import { openPostgres } from './postgres/database.ts';
+import { openPostgres, postgresUrlForm } from './postgres/database.ts';
 import { openSqlite } from './sqlite/database.ts';
 
 interface Implementation {
@@ -10,7 +10,7 @@ interface Implementation {
   open: (address: string, options: DatabaseOptions) => Promise<Database>;
 }
 
-const postgres = { urlForm: 'postgres://user@host/database', open: openPostgres };
+const postgres = { urlForm: postgresUrlForm, open: openPostgres };
 /** The implementations by the scheme of `DATABASE_URL`. */
 const implementations = new Map<string, Implementation>([
   ['sqlite', { urlForm: 'sqlite: with a path, or sqlite::memory:', open: openSqlite }],
@@ -18,17 +18,26 @@ const implementations = new Map<string, Implementation>([
   ['postgresql', postgres],
 ]);
 
+/** Whether a `DATABASE_URL` is that of a server, which several nodes may share. */
+export function isPostgresUrl(url: string): boolean {
+  return implementations.get(schemeOf(url)) === postgres;
+}
+
 /**
  * Opens the database of a `DATABASE_URL` and brings its tables up to date.
  * @throws BadSetting if the scheme is unknown; DatabaseUnusable if the database is corrupt, not writable, or newer than
  * this program.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const [scheme = ''] = url.split(':', 1);
+  const scheme = schemeOf(url);
   const implementation = implementations.get(scheme);
   if (!implementation) {
     const urlForms = new Set([...implementations.values()].map(({ urlForm }) => urlForm));
     throw new BadSetting('DATABASE_URL', url, `must be ${[...urlForms].join(', or ')}`);
   }
   return implementation.open(url.slice(scheme.length + 1), options);
+}
+
+function schemeOf(url: string): string {
+  return url.split(':', 1)[0] ?? '';
 }

@@ -1,5 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../errors.ts';
+import type { Db } from './database.ts';
+import { createVariableStatement, firstOrThrow } from './statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from './tables.ts';
 
 /** A page whose rows are read and counted only if they are selected. */
@@ -74,14 +76,43 @@ export interface ConnectionArguments {
 const maxPageLength = 100;
 const defaultPageLength = 20;
 
+/** The source of a page's rows. */
+interface PageSource<Row> {
+  read: (range: { limit: number; offset: number }) => Promise<Row[]>;
+  count: () => Promise<number>;
+}
+
 /**
- * Creates a page of an ordered query; for null, an empty page.
+ * A function that creates pages of an ordered query. `build` may depend on values that are null, true or false.
+ * `complete` adds values; a read is short if it skips no rows.
  * @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range.
  */
-export function createPage<Table extends keyof Tables, Row>(
-  query: SelectQueryBuilder<Tables, Table, Row> | null,
-  { page, limit }: PageArguments,
-): Page<Row> {
+export function createPages<Values extends object, Table extends keyof Tables, Row>(
+  build: (db: Db, values: Values) => SelectQueryBuilder<Tables, Table, Row>,
+  complete = async (_db: Db, values: Values, _isShort: boolean) => values,
+): (db: Db, values: Values, page: PageArguments) => Page<Row> {
+  const selectRows = createVariableStatement((db, values: Values & { limit: number; offset: number }) =>
+    build(db, values).limit(values.limit).offset(values.offset),
+  );
+  const countRows = createVariableStatement((db, values: Values) =>
+    build(db, values)
+      .clearSelect()
+      .clearOrderBy()
+      .select(({ fn }) => fn.countAll<number>().as('rows')),
+  );
+  return (db, values, page) =>
+    createPage(page, {
+      read: async (range) => selectRows(db, { ...(await complete(db, values, range.offset === 0)), ...range }),
+      count: async () => firstOrThrow(await countRows(db, await complete(db, values, false))).rows,
+    });
+}
+
+/** A page without rows. @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range. */
+export function createEmptyPage<Row>(page: PageArguments): Page<Row> {
+  return createPage(page, { read: async () => [], count: async () => 0 });
+}
+
+function createPage<Row>({ page, limit }: PageArguments, { read, count }: PageSource<Row>): Page<Row> {
   const at = page ?? 1;
   const length = limit ?? defaultPageLength;
   const problems = [
@@ -89,27 +120,11 @@ export function createPage<Table extends keyof Tables, Row>(
     ...(isPageLength(length) ? [] : [{ field: 'limit', issue: 'out_of_range' as const }]),
   ];
   if (problems.length > 0) throw invalidInput(problems);
-  const total = once(async () => (query ? count(query) : 0));
+  const total = once(count);
   return {
-    data: once(async () =>
-      query
-        ? query
-            .limit(length)
-            .offset((at - 1) * length)
-            .execute()
-        : [],
-    ),
+    data: once(() => read({ limit: length, offset: (at - 1) * length })),
     pagination: { page: at, limit: length, total, pages: async () => Math.ceil((await total()) / length) },
   };
-}
-
-async function count<Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>): Promise<number> {
-  const { rows } = await query
-    .clearSelect()
-    .clearOrderBy()
-    .select(({ fn }) => fn.countAll<number>().as('rows'))
-    .executeTakeFirstOrThrow();
-  return rows;
 }
 
 /** The position of a row in an order by (time, id). */

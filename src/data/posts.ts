@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db, RowLock } from './database.ts';
 import { hasLateralJoins } from './dialects.ts';
@@ -7,7 +7,7 @@ import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
-  createPage,
+  createPages,
   encodeKey,
   type KeyRange,
   type PageArguments,
@@ -15,10 +15,10 @@ import {
   type PostEdge,
   type PostPage,
 } from './pages.ts';
-import { createLockingStatement, createStatement, firstOrThrow } from './statement.ts';
-import { contains } from './stored-text.ts';
+import { createLockingStatement, createStatement } from './statement.ts';
+import { matches, toPattern } from './stored-text.ts';
 import { columns, type PostRow, postColumns, type Tables } from './tables.ts';
-import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
+import { arePostsKept, isAccountKept, isRoomKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface PostFilter {
   room?: string | null | undefined;
@@ -33,35 +33,30 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
   createdAt?: number;
 }
 
-/** An undefined property stays unchanged. */
 export interface PostChanges {
   title?: string | undefined;
   body?: string | null | undefined;
-  /** The time of the event that is being appended. */
-  publishedAt?: Expression<number>;
 }
 
 export function createPostRow({ createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id: createId('Post'), ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
 
-const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row).returning(postColumns));
+const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row));
 
 const insertWithTime = createStatement((db, { publishedAt: _, createdAt: __, updatedAt: ___, ...row }: PostRow) => {
   const at = timeOfAppended(row.roomId);
-  return db
-    .insertInto('posts')
-    .values({ ...row, publishedAt: at, createdAt: at, updatedAt: at })
-    .returning(postColumns);
+  return db.insertInto('posts').values({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
 });
 
 export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
-  return firstOrThrow(await insertRow(db, row));
+  await insertRow(db, row);
+  return row;
 }
 
 /** Inserts a post with the time of the event that is being appended. */
-export async function insertPublishedPost(db: Db, row: PostRow): Promise<PostRow> {
-  return firstOrThrow(await insertWithTime(db, row));
+export async function insertPublishedPost(db: Db, row: PostRow): Promise<void> {
+  await insertWithTime(db, row);
 }
 
 export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
@@ -72,7 +67,7 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
 }
 
 const selectPost = createLockingStatement((db, { id }: { id: string }) =>
-  db.selectFrom('posts').select(postColumns).where('id', '=', id),
+  db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsKept('posts.authorId')),
 );
 
 export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
@@ -97,28 +92,58 @@ function columnsOf({ readsBodies }: Pick<PostReading, 'readsBodies'>) {
   return [...withoutBody, body.as('body')];
 }
 
-export function findPostPage(db: Db, reading: PostReading, filter: PostFilter, page: PageArguments): PostPage {
-  let query = db
-    .selectFrom('posts')
-    .select(columnsOf(reading))
-    .where('publishedAt', 'is not', null)
-    .where(isVisibleRoom(reading.visibleRooms, 'posts.roomId'));
-  if (filter.room != null) query = query.where('roomId', '=', filter.room);
-  if (filter.author != null) query = query.where('authorId', '=', filter.author);
-  if (filter.title != null) query = query.where(contains('title', filter.title));
-  if (filter.publishedAfter != null) query = query.where('publishedAt', '>', filter.publishedAfter);
-  if (filter.publishedBefore != null) query = query.where('publishedAt', '<', filter.publishedBefore);
-  return createPage(query.orderBy('publishedAt').orderBy('id'), page);
+interface PostValues extends VisibleRooms, Omit<PostFilter, 'title'> {
+  readsBodies: boolean;
+  title: string | false | null;
+  /** Whether to leave out the posts that are being deleted together with their author's account. */
+  checksAuthors?: boolean;
 }
 
-export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
-  const query = db
+const selectErasedAuthors = createStatement((db) => db.selectFrom('users').select('id').where('erasing', '=', 'POSTS'));
+
+/**
+ * Almost always no account is being deleted with its posts. A query that skips or counts many posts then does not name
+ * the author, so that they are skipped and counted in an index.
+ */
+async function withAuthorCheck(db: Db, values: PostValues, isShort: boolean): Promise<PostValues> {
+  return { ...values, checksAuthors: isShort || (await selectErasedAuthors(db, {})).length > 0 };
+}
+
+const postPages = createPages((db, values: PostValues) => {
+  const { room, author, title, publishedAfter, publishedBefore, checksAuthors } = values;
+  let query = db
     .selectFrom('posts')
-    .select(columnsOf(reading))
-    .where('authorId', '=', authorId)
+    .select(columnsOf(values))
+    .where('publishedAt', 'is not', null)
+    .where(isVisibleRoom(values, 'posts.roomId'));
+  if (room != null) query = query.where('roomId', '=', room);
+  if (author != null) query = query.where('authorId', '=', author);
+  if (title != null) query = query.where(matches('title', title));
+  if (publishedAfter != null) query = query.where('publishedAt', '>', publishedAfter);
+  if (publishedBefore != null) query = query.where('publishedAt', '<', publishedBefore);
+  if (checksAuthors) query = query.where(arePostsKept('posts.authorId'));
+  return query.orderBy('publishedAt').orderBy('id');
+}, withAuthorCheck);
+
+export function findPostPage(db: Db, reading: PostReading, filter: PostFilter, page: PageArguments): PostPage {
+  const { readsBodies, visibleRooms } = reading;
+  return postPages(db, { readsBodies, ...visibleRooms, ...filter, title: toPattern(filter.title) }, page);
+}
+
+const draftPages = createPages((db, values: VisibleRooms & { readsBodies: boolean; authorId: string }) =>
+  db
+    .selectFrom('posts')
+    .select(columnsOf(values))
+    .where('authorId', '=', values.authorId)
     .where('publishedAt', 'is', null)
-    .where(isVisibleRoom(reading.visibleRooms, 'posts.roomId'));
-  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+    .where(isVisibleRoom(values, 'posts.roomId'))
+    .where(isAccountKept('posts.authorId'))
+    .orderBy('createdAt')
+    .orderBy('id'),
+);
+
+export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
+  return draftPages(db, { readsBodies: reading.readsBodies, ...reading.visibleRooms, authorId }, page);
 }
 
 /** The last `last` published posts of each author, newest last, in one statement. */
@@ -147,6 +172,7 @@ export async function findLastPosts(
   return posts
     .select(columnsOf(reading))
     .where('users.id', 'in', authorIds)
+    .where(arePostsKept('users.id'))
     .orderBy('posts.publishedAt')
     .orderBy('posts.id')
     .execute();
@@ -158,7 +184,11 @@ export function findRoomPosts(
   roomId: string,
   args: ConnectionArguments,
 ): PostConnection {
-  const posts = db.selectFrom('posts').select(columnsOf(reading));
+  const posts = db
+    .selectFrom('posts')
+    .select(columnsOf(reading))
+    .where(isRoomKept('posts.roomId'))
+    .where(arePostsKept('posts.authorId'));
   return createConnection({ read: (range) => readRoomPosts(posts, roomId, range) }, args);
 }
 
@@ -178,29 +208,49 @@ async function readRoomPosts(
   return fromEnd ? edges.reverse() : edges;
 }
 
+/** The post after a change, without its body if that stays as it is: it may be long. */
+type ChangedPost = Pick<PostRow, 'id' | 'title' | 'updatedAt' | 'version'> & { body?: PostRow['body'] };
+
+const updateWithBody = createStatement((db, { id, ...changes }: Required<ChangedPost>) =>
+  db.updateTable('posts').set(changes).where('id', '=', id),
+);
+
+const updateWithoutBody = createStatement((db, { id, ...changes }: ChangedPost) =>
+  db.updateTable('posts').set(changes).where('id', '=', id),
+);
+
 /** Changes a post that was read with an exclusive lock. */
-export async function updatePost(db: Db, post: PostRow, changes: PostChanges): Promise<PostRow> {
-  return db
-    .updateTable('posts')
-    .set({ ...changes, updatedAt: Date.now(), version: post.version + 1 })
-    .where('id', '=', post.id)
-    .where('version', '=', post.version)
-    .returning(postColumns)
-    .executeTakeFirstOrThrow();
+export async function updatePost(
+  db: Db,
+  before: PostRow,
+  { id, title, body, updatedAt, version }: PostRow,
+): Promise<void> {
+  if (body === before.body) await updateWithoutBody(db, { id, title, updatedAt, version });
+  else await updateWithBody(db, { id, title, body, updatedAt, version });
 }
+
+/** The post with changes; an undefined property stays unchanged. */
+export function changePostRow(post: PostRow, { title = post.title, body = post.body }: PostChanges): PostRow {
+  return { ...post, title, body, updatedAt: Date.now(), version: post.version + 1 };
+}
+
+const publishWithTime = createStatement(
+  (db, { id, roomId, ...changes }: Omit<ChangedPost, 'title'> & { roomId: string }) =>
+    db
+      .updateTable('posts')
+      .set({ ...changes, publishedAt: timeOfAppended(roomId) })
+      .where('id', '=', id),
+);
+
+/** Publishes a draft that was read with an exclusive lock, with the time of the event that is being appended. */
+export async function publishPost(db: Db, { id, roomId, updatedAt, version }: PostRow): Promise<void> {
+  await publishWithTime(db, { id, roomId, updatedAt, version });
+}
+
+const deleteRow = createStatement((db, { id }: { id: string }) => db.deleteFrom('posts').where('id', '=', id));
 
 export async function deletePost(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('posts').where('id', '=', id).execute();
-}
-
-/**
- * Deletes the drafts of an author and, if `published` is true, also the published posts. Returns the published posts.
- */
-export async function deletePostsOfAuthor(db: Db, authorId: string, published: boolean): Promise<PostRow[]> {
-  let query = db.deleteFrom('posts').where('authorId', '=', authorId);
-  if (!published) query = query.where('publishedAt', 'is', null);
-  const deleted = await query.returning(postColumns).execute();
-  return deleted.filter(({ publishedAt }) => publishedAt !== null);
+  await deleteRow(db, { id });
 }
 
 /** The columns by which an import recognises a post. */

@@ -6,7 +6,7 @@ import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
-  createPage,
+  createPages,
   encodeKey,
   type KeyRange,
   type PageArguments,
@@ -15,9 +15,9 @@ import {
   type RoomPage,
 } from './pages.ts';
 import { createLockingStatement, createStatement } from './statement.ts';
-import { contains, isStorable } from './stored-text.ts';
+import { isStorable, matches, toPattern } from './stored-text.ts';
 import { publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
-import { isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
+import { isAccountKept, isRoomKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;
@@ -68,7 +68,7 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
 }
 
 const selectRoom = createLockingStatement((db, { id }: { id: string }) =>
-  db.selectFrom('rooms').select(roomColumns).where('id', '=', id),
+  db.selectFrom('rooms').select(roomColumns).where('id', '=', id).where('deletedAt', 'is', null),
 );
 
 export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
@@ -79,7 +79,8 @@ const selectRoomOfPost = createLockingStatement((db, { postId }: { postId: strin
   db
     .selectFrom('rooms')
     .select(roomColumns)
-    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', postId)),
+    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', postId))
+    .where('deletedAt', 'is', null),
 );
 
 /** The room of a post, whose row need not have been read before. */
@@ -101,7 +102,7 @@ export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: s
     .executeTakeFirst();
 }
 
-/** The public rooms with these names. */
+/** The public rooms with these names. They are not deleted before the end of the transaction. */
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
     build: (part) =>
@@ -109,20 +110,35 @@ export async function findRoomsByName(db: Db, names: readonly string[]): Promise
         .selectFrom('rooms')
         .select(['id', 'name'])
         .where('name', 'in', part)
-        .where(sql<boolean>`"visibility" = 'PUBLIC'`),
+        .where(sql<boolean>`"visibility" = 'PUBLIC'`)
+        .forKeyShare(),
     parametersOf: (name) => [name],
   });
 }
 
-export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFilter, page: PageArguments): RoomPage {
-  let query = db.selectFrom('rooms').select(roomColumns).where(isVisibleRoom(visibleRooms, 'rooms.id'));
-  if (filter.visibility != null) query = query.where('visibility', '=', filter.visibility);
-  if (filter.name != null) query = query.where(contains('name', filter.name));
-  if (filter.member != null) {
-    const member = filter.member;
-    query = query.where('id', 'in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', member));
+interface RoomValues extends VisibleRooms, Omit<RoomFilter, 'name'> {
+  name: string | false | null;
+}
+
+const roomPages = createPages((db, values: RoomValues) => {
+  const { visibility, name, member } = values;
+  let query = db.selectFrom('rooms').select(roomColumns).where(isVisibleRoom(values, 'rooms.id'));
+  if (visibility != null) query = query.where('visibility', '=', visibility);
+  if (name != null) query = query.where(matches('name', name));
+  if (member != null) {
+    query = query.where('id', 'in', (eb) =>
+      eb
+        .selectFrom('roomMembers')
+        .select('roomId')
+        .where('userId', '=', member)
+        .where(isAccountKept('roomMembers.userId')),
+    );
   }
-  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+  return query.orderBy('createdAt').orderBy('id');
+});
+
+export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFilter, page: PageArguments): RoomPage {
+  return roomPages(db, { ...visibleRooms, ...filter, name: toPattern(filter.name) }, page);
 }
 
 /** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */
@@ -141,31 +157,20 @@ export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: Ro
     .executeTakeFirstOrThrow();
 }
 
-/**
- * Locks the rooms that the deletion of an account changes, in the order of their ids, so that two changes of several
- * rooms never wait for each other. Returns the ids of the rooms of which the user is the owner or a member.
- */
-export async function lockRoomsOfUser(db: Db, userId: string): Promise<{ owned: RoomRow[]; joined: string[] }> {
-  const rooms = await db
-    .selectFrom('rooms')
-    .select(roomColumns)
-    .where((eb) =>
-      eb.or([
-        eb('ownerId', '=', userId),
-        eb('id', 'in', eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
-        eb('id', 'in', eb.selectFrom('posts').select('roomId').where('authorId', '=', userId)),
-      ]),
-    )
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute();
-  const memberships = await db
-    .selectFrom('roomMembers')
-    .select('roomId')
-    .where('userId', '=', userId)
-    .orderBy('roomId')
-    .execute();
-  return { owned: rooms.filter(({ ownerId }) => ownerId === userId), joined: memberships.map(({ roomId }) => roomId) };
+/** Locks rooms in the order of their ids, so that two changes of several rooms never wait for each other. */
+export async function lockRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
+  const inOrder = [...new Set(ids)].sort();
+  return executeInParts(db, inOrder, {
+    build: (part) =>
+      db
+        .selectFrom('rooms')
+        .select(roomColumns)
+        .where('id', 'in', part)
+        .where('deletedAt', 'is', null)
+        .orderBy('id')
+        .forNoKeyUpdate(),
+    parametersOf: (id) => [id],
+  });
 }
 
 /** Removes the owner of a room whose account is deleted. */
@@ -175,11 +180,6 @@ export async function clearRoomOwner(db: Db, room: RoomRow): Promise<void> {
     .set({ ownerId: null, updatedAt: Date.now(), version: room.version + 1 })
     .where('id', '=', room.id)
     .execute();
-}
-
-/** Deletes the room with its posts, members and events. */
-export async function deleteRoom(db: Db, id: string): Promise<void> {
-  await db.deleteFrom('rooms').where('id', '=', id).execute();
 }
 
 const insertMemberRow = createStatement((db, row: { roomId: string; userId: string; joinedAt: number }) =>
@@ -202,8 +202,12 @@ export async function insertJoinedMember(db: Db, roomId: string, userId: string)
   await insertMemberWithTime(db, { roomId, userId });
 }
 
+const deleteMemberRow = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
+  db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId),
+);
+
 export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId).execute();
+  await deleteMemberRow(db, { roomId, userId });
 }
 
 const selectMember = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
@@ -277,7 +281,9 @@ async function readMembers(
     .selectFrom('roomMembers')
     .innerJoin('users', 'users.id', 'roomMembers.userId')
     .select([...publicUserColumns, 'joinedAt'])
-    .where('roomId', '=', roomId);
+    .where('roomId', '=', roomId)
+    .where(isRoomKept('roomMembers.roomId'))
+    .where('users.deletedAt', 'is', null);
   if (after) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '>', eb.tuple(after[0], after[1])));
   if (before) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '<', eb.tuple(before[0], before[1])));
   const order = fromEnd ? 'desc' : 'asc';

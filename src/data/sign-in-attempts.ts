@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Db } from './database.ts';
+import { deleteSome } from './some-rows.ts';
 import type { Tables } from './tables.ts';
 
 /** The window of a key after a charge. */
@@ -53,7 +54,5 @@ export async function refundAttempt(db: Db, key: string, now: number): Promise<v
 
 /** Deletes up to `limit` windows that have ended, and returns their number. */
 export async function deleteEndedAttempts(db: Db, now: number, limit: number): Promise<number> {
-  const ended = db.selectFrom('signInAttempts').select('key').where('endsAt', '<=', now).limit(limit);
-  const { numDeletedRows } = await db.deleteFrom('signInAttempts').where('key', 'in', ended).executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  return deleteSome(db, 'signInAttempts', db.selectFrom('signInAttempts').where('endsAt', '<=', now), limit);
 }

@@ -22,15 +22,55 @@ export function createStatement<Values extends object, Row>(
 ): Statement<Values, Row> {
   const compiled = new WeakMap<object, CompiledQuery<Row>>();
   return async (db, values) => {
-    const { adapter } = db.getExecutor();
-    const statement = compiled.get(adapter) ?? build(db, createSlots(values)).compile();
-    compiled.set(adapter, statement);
+    const executor = db.getExecutor();
+    let statement = compiled.get(executor.adapter);
+    if (!statement) {
+      statement = build(db, createSlots(values)).compile();
+      compiled.set(executor.adapter, statement);
+    }
     const parameters = statement.parameters.map((value) =>
       value instanceof Slot ? values[value.name as keyof Values] : value,
     );
-    const { rows } = await db.executeQuery<Row>({ ...statement, parameters });
+    const { rows } = await executor.executeQuery<Row>({ ...statement, parameters });
     return rows;
   };
+}
+
+/**
+ * A statement with parts that depend on its values: it is compiled once for each combination of values that are null,
+ * true or false, which `build` receives as they are.
+ */
+export function createVariableStatement<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row>,
+): Statement<Values, Row> {
+  const statements = new Map<string, Statement<Values, Row>>();
+  return (db, values) => {
+    const key = keyOf(values);
+    const statement = statements.get(key) ?? createVariant(build, values);
+    statements.set(key, statement);
+    return statement(db, values);
+  };
+}
+
+function createVariant<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row>,
+  values: Values,
+): Statement<Values, Row> {
+  const choices = Object.fromEntries(Object.entries(values).filter(([, value]) => isChoice(value)));
+  return createStatement((db, slots: Values) => build(db, { ...slots, ...choices }));
+}
+
+function isChoice(value: unknown): boolean {
+  return value == null || typeof value === 'boolean';
+}
+
+/** The names of the values that are not null, and the values that are true or false. */
+function keyOf(values: object): string {
+  let key = '';
+  for (const [name, value] of Object.entries(values)) {
+    if (value != null) key += isChoice(value) ? `${name}=${value} ` : `${name} `;
+  }
+  return key;
 }
 
 /** A statement for each lock that its rows can be read with. */

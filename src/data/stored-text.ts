@@ -8,11 +8,17 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Whether a column contains the text, without regard to the case of A to Z. */
-export function contains(column: 'name' | 'title', text: string): RawBuilder<SqlBool> {
+/** The pattern of a text for `matches`; false if no stored text contains it; null for no text. */
+export function toPattern(text: string | null | undefined): string | false | null {
+  if (text == null) return null;
   // Databases limit the length of a pattern, and a pattern ends at its first NUL.
-  if (!isStorable(text) || text.length > 2 * maxLineLength) return sql<SqlBool>`1 = 0`;
-  const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
+  if (!isStorable(text) || text.length > 2 * maxLineLength) return false;
+  return `%${lowerAscii(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Whether a column contains the text of a pattern, without regard to the case of A to Z. */
+export function matches(column: 'name' | 'title', pattern: string | false): RawBuilder<SqlBool> {
+  if (pattern === false) return sql<SqlBool>`1 = 0`;
   return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
 }
 

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import { type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 /*
@@ -52,7 +52,12 @@ interface PrivateUserTable {
   oauthSubject: string | null;
 }
 
-interface UserTable extends PublicUserTable, PrivateUserTable {}
+/** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
+interface ErasureTable {
+  erasing: Generated<'ACCOUNT' | 'POSTS' | null>;
+}
+
+interface UserTable extends PublicUserTable, PrivateUserTable, ErasureTable {}
 
 interface RoomTable extends Versioned {
   name: string;
@@ -66,6 +71,8 @@ interface RoomTable extends Versioned {
   headAt: number;
   /** The mark of the event before the latest; it equals the `previousMark` of the latest event. */
   previousMark: number;
+  /** Null except while the rows of a deleted room are being deleted. Nothing else reads or changes such a room. */
+  deletedAt: Generated<number | null>;
 }
 
 interface RoomMemberTable {
@@ -133,10 +140,12 @@ interface SettingTable {
   value: string;
 }
 
-export type UserRow = Selectable<UserTable>;
+export type UserRow = Omit<Selectable<UserTable>, keyof ErasureTable>;
+/** The rows of a deleted account that are being deleted. */
+export type Erasure = NonNullable<Selectable<ErasureTable>['erasing']>;
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
 export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
-export type RoomRow = Selectable<RoomTable>;
+export type RoomRow = Omit<Selectable<RoomTable>, 'deletedAt'>;
 export type PostRow = Selectable<PostTable>;
 /** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
 export type PostWithoutBody = Omit<PostRow, 'body'>;

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
 import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
 import { executeInParts } from './list-statements.ts';
-import { createPage, type PageArguments, type UserPage } from './pages.ts';
+import { createPages, type PageArguments, type UserPage } from './pages.ts';
 import { createLockingStatement } from './statement.ts';
-import { contains, isStorable } from './stored-text.ts';
-import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
+import { isStorable, matches, toPattern } from './stored-text.ts';
+import { type Erasure, type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
 const deletedUserName = 'deleted user';
 
@@ -146,12 +146,20 @@ export async function findImportedUsers(db: Db, names: readonly string[]): Promi
   });
 }
 
-export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
+interface UserValues extends Omit<UserFilter, 'name'> {
+  name: string | false | null;
+}
+
+const userPages = createPages((db, { name, createdAfter, createdBefore }: UserValues) => {
   let query = db.selectFrom('users').select(publicUserColumns).where('deletedAt', 'is', null);
-  if (filter.name != null) query = query.where(contains('name', filter.name));
-  if (filter.createdAfter != null) query = query.where('createdAt', '>', filter.createdAfter);
-  if (filter.createdBefore != null) query = query.where('createdAt', '<', filter.createdBefore);
-  return createPage(query.orderBy('createdAt').orderBy('id'), page);
+  if (name != null) query = query.where(matches('name', name));
+  if (createdAfter != null) query = query.where('createdAt', '>', createdAfter);
+  if (createdBefore != null) query = query.where('createdAt', '<', createdBefore);
+  return query.orderBy('createdAt').orderBy('id');
+});
+
+export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
+  return userPages(db, { ...filter, name: toPattern(filter.name) }, page);
 }
 
 /** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */
@@ -170,8 +178,11 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
     .executeTakeFirstOrThrow();
 }
 
-/** Erases name, e-mail and credentials. The id stays, so that posts keep their author. */
-export async function eraseUser(db: Db, user: UserRow): Promise<void> {
+/**
+ * Erases name, e-mail and credentials. The id stays, so that posts keep their author. `erasing` are the rows of the
+ * account that are deleted after it (`data/deletions.ts`).
+ */
+export async function eraseUser(db: Db, user: UserRow, erasing: Erasure): Promise<void> {
   const now = Date.now();
   await db
     .updateTable('users')
@@ -182,6 +193,7 @@ export async function eraseUser(db: Db, user: UserRow): Promise<void> {
       passwordHash: null,
       role: 'MEMBER',
       ...eraseSubject(user),
+      erasing,
       deletedAt: now,
       updatedAt: now,
       version: user.version + 1,

@@ -10,16 +10,34 @@ export interface VisibleRooms {
   seesAll: boolean;
 }
 
+type RoomColumn = 'rooms.id' | 'posts.roomId' | 'recent.roomId' | 'roomMembers.roomId';
+type AuthorColumn = 'posts.authorId' | 'users.id' | 'roomMembers.userId';
+
+/** Deleted rooms that still have rows. Usually there are none. */
+const deletedRooms = sql`select "id" from "rooms" where "deletedAt" is not null`;
+
 /**
  * Whether the room of a row is visible to the viewer. The hidden rooms are read once per statement, not once per row.
  */
-export function isVisibleRoom(
-  { userId, seesAll }: VisibleRooms,
-  roomId: 'rooms.id' | 'posts.roomId' | 'recent.roomId',
-): RawBuilder<boolean> {
-  if (seesAll) return sql<boolean>`1 = 1`;
-  const hidden = sql`select "id" from "rooms" where "visibility" = 'PRIVATE'`;
-  if (userId === null) return sql<boolean>`${sql.ref(roomId)} not in (${hidden})`;
+export function isVisibleRoom({ userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
+  if (seesAll) return isRoomKept(roomId);
+  const privateRooms = sql`select "id" from "rooms" where "visibility" = 'PRIVATE'`;
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
-  return sql<boolean>`${sql.ref(roomId)} not in (${hidden} and "id" not in (${joined}))`;
+  const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;
+  return sql<boolean>`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;
+}
+
+/** Whether the room of a row is not deleted. */
+export function isRoomKept(roomId: RoomColumn): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(roomId)} not in (${deletedRooms})`;
+}
+
+/** Whether the posts of an author are not being deleted together with the account. */
+export function arePostsKept(authorId: AuthorColumn): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(authorId)} not in (select "id" from "users" where "erasing" = 'POSTS')`;
+}
+
+/** Whether the account itself is not being erased. */
+export function isAccountKept(userId: AuthorColumn): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(userId)} not in (select "id" from "users" where "erasing" is not null)`;
 }

@@ -1,4 +1,5 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { CommitResultLost } from '../data/database.ts';
 import { ClientError, clientErrors, type ErrorCode, TracelessError, withoutTraces } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -92,14 +93,17 @@ function impliesNothingCommitted(code: ErrorCode): boolean {
 }
 
 /**
- * Formats an error as every transport sends it. An error that is not meant for clients is masked, and logged under the
- * request's id.
+ * Formats an error as every transport sends it. An error that is not meant for clients is masked. A fault of the server is
+ * logged under the request's id.
  */
 function formatError(error: unknown, { requestId, cancellation }: AnsweredRequest, log: Log): GraphQLFormattedError {
   const located = error instanceof GraphQLError ? error : undefined;
-  const found = findClientError(error) ?? mask(error, requestId, log);
+  const found = findClientError(error) ?? new ClientError('INTERNAL_SERVER_ERROR', undefined, {}, { cause: error });
   const isLate = cancellation?.hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
-  const cause = isLate ? resultUnavailable(found) : found;
+  // Only a root field can fail before its change is done; an error below it occurs after the commit.
+  const cause = isLate ? new CommitResultLost({ cause: found }) : found;
+  const isOurs = clientErrors[cause.code].status === 500;
+  if (isOurs) log.error({ requestId, err: located?.cause ?? error }, 'an operation failed');
   return {
     message: shorten(cause.message),
     ...(located?.locations && { locations: located.locations }),
@@ -107,7 +111,7 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
     extensions: {
       code: cause.code,
       ...cause.extras,
-      ...(cause.code === 'INTERNAL_SERVER_ERROR' && { requestId }),
+      ...(isOurs && { requestId }),
     },
   };
 }
@@ -118,23 +122,8 @@ export function findClientError(error: unknown): ClientError | undefined {
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
 }
 
-/** Only a root field can fail before its change is done; an error below it occurs after the commit. */
-function resultUnavailable(cause: ClientError): ClientError {
-  return new ClientError(
-    'INTERNAL_SERVER_ERROR',
-    'The change was committed, but its result could not be read.',
-    {},
-    { cause },
-  );
-}
-
 function findRate(error: unknown): Rate | undefined {
   return error instanceof RateLimited ? error.rate : undefined;
-}
-
-function mask(error: unknown, requestId: string, log: Log): ClientError {
-  log.error({ requestId, err: error instanceof GraphQLError ? (error.cause ?? error) : error }, 'an operation failed');
-  return new ClientError('INTERNAL_SERVER_ERROR');
 }
 
 function shorten(message: string): string {

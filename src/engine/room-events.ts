@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, locatedError, OperationTypeNode, type ValidatedSubscriptionArgs } from 'graphql';
-import { DatabaseUnavailable, type Db } from '../data/database.ts';
+import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
@@ -96,7 +96,8 @@ async function executeShared(
 
 /**
  * Executes the selection for one event, and serialises the result as JSON once for all transports. @throws
- * DatabaseUnavailable, so that the event is delivered later instead of without its content.
+ * DatabaseUnavailable, so that the event is delivered later instead of without its content. A selection that is too slow
+ * for the database would delay all later events, so its event is delivered with the error.
  */
 async function execute(
   { args, executor, answerBytes, requestId, log }: RoomSubscription,
@@ -113,7 +114,7 @@ async function execute(
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasReadViewer) return null;
-  const unavailable = result.errors?.find(({ originalError }) => originalError instanceof DatabaseUnavailable);
+  const unavailable = result.errors?.find(({ originalError }) => isTemporary(originalError));
   if (unavailable) throw unavailable.originalError;
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) =>
@@ -122,4 +123,8 @@ async function execute(
   if (Buffer.byteLength(json) <= answerBytes) return new EncodedEvent(event, cursor, json);
   const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
   return new EncodedEvent(event, cursor, toJson({ errors: [error] }));
+}
+
+function isTemporary(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && !(error instanceof StatementTooSlow);
 }

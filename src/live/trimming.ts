@@ -1,45 +1,38 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Work } from '../data/database.ts';
-import { trimEvents } from '../data/events.ts';
+import { findSurplus, trimByAge, trimRoom } from '../data/events.ts';
 import { deleteEndedAttempts } from '../data/sign-in-attempts.ts';
 import type { Retention } from './feed/feed.ts';
+import { runInSteps } from './steps.ts';
 
 const everyMs = 60_000;
-const stepLength = 500;
-const pauseMs = 20;
 const hourMs = 3_600_000;
 
 export interface Trimming {
   stop(): Promise<void>;
 }
 
-/**
- * Deletes events past the retention, and windows of sign-in attempts that have ended. It runs in the background, in small
- * steps that delay no other transaction.
- */
+/** Deletes events past the retention, and windows of sign-in attempts that have ended, in the background. */
 export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
-  let isStopping = false;
+  const stopping = new AbortController();
   let running = Promise.resolve();
-  /** `deleteStep` deletes up to `stepLength` rows, and returns their number. */
-  const repeat = async (deleteStep: Work<number>) => {
-    for (;;) {
-      const deleted = await database.transaction(deleteStep);
-      if (deleted < stepLength || isStopping) return;
-      await wait(pauseMs);
-    }
-  };
+  /** `deleteSome` deletes up to `limit` rows, and returns their number. */
+  const repeat = (deleteSome: (limit: number) => Work<number>) =>
+    runInSteps(async (limit) => (await database.transaction(deleteSome(limit))) < limit, stopping.signal);
   const trim = async () => {
     const now = Date.now();
     const before = now - retention.hours * hourMs;
-    await repeat((db) => trimEvents(db, { before, count: retention.count, limit: stepLength }));
-    await repeat((db) => deleteEndedAttempts(db, now, stepLength));
+    await repeat((limit) => (db) => trimByAge(db, before, limit));
+    for await (const surplus of findSurplus(database.checks, retention.count)) {
+      await repeat((limit) => (db) => trimRoom(db, surplus, limit));
+    }
+    await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));
   };
   const timer = setInterval(() => {
     running = running.then(trim).catch(onError);
   }, everyMs).unref();
   return {
     async stop() {
-      isStopping = true;
+      stopping.abort();
       clearInterval(timer);
       await running;
     },

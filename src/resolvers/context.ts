@@ -8,6 +8,7 @@ import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import type { ChangeRecord } from '../live/changes.ts';
+import type { Deletions } from '../live/deletions.ts';
 
 /** The parts of the server that every operation uses. */
 export interface Services {
@@ -16,6 +17,7 @@ export interface Services {
   sessions: Sessions;
   signInLimit: SignInLimit;
   audit: Audit;
+  deletions: Pick<Deletions, 'start'>;
 }
 
 /** The context of one operation, as resolvers receive it. */

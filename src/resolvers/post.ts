@@ -1,6 +1,15 @@
 import type { Db } from '../data/database.ts';
-import { type NewPostEvent, timeOfAppended } from '../data/events.ts';
-import { createPostRow, deletePost, findPostPage, insertPost, insertPublishedPost, updatePost } from '../data/posts.ts';
+import type { NewPostEvent } from '../data/events.ts';
+import {
+  changePostRow,
+  createPostRow,
+  deletePost,
+  findPostPage,
+  insertPost,
+  insertPublishedPost,
+  publishPost,
+  updatePost,
+} from '../data/posts.ts';
 import type { PostRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
 import type { Context } from './context.ts';
@@ -29,8 +38,9 @@ export const postMutations: MutationResolvers = {
       const { title, body = null } = input;
       const row = createPostRow({ roomId: room.id, authorId: author.id, title, body, publishedAt: null });
       if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
-      const store: NewPostEvent['store'] = (db) => insertPublishedPost(db, row);
-      return { post: append({ ...changeOf(row), type: 'PostCreated', author, store }) };
+      const store = (db: Db) => insertPublishedPost(db, row);
+      const post = (at: number) => ({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
+      return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post }) };
     }),
   updatePost: (_, { input }, context) => changePost(context, input),
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
@@ -38,8 +48,12 @@ export const postMutations: MutationResolvers = {
     changePostAsViewer(context, input.id, async (_, { append }, viewer, post) => {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return { post };
-      const store: NewPostEvent['store'] = (db) => updatePost(db, post, { publishedAt: timeOfAppended(post.roomId) });
-      return { post: append({ ...updateOf(post), type: 'PostCreated', author: viewer.user, store }) };
+      const changed = changePostRow(post, {});
+      const store = (db: Db) => publishPost(db, changed);
+      const published = (publishedAt: number) => ({ ...changed, publishedAt });
+      return {
+        post: append({ ...eventOf(changed), type: 'PostCreated', author: viewer.user, store, post: published }),
+      };
     }),
   deletePost: (_, { input }, context) =>
     changePostAsViewer(context, input.id, async (db, { append, write }, viewer, post) => {
@@ -47,7 +61,7 @@ export const postMutations: MutationResolvers = {
       assertVersion(post, input.expectedVersion);
       const store = (db: Db) => deletePost(db, post.id);
       if (post.publishedAt === null) write(store(db));
-      else append({ ...changeOf(post), type: 'PostDeleted', actorId: viewer.user.id, store });
+      else append({ ...eventOf(post), type: 'PostDeleted', actorId: viewer.user.id, store });
       return { post };
     }),
 };
@@ -59,9 +73,17 @@ function changePost(context: Context, input: UpdatePostInput): Promise<{ post: P
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };
     if (isEmpty(changes)) return { post };
-    const store = (db: Db) => updatePost(db, post, changes);
-    if (post.publishedAt === null) return { post: write(store(db)) };
-    return { post: append({ ...updateOf(post), type: 'PostUpdated', author: viewer.user, store }) };
+    const changed = changePostRow(post, changes);
+    const store = (db: Db) => updatePost(db, post, changed);
+    if (post.publishedAt === null) return { post: write(store(db).then(() => changed)) };
+    const event = {
+      ...eventOf(changed),
+      type: 'PostUpdated',
+      author: viewer.user,
+      store,
+      post: () => changed,
+    } as const;
+    return { post: append(event) };
   });
 }
 
@@ -72,10 +94,6 @@ function assertPostInput(input: { title?: string | null | undefined; body?: stri
   check.assertValid();
 }
 
-function changeOf({ roomId, id, version }: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {
+function eventOf({ roomId, id, version }: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {
   return { roomId, subjectId: id, version };
-}
-
-function updateOf(post: PostRow): Pick<NewPostEvent, 'roomId' | 'subjectId' | 'version'> {
-  return { ...changeOf(post), version: post.version + 1 };
 }

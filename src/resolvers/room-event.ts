@@ -1,6 +1,6 @@
 import { type RoomEvent as Event, headOf } from '../data/events.ts';
 import type { RoomEventType } from '../data/room-event-types.ts';
-import type { PostRow, PublicUser } from '../data/tables.ts';
+import type { PostRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Context } from './context.ts';
@@ -14,7 +14,7 @@ import type {
   SubscriptionRoomEventsArgs,
 } from './resolver-types.generated.ts';
 import type { RoomEventSource, SubscriptionField } from './room-event-source.ts';
-import { loadRoom } from './rules/rows.ts';
+import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
 
 export const RoomEvent: RoomEventResolvers = {
@@ -25,7 +25,7 @@ export const RoomEvent: RoomEventResolvers = {
 const eventFields: RoomUpdatedResolvers = {
   cursor: (event) => encodeCursor(event),
   room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
-  actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(event.actorId, context)),
+  actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
 };
 
 const PostCreated: PostCreatedResolvers = {
@@ -40,7 +40,7 @@ const PostDeleted: PostDeletedResolvers = {
 
 const MemberJoined: MemberJoinedResolvers = {
   ...eventFields,
-  user: (event, _, context) => findLivingUser(event.subjectId, context),
+  user: (event, _, context) => findLivingUser(context.loaders, event.subjectId),
 };
 
 /** The resolvers of each type of event. */
@@ -84,9 +84,4 @@ function findAddedPost(event: Event, context: Context): FoundPost {
 /** A live event holds the post as it was written. A replay loads the post as it is now. */
 function findEventPost(event: Event, { loaders }: Context): FoundPost {
   return event.content?.post ?? loaders.post.load(event.subjectId);
-}
-
-async function findLivingUser(id: string, { loaders }: Context): Promise<PublicUser | null> {
-  const user = await loaders.user.load(id);
-  return user && user.deletedAt === null ? user : null;
 }

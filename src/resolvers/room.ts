@@ -1,10 +1,10 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
+import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/posts.ts';
 import {
   createRoomRow,
   deleteMember,
-  deleteRoom,
   findMembers,
   findRoomByName,
   findRoomPage,
@@ -22,13 +22,17 @@ import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
+import { findLivingUser } from './rules/rows.ts';
 import { InputCheck, name } from './rules/validation.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
+
+/** The maximum number of rows of a room that are deleted with it. Further rows are deleted in the background. */
+const maxRowsAtOnce = 100;
 
 const nameTaken = 'A room of this name exists.';
 
 export const Room: RoomResolvers = {
-  owner: (room, _, { loaders }) => (room.ownerId === null ? null : loaders.user.load(room.ownerId)),
+  owner: (room, _, { loaders }) => (room.ownerId === null ? null : findLivingUser(loaders, room.ownerId)),
   async viewerRole(room, _, { viewer, loaders }) {
     if (!viewer) return null;
     if (room.ownerId === viewer.user.id) return 'OWNER';
@@ -60,10 +64,11 @@ export const roomMutations: MutationResolvers = {
   updateRoom: (_, { input }, context) => changeRoom(context, input),
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
   deleteRoom: (_, { input: { id, expectedVersion } }, context) =>
-    changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, write }, viewer, { room }) => {
+    changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
       assertVersion(room, expectedVersion);
-      write(deleteRoom(db, room.id));
+      const isDone = await deleteRoom(db, room.id, maxRowsAtOnce);
+      if (!isDone) afterCommit(() => context.services.deletions.start());
       announce({ type: 'roomDeleted', roomId: room.id });
       return { room };
     }),

@@ -1,5 +1,5 @@
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { findAccount, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
+import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { hashPassword, verifyPassword } from '../identity/session/passwords.ts';
@@ -63,9 +63,9 @@ export const sessionMutations: MutationResolvers = {
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
     const passwordHash = await hashPassword(input.newPassword);
-    const account = await changeAccount(context, async (db, { announce }) => {
+    const account = await changeAccount(context, async (db, { announce }, _, { passwordHash: latest }) => {
       // Another request of this session may have changed the password since it was verified.
-      if ((await findAccount(db, id))?.passwordHash !== present) throw wrongPassword();
+      if (latest !== present) throw wrongPassword();
       const changed = await setPassword(db, id, { passwordHash, keptSession: sessionId });
       const { sessionsFrom } = changed;
       announce({ type: 'passwordChanged', userId: id, sessionsFrom, keptSession: sessionId });

@@ -1,16 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
-import type { Db } from '../data/database.ts';
-import { clearActor, type NewPlainEvent } from '../data/events.ts';
-import { createPage, isPageLength } from '../data/pages.ts';
-import { deletePostsOfAuthor, findDrafts } from '../data/posts.ts';
-import { clearRoomOwner, deleteMember, lockRoomsOfUser } from '../data/rooms.ts';
+import { createEmptyPage, isPageLength } from '../data/pages.ts';
+import { findDrafts } from '../data/posts.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
 import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
 import { maxApiKeys } from '../identity/api-key/api-key.ts';
-import type { ChangeRecord } from '../live/changes.ts';
+import { eraseRows } from '../live/erasure.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { changeAccount, isEmpty } from './rules/changes.ts';
@@ -19,8 +15,8 @@ import { toUser } from './rules/rows.ts';
 import { email, InputCheck, name } from './rules/validation.ts';
 
 const defaultLast = 10;
-/** The number of events that are written before the event loop serves other requests. */
-const eventsPerTurn = 50;
+/** The maximum number of rows of an account that are deleted with it. Further rows are deleted in the background. */
+const maxRowsAtOnce = 50;
 
 export const User: UserResolvers = {
   email: (user, _, context) =>
@@ -31,7 +27,7 @@ export const User: UserResolvers = {
     return loaders.lastPosts(user.id, length);
   },
   drafts: (user, page, context) =>
-    maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createPage(null, page),
+    maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createEmptyPage(page),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 
@@ -46,13 +42,15 @@ export const userMutations: MutationResolvers = {
   updateUser: (_, { input }, context) => changeUser(context, input),
   replaceUser: (_, { input }, context) => changeUser(context, { ...input, email: input.email ?? null }),
   async deleteUser(_, { input: { id, deletePosts } }, context) {
-    const user = await changeAccount(context, async (db, record, viewer) => {
-      const user = assertMayDeleteUser(viewer, await findAccount(db, id, 'exclusive'));
+    const user = await changeAccount(context, async (db, record, viewer, own) => {
+      const user = assertMayDeleteUser(viewer, id === own.id ? own : await findAccount(db, id, 'exclusive'));
       // Announced first, so that the user's own streams do not receive the events that follow.
       record.announce({ type: 'userDeleted', userId: id });
       for (const keyId of await revokeApiKeysOf(db, id)) record.announce({ type: 'keyRevoked', keyId });
-      await removeUserFromRooms(db, record, user, deletePosts ?? false);
-      await eraseUser(db, user);
+      const erasing = deletePosts ? 'POSTS' : 'ACCOUNT';
+      await eraseUser(db, user, erasing);
+      const isDone = await eraseRows(db, record, { id, version: user.version, erasing }, maxRowsAtOnce);
+      if (!isDone) record.afterCommit(() => context.services.deletions.start());
       record.afterCommit(() => context.services.audit({ event: 'accountDeleted', userId: id }));
       return user;
     });
@@ -63,8 +61,8 @@ export const userMutations: MutationResolvers = {
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: PublicUser }> {
   const user = await refuseDuplicate('This e-mail is taken.', () =>
-    changeAccount(context, async (db, _, viewer) => {
-      const user = assertMayChangeUser(viewer, await findAccount(db, input.id));
+    changeAccount(context, async (db, _, viewer, own) => {
+      const user = assertMayChangeUser(viewer, input.id === own.id ? own : await findAccount(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
       const changes = { name: input.name ?? undefined, email: input.email };
@@ -81,42 +79,3 @@ function assertUserInput(user: UserRow, input: UpdateUserInput): void {
   if (input.email === null && user.passwordHash !== null) check.add('email', 'required');
   check.assertValid();
 }
-
-/** Removes the user from every room. The resulting events have no actor. */
-async function removeUserFromRooms(
-  db: Db,
-  { append }: ChangeRecord,
-  user: UserRow,
-  deletePosts: boolean,
-): Promise<void> {
-  const { owned, joined } = await lockRoomsOfUser(db, user.id);
-  const posts = await deletePostsOfAuthor(db, user.id, deletePosts);
-  await clearActor(db, user.id);
-  const events: NewPlainEvent<void>[] = [
-    ...posts.map(({ roomId, id, version }) => ({ ...eventOf('PostDeleted', roomId, id, version), store: nothing })),
-    ...joined.map((roomId) => ({
-      ...eventOf('MemberLeft', roomId, user.id, user.version),
-      store: (db: Db) => deleteMember(db, roomId, user.id),
-    })),
-    ...owned.map((room) => ({
-      ...eventOf('RoomUpdated', room.id, room.id, room.version + 1),
-      store: (db: Db) => clearRoomOwner(db, room),
-    })),
-  ];
-  for (let from = 0; from < events.length; from += eventsPerTurn) {
-    await Promise.all(events.slice(from, from + eventsPerTurn).map((event) => append(event)));
-    await nextTurn();
-  }
-}
-
-function eventOf<Type extends NewPlainEvent<void>['type']>(
-  type: Type,
-  roomId: string,
-  subjectId: string,
-  version: number,
-) {
-  return { type, roomId, subjectId, version, actorId: null };
-}
-
-/** The rows were changed before. */
-async function nothing(): Promise<void> {}

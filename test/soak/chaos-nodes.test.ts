@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { hasRedis } from '../support/bus-servers.ts';
+import { canDeploy, skipNote } from '../support/chaos/deployment.ts';
 import { runChaos } from '../support/chaos/run.ts';
-import { postgresPrograms } from '../support/postgres-cluster.ts';
 
 /* Nodes on PostgreSQL whose processes, connections, servers and clocks fail at random. */
 
@@ -9,15 +8,12 @@ const steps = Number(process.env['CHAOS_STEPS'] ?? 600);
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const timeout = 60_000 + steps * 400;
 
-const missing = postgresPrograms === undefined ? 'initdb' : hasRedis ? undefined : 'redis-server';
-const skipped = missing === undefined ? '' : ` (skipped, because ${missing} is not installed)`;
-
-it.skipIf(missing !== undefined).for([
+it.skipIf(!canDeploy).for([
   { nodes: 2, withRedis: true, bus: 'Redis' },
   { nodes: 3, withRedis: false, bus: 'PostgreSQL' },
   { nodes: 3, withRedis: true, bus: 'Redis' },
 ])(
-  `clients of $nodes nodes with the bus of $bus receive every acknowledged event once, in order, through ${steps} random faults${skipped}`,
+  `clients of $nodes nodes with the bus of $bus receive every acknowledged event once, in order, through ${steps} random faults${skipNote}`,
   { timeout },
   async ({ nodes, withRedis }, { annotate }) => {
     await annotate(`seed ${seed}`);

@@ -24,8 +24,7 @@ async function postUntilGone(postroom: Postroom, author: Person, room: string, a
 
 /** Replays the events after the cursor `after`. Returns the ids of the posts and the room's current cursor. */
 async function replay(postroom: Postroom, room: string, after: string): Promise<{ ids: string[]; cursor: string }> {
-  const { room: now } = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  const cursor: string = now.cursor;
+  const cursor = await postroom.cursorOf(room);
   const query = `subscription { roomEvents(room: "${room}", after: "${after}") { cursor ... on PostCreated { post { id } } } }`;
   const ids: string[] = [];
   if (cursor === after) return { ids, cursor };
@@ -45,7 +44,7 @@ it(`events acknowledged before any of ${crashes} crashes are replayed once, in o
   let postroom = await launch(settings);
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
-  let { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;
+  let cursor = await postroom.cursorOf(room);
   const told = new Set<string>();
   for (let crash = 0; crash < crashes; crash += 1) {
     const acknowledged = Array.from({ length: writers }, (): string[] => []);

@@ -13,11 +13,6 @@ async function proxyTo({ postroom }: RoomFixture): Promise<FaultProxy> {
   return proxy;
 }
 
-async function cursorOf({ postroom, room }: RoomFixture): Promise<string> {
-  const found = await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room });
-  return found.room.cursor;
-}
-
 const seqsIn = (socket: ProtocolSocket, id: string) =>
   socket.nexts(id).map(({ data }) => seqOf(data.roomEvents.cursor));
 
@@ -100,7 +95,7 @@ it('a subscriber that falls too far behind receives SLOW_CONSUMER with the curre
   await fill(hall, 1_500);
   await neighbour.reached(1_500);
   expect(neighbour.isInOrder).toBe(true);
-  const now = await cursorOf(hall);
+  const now = await hall.postroom.cursorOf(hall.room);
   socket.rawSocket.resume();
   stream.response.socket.resume();
   const slow = { extensions: { code: 'SLOW_CONSUMER', live: { cursor: now } } };

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
-import { hasRedis, query } from '../support/bus-servers.ts';
-import { type Deployment, deploy } from '../support/chaos/deployment.ts';
+import { canDeploy, type Deployment, deploy, skipNote } from '../support/chaos/deployment.ts';
 import type { ChaosNode } from '../support/chaos/node.ts';
 import { seqOf } from '../support/cursors.ts';
-import { postgresPrograms } from '../support/postgres-cluster.ts';
+import { query } from '../support/postgres-query.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 
-const canRun = postgresPrograms !== undefined && hasRedis;
-const skipped = canRun ? '' : ' (skipped, because initdb or redis-server is not installed)';
 const rounds = 10;
 const streamCount = 5;
 const maxMs = 2_000;
@@ -15,16 +12,16 @@ const maxMs = 2_000;
 /** The number of the event that a member of the room was removed. */
 async function findRemoval({ databaseUrl }: Deployment, room: string, after: number): Promise<number> {
   const sql = `select seq::int as seq from "roomEvents" where "roomId" = $1 and type = 'MemberLeft' and seq > $2`;
-  const [row] = (await query(databaseUrl, sql, [room, after])) as { seq: number }[];
+  const [row] = await query<{ seq: number }>(databaseUrl, sql, [room, after]);
   if (!row) throw new Error('The log has no such event.');
   return row.seq;
 }
 
-it.skipIf(!canRun).for([
+it.skipIf(!canDeploy).for([
   { name: 'the bus', isBusUp: true },
   { name: 'no bus', isBusUp: false },
 ])(
-  `streams of one node end when another node revokes the membership, and no later event passes, with $name${skipped}`,
+  `streams of one node end when another node revokes the membership, and no later event passes, with $name${skipNote}`,
   { timeout: 120_000 },
   async ({ isBusUp }, { annotate }) => {
     const deployment = await deploy({ nodes: 2, withRedis: true });

@@ -33,7 +33,7 @@ async function openRoomFixture(): Promise<RoomFixture> {
   onTestFinished(() => postroom.kill());
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'hall');
-  const { cursor } = (await postroom.ask(`{ room(id: "${room}") { cursor } }`)).room;
+  const cursor = await postroom.cursorOf(room);
   const warmUp = await open({ postroom }, {});
   subscribe(warmUp, '1', { query: plain, variables: { room } });
   await until(warmUp, '"live"');

@@ -5,10 +5,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
  * What happens to the COMMIT:
  *
  * - `unanswered`: the server receives it, and the client loses its connection instead of receiving the answer.
+ * - `unknown`: the same, and from then on the client cannot connect.
+ * - `failed`: the server executes it, and the client receives an error instead of the answer.
  * - `dropped`: the server never receives it, and both lose the connection.
  * - `held`: the server never receives it, and both connections stay open until `cut`.
  */
-export type CommitFault = 'unanswered' | 'dropped' | 'held';
+export type CommitFault = 'unanswered' | 'unknown' | 'failed' | 'dropped' | 'held';
 
 /** A proxy to a PostgreSQL server that interferes with one COMMIT. */
 export class CommitProxy {
@@ -41,7 +43,7 @@ export class CommitProxy {
     return url.href;
   }
 
-  /** From now on, waits for a connection's first COMMIT. */
+  /** From now on, waits for a COMMIT. */
   arm(fault: CommitFault): void {
     this.#fault = fault;
   }
@@ -64,15 +66,19 @@ export class CommitProxy {
       socket.setNoDelay(true).on('error', () => {});
     }
     let isSilent = false;
+    let isFailing = false;
+    const isCommit = createCommitFinder();
     client.on('data', (bytes) => {
-      const fault = bytes.includes('commit\0') ? this.#takeFault() : undefined;
-      if (fault) isSilent = true;
+      const fault = isCommit(bytes) ? this.#takeFault() : undefined;
+      if (fault === 'failed') isFailing = true;
+      else if (fault) isSilent = true;
       if (fault !== 'dropped' && fault !== 'held') server.write(bytes);
       if (fault === 'dropped') server.destroy();
-      if (fault === 'unanswered' || fault === 'dropped') client.destroy();
+      if (fault === 'unknown') this.#server.close();
+      if (fault && fault !== 'held' && fault !== 'failed') client.destroy();
     });
     server.on('data', (bytes) => {
-      if (!isSilent) client.write(bytes);
+      if (!isSilent) client.write(isFailing ? withFailedCommit(bytes) : bytes);
     });
     server.on('close', () => client.destroy());
     client.on('close', () => server.end());
@@ -84,4 +90,23 @@ export class CommitProxy {
     if (fault) this.#arrive();
     return fault;
   }
+}
+
+/** Finds the COMMITs of one connection: the first has its text, and later ones have the name under which it was prepared. */
+function createCommitFinder(): (bytes: Buffer) => boolean {
+  let prepared: string | undefined;
+  return (bytes) => {
+    const [, name] = /(\w+)\0commit\0/.exec(bytes.toString('latin1')) ?? [];
+    prepared ??= name && `\0${name}\0`;
+    return name !== undefined || (prepared !== undefined && bytes.includes(prepared));
+  };
+}
+
+const committed = Buffer.from('C\0\0\0\x0bCOMMIT\0');
+const failed = Buffer.from('E\0\0\0\x1bSERROR\0C58030\0Mbroken\0\0');
+
+/** Replaces the answer to a COMMIT by an error of the class "system error". */
+function withFailedCommit(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(committed);
+  return at < 0 ? bytes : Buffer.concat([bytes.subarray(0, at), failed, bytes.subarray(at + committed.length)]);
 }

@@ -1,11 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from './free-port.ts';
+import { findPostgresPrograms, findUnprivilegedUser } from '../../scripts/cluster/postgres-programs.ts';
+import { findFreePort } from '../../scripts/free-port.ts';
+import { query } from './postgres-query.ts';
 
-const packages = '/usr/lib/postgresql';
 /** A cluster is deleted after the tests, so nothing needs to be on disk. */
 const settings = {
   fsync: 'off',
@@ -17,32 +18,16 @@ const settings = {
   log_min_messages: 'fatal',
 };
 
-/** The folder of initdb and pg_ctl, or undefined if they are not installed. */
-export const postgresPrograms = findPrograms();
+/** The folder of PostgreSQL's programs; tests that need it are skipped if it is undefined. */
+export const postgresPrograms = findPostgresPrograms();
 
-function findPrograms(): string | undefined {
-  const versions = existsSync(packages) ? readdirSync(packages).sort((one, other) => Number(other) - Number(one)) : [];
-  const folders = [
-    ...versions.map((version) => join(packages, version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(':'),
-  ];
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')));
-}
-
-/** PostgreSQL refuses to run as root. */
-function findUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const idOf = (option: string) =>
-    Number(spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }).stdout.trim() || 65_534);
-  return { uid: idOf('-u'), gid: idOf('-g') };
-}
-
-const user = findUser();
+const user = findUnprivilegedUser();
 
 /** A PostgreSQL server of its own, on a free port, in a temporary folder. */
 export class PostgresCluster {
   readonly folder: string;
   readonly port: number;
+  #databases = 0;
 
   private constructor(folder: string, port: number) {
     this.folder = folder;
@@ -81,6 +66,19 @@ export class PostgresCluster {
 
   url(database: string, person = 'postgres'): string {
     return `postgres://${person}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Creates a database, and returns its name. `options`: those of the SQL command. */
+  async createDatabase(options = ''): Promise<string> {
+    this.#databases += 1;
+    const name = `test${this.#databases}`;
+    await this.query('postgres', `create database ${name} ${options}`);
+    return name;
+  }
+
+  /** Runs statements in this database: see `query`. */
+  query(database: string, sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
+    return query(this.url(database), sql, values);
   }
 
   startServer(): Promise<void> {

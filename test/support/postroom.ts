@@ -129,6 +129,11 @@ export abstract class Postroom {
     return createRoom.room.id;
   }
 
+  /** The position of the room's latest event. */
+  async cursorOf(room: string, token?: string): Promise<string> {
+    return (await this.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room }, token)).room.cursor;
+  }
+
   async createPost(author: Person, room: string, title: string, body?: string): Promise<string> {
     const { createPost } = await this.ask(
       'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }',

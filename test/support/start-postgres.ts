@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { PostgresCluster, postgresPrograms } from './postgres-cluster.ts';
 
@@ -10,10 +9,7 @@ export default async function startPostgres(): Promise<(() => Promise<void>) | u
   if (postgresPrograms === undefined) return undefined;
   const cluster = await PostgresCluster.start();
   process.env['TEST_POSTGRES'] = cluster.url('');
-  const client = new Client(cluster.url('postgres'));
-  await client.connect();
-  await client.query(`create database ${template}`);
-  await client.end();
+  await cluster.query('postgres', `create database ${template}`);
   await (await openDatabase(cluster.url(template))).close();
   return () => cluster.remove();
 }

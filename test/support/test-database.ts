@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
 import { type DirectDatabase, DirectPostgres } from './direct-postgres.ts';
+import { query } from './postgres-query.ts';
 import { template } from './start-postgres.ts';
 
 /*
@@ -58,21 +58,14 @@ function urlOf(file: string): string {
 
 async function createDatabase(): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOnServer(`create database ${name} template ${template}`);
+  await query(`${server}postgres`, `create database ${name} template ${template}`);
   return `${server}${name}`;
 }
 
 /** Deletes a database that no later server uses. */
 export async function dropDatabase(url: string): Promise<void> {
   if (server === undefined || !url.startsWith(server)) return;
-  await runOnServer(`drop database if exists ${url.slice(server.length)} with (force)`);
-}
-
-async function runOnServer(statement: string): Promise<void> {
-  const client = new Client(`${server}postgres`);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
+  await query(`${server}postgres`, `drop database if exists ${url.slice(server.length)} with (force)`);
 }
 
 /** Opens the database of a file, past the server that uses it. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { replaceDate } from '../../scripts/replace-date.ts';
 
 /*
  * Loaded before the program with `node --import`. Moves only the wall clock. The file named by WALL_CLOCK contains the
@@ -6,21 +7,11 @@ import { readFileSync } from 'node:fs';
  * each SIGUSR2.
  */
 
-const RealDate = Date;
+const realNow = Date.now;
 const file = process.env['WALL_CLOCK'] ?? '';
 let setting = readFileSync(file, 'utf8');
 
-class MovedDate extends RealDate {
-  constructor(...given: [] | [number]) {
-    super(...(given.length === 0 ? ([MovedDate.now()] as const) : given));
-  }
-
-  static override now(): number {
-    return setting.startsWith('=') ? Number(setting.slice(1)) : RealDate.now() + Number(setting);
-  }
-}
-
-globalThis.Date = MovedDate as DateConstructor;
+replaceDate(() => (setting.startsWith('=') ? Number(setting.slice(1)) : realNow() + Number(setting)));
 process.on('SIGUSR2', () => {
   setting = readFileSync(file, 'utf8');
   process.stderr.write('the clock was moved\n');

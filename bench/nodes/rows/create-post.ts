@@ -1,5 +1,6 @@
-import { assertWrk, load } from '../../http/load.ts';
+import { load } from '../../http/load.ts';
 import { createRoom, signUp } from '../../support/accounts.ts';
+import { assertInstalled } from '../../support/installed.ts';
 import { program } from '../../support/program.ts';
 import { measureInTurn } from '../../support/rounds.ts';
 import { Server } from '../../support/server.ts';
@@ -7,7 +8,7 @@ import { ratios, spread } from '../../support/statistics.ts';
 import type { TableWithTargets } from '../../support/table.ts';
 import { openBus } from '../buses.ts';
 import { nodeSettings, query, redisUrl, withDatabase } from '../database.ts';
-import { assertPgbench, runPgbench, toScript } from '../pgbench.ts';
+import { runPgbench, toScript } from '../pgbench.ts';
 import { body, createWorld, title, Writer } from '../writer.ts';
 import type { Run } from './run.ts';
 
@@ -17,8 +18,8 @@ const connections = 32;
 
 /** Posts per second: PostgreSQL itself, the data layer, and the whole server. */
 export function createPost({ rounds, seconds }: Run): Promise<TableWithTargets> {
-  assertPgbench();
-  assertWrk();
+  assertInstalled('pgbench', 'postgresql-contrib');
+  assertInstalled('wrk');
   return withDatabase(async (url) => {
     const viewer = await createWorld(url, rooms);
     const writer = await Writer.open(url, viewer);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createPosts, start } from '../../http/candidates.ts';
-import { assertWrk, load } from '../../http/load.ts';
+import { load } from '../../http/load.ts';
 import { ask } from '../../support/client.ts';
+import { assertInstalled } from '../../support/installed.ts';
 import { installPackages } from '../../support/packages.ts';
 import { program } from '../../support/program.ts';
 import { measureInTurn } from '../../support/rounds.ts';
@@ -18,7 +19,7 @@ const query = '{ posts(limit: 100) { data { id title publishedAt author { id nam
 
 /** A page of 100 posts with their authors and rooms. The stock server reads the same tables. */
 export function page({ rounds, seconds }: Run): Promise<TableWithTargets> {
-  assertWrk();
+  assertInstalled('wrk');
   installPackages();
   return withDatabase(async (url) => {
     const own = await Server.start({ command: program, environment: nodeSettings(url) });

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, constants, createReadStream, openSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { findFreePort } from '../../free-port.ts';
 import type { Attack, Findings } from '../attack.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { Server } from '../server.ts';
@@ -40,14 +39,6 @@ async function expectAlive(sandbox: Sandbox, findings: Findings, server: Server)
   findings.expect(reply?.status === 200, `a query: ${reply?.status ?? 'no answer within 2 s'}`);
   const status = await server.stop();
   findings.expect(status === 0, `SIGTERM: the exit status was ${status}`);
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** A pipe without a reader that blocks the writer when it is full. */

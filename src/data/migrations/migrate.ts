@@ -6,6 +6,7 @@ import { eventMarks } from './0002-event-marks.ts';
 import { headTimes } from './0003-head-times.ts';
 import { activeApiKeys } from './0004-active-api-keys.ts';
 import { signInAttempts } from './0005-sign-in-attempts.ts';
+import { deletions } from './0006-deletions.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -15,6 +16,7 @@ const migrations: readonly Migration[] = [
   { migrate: headTimes, keepsPrograms: false },
   { migrate: activeApiKeys, keepsPrograms: true },
   { migrate: signInAttempts, keepsPrograms: true },
+  { migrate: deletions, keepsPrograms: true },
 ];
 
 /** The row of the table `migrations`. */

@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
-import { Client, type ClientConfig, type QueryResult as PgResult, types } from 'pg';
-import { PostgresUnavailable, translateError } from './errors.ts';
+import { Client, type ClientConfig } from 'pg';
+import { Batch, type BatchOptions, type Statement } from './batch.ts';
+import { PostgresUnavailable, translateConnectError, translateError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';
 
 /** The server ends a statement after this time. */
@@ -49,6 +50,7 @@ export class PostgresConnection implements DatabaseConnection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   readonly #watch: NodeJS.Timeout;
+  readonly #batchOptions: BatchOptions;
   #isUsable = true;
   #isCorked = false;
   #lastAnswerAt = 0;
@@ -61,25 +63,36 @@ export class PostgresConnection implements DatabaseConnection {
     this.#client = client;
     this.#options = options;
     this.#generation = options.names.generation;
+    this.#batchOptions = {
+      prepared: new Map(),
+      nameOf: (sql) => options.names.nameOf(sql),
+      translate: (error) => this.#translate(error),
+      onAnswer: (count) => {
+        this.pending -= count;
+        this.#lastAnswerAt = performance.now();
+      },
+    };
     this.#watch = setInterval(() => this.#destroyIfSilent(), watchIntervalMs).unref();
     // Statements that wait receive the error, too. Without a listener it would end the process.
     client.on('error', () => this.#stop());
     client.on('end', () => this.#stop());
   }
 
-  /** @throws PostgresUnavailable, or the error of the client. */
+  /** @throws PostgresUnavailable */
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(new Client(toClientConfig(options)), options);
     try {
       await connection.#client.connect();
-      const { rows } = await connection.#submit<ServerFacts>(greeting);
+      const { rows } = await new Promise<QueryResult<ServerFacts>>((resolve, reject) =>
+        connection.#submit([{ sql: greeting, parameters: [], resolve, reject }]),
+      );
       if (rows[0]) connection.facts = rows[0];
       return connection;
     } catch (error) {
       connection.destroy();
-      const translated = translateError(error);
-      options.onError(translated);
-      throw translated;
+      const unavailable = translateConnectError(error);
+      options.onError(unavailable);
+      throw unavailable;
     }
   }
 
@@ -96,30 +109,23 @@ export class PostgresConnection implements DatabaseConnection {
     throw new Error('Streaming is not supported.');
   }
 
-  /** Sends a statement now. The promise rejects with an error in the terms of `Database`. */
+  /** Sends a statement on its own. The promise rejects with an error in the terms of `Database`. */
   send<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    this.#options.onStatement?.(sql);
-    return this.#submit(sql, parameters);
+    return new Promise((resolve, reject) => this.execute([{ sql, parameters, resolve, reject }]));
   }
 
-  #submit<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    this.#cork();
+  /** Sends statements together. After one has failed, the later ones are not executed. */
+  execute(statements: readonly Statement[]): void {
+    const { onStatement } = this.#options;
+    if (onStatement) for (const { sql } of statements) onStatement(sql);
+    this.#submit(statements);
+  }
+
+  #submit(statements: readonly Statement[]): void {
     if (this.pending === 0) this.#lastAnswerAt = performance.now();
-    this.pending += 1;
-    return new Promise((resolve, reject) => {
-      const query = {
-        name: this.#options.names.nameOf(sql),
-        text: sql,
-        values: parameters.map(withoutNul),
-        queryMode: 'extended',
-      };
-      this.#client.query<object>(query, (error: Error | null, result: PgResult<object>) => {
-        this.pending -= 1;
-        this.#lastAnswerAt = performance.now();
-        if (error) reject(this.#translate(error));
-        else resolve(toResult<Row>(result));
-      });
-    });
+    this.pending += statements.length;
+    this.#cork();
+    this.#client.query(new Batch(statements, this.#batchOptions));
   }
 
   async close(): Promise<void> {
@@ -142,21 +148,16 @@ export class PostgresConnection implements DatabaseConnection {
     this.#client.connection.stream.destroy();
   }
 
-  /**
-   * All statements of one tick leave in one packet, and a commit, which is sent one tick after the last statements of
-   * its transaction, leaves with them: in a packet of its own it would hold the locks of their rows for longer.
-   */
+  /** All messages of one turn leave in one packet. */
   #cork(): void {
     if (this.#isCorked) return;
     const { stream } = this.#client.connection;
     this.#isCorked = true;
     stream.cork();
-    const uncork = () => {
+    process.nextTick(() => {
       this.#isCorked = false;
       stream.uncork();
-    };
-    // The commit is sent in a microtask of the next tick.
-    process.nextTick(() => queueMicrotask(() => process.nextTick(uncork)));
+    });
   }
 
   #translate(error: unknown): unknown {
@@ -192,24 +193,6 @@ function toClientConfig({ url, isUnlimited = false }: ConnectionOptions): Client
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
     connectionTimeoutMillis: connectTimeoutMs,
-    types: { getTypeParser: getParser },
     ...(!isUnlimited && limits),
   };
-}
-
-/** Times and counts are below 2^53. */
-const getParser: typeof types.getTypeParser = (type: number, format?: unknown) =>
-  type === types.builtins.INT8 ? Number : types.getTypeParser(type, format as 'text');
-
-/**
- * PostgreSQL refuses NUL in a text. New text with NUL is refused before (`isStorable`), so only an id from a client can
- * have one: it must find nothing, as does this noncharacter.
- */
-function withoutNul(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uffff') : value;
-}
-
-function toResult<Row>({ rows, command, rowCount }: PgResult<object>): QueryResult<Row> {
-  const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
-  return { rows: rows as Row[], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { BadSetting } from '../../config.ts';
 import { type Database, type DatabaseOptions, DatabaseUnavailable, DatabaseUnusable, type Work } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
 import { CommitMarks } from './commit-marks.ts';
@@ -17,8 +18,14 @@ import { Transactions } from './transactions.ts';
  * The maximum numbers of connections. With two of the bus a node has 20, so that the server's default limit of 100 allows
  * four nodes, a rolling restart and an administrator. More connections do not make a server faster.
  */
-const sizes = { reads: 3, transactions: 8, snapshots: 3, snapshotsDuringWrites: 4 };
+const sizes = { reads: 3, checks: 1, transactions: 8, snapshots: 3, snapshotsDuringWrites: 3 };
 const minVersion = 15;
+/** The part of an error message that says which URLs are allowed. */
+export const postgresUrlForm = 'postgres://user:password@host/database';
+/**
+ * The user, password and host, then a database: without one the server would choose that with the name of the user.
+ */
+const urlParts = /^postgres:\/\/[^/?#]*\/[^/?#@]+(\?|$)/;
 const checkIntervalMs = 1_000;
 const readyTimeoutMs = 2_000;
 
@@ -27,15 +34,24 @@ const readyTimeoutMs = 2_000;
  *
  * Snapshots that are kept while a transaction runs have connections of their own: if they shared them with transactions,
  * each could wait for the other.
- * @throws DatabaseUnusable
+ * @throws BadSetting, DatabaseUnusable
  */
 export async function openPostgres(address: string, options: DatabaseOptions): Promise<Database> {
   const url = `postgres:${address}`;
+  if (!isComplete(url)) {
+    const rule = `must be ${postgresUrlForm}; special characters of the password must be percent-encoded`;
+    throw new BadSetting('DATABASE_URL', url, rule);
+  }
   try {
     return await open(url, options);
   } catch (error) {
     throw explain(url, error);
   }
+}
+
+/** The host may be missing: then it is a parameter, the folder of a socket. */
+function isComplete(url: string): boolean {
+  return urlParts.test(url) && URL.canParse(url.replace('@/', '@host/'));
 }
 
 async function open(url: string, options: DatabaseOptions): Promise<Database> {
@@ -47,13 +63,16 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
   };
   const connectionOptions = { url, names, onStatement: options.onStatement, onError };
   await prepare(connectionOptions);
+  // A pooler may refuse this one: it has limits, and the same names of statements.
+  (await PostgresConnection.open(connectionOptions)).destroy();
   const connect = () => connectToPrimary(connectionOptions);
   const reads = new SharedConnections(sizes.reads, connect);
+  const checkReads = new SharedConnections(sizes.checks, connect);
   const writers = new ConnectionPool(sizes.transactions, connect);
   const snapshots = new ConnectionPool(sizes.snapshots, connect);
   const kept = new ConnectionPool(sizes.snapshotsDuringWrites, connect);
   const transactions = new Transactions(writers, new CommitMarks(connect));
-  const db = toDb(reads);
+  const checks = toDb(checkReads);
   isOpen = true;
   const probing = setInterval(() => {
     // Every transaction writes its mark.
@@ -66,7 +85,8 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
       );
   }, checkIntervalMs).unref();
   return {
-    db,
+    db: toDb(reads),
+    checks,
     name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
@@ -80,7 +100,9 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
     purge: async () => {},
     async isReady() {
       const answer = sql<{ isReady: boolean }>`
-        select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isReady"`.execute(db);
+        select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isReady"`.execute(
+        checks,
+      );
       const late = wait(readyTimeoutMs, undefined, { ref: false });
       return Promise.race([answer, late]).then(
         (result) => result?.rows[0]?.isReady ?? false,
@@ -89,7 +111,7 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
     },
     async close() {
       clearInterval(probing);
-      await Promise.all([reads, writers, snapshots, kept].map((connections) => connections.close()));
+      await Promise.all([reads, checkReads, writers, snapshots, kept].map((connections) => connections.close()));
     },
   };
 }
@@ -151,6 +173,6 @@ function explain(url: string, error: unknown): unknown {
 
 /** Parameters may contain a password, too. */
 function withoutSecrets(url: string): string {
-  const parsed = URL.parse(url);
+  const parsed = URL.parse(url.replace(/\/\/[^/]*@/, '//'));
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : 'postgres:';
 }

@@ -1,8 +1,6 @@
 import {
   BinaryOperationNode,
-  type ConnectionProvider,
   type DatabaseConnection,
-  DefaultQueryExecutor,
   type Driver,
   Kysely,
   type KyselyProps,
@@ -15,6 +13,7 @@ import {
   Transaction,
   WhereNode,
 } from 'kysely';
+import { DirectExecutor } from '../direct-executor.ts';
 import type { Tables } from '../tables.ts';
 
 const adapter = new PostgresAdapter();
@@ -43,6 +42,8 @@ function isOneValue({ where }: WhereNode): boolean {
   return BinaryOperationNode.is(where) && OperatorNode.is(where.operator) && where.operator.operator === '=';
 }
 
+const compiler = new QueryCompilerWithFairLocks();
+
 /** Kysely would run the transaction statements of its driver, and only one statement after the other. */
 const unused = new Proxy({} as Driver, {
   get: () => () => {
@@ -62,12 +63,10 @@ export function toTransaction(connection: DatabaseConnection): Transaction<Table
 const dialect = {
   createAdapter: () => adapter,
   createDriver: () => unused,
-  createQueryCompiler: () => new QueryCompilerWithFairLocks(),
+  createQueryCompiler: () => compiler,
   createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
 };
 
 function toProps(connection: DatabaseConnection): KyselyProps {
-  const provider: ConnectionProvider = { provideConnection: (consumer) => consumer(connection) };
-  const executor = new DefaultQueryExecutor(new QueryCompilerWithFairLocks(), adapter, provider);
-  return { config: { dialect }, dialect, driver: unused, executor };
+  return { config: { dialect }, dialect, driver: unused, executor: new DirectExecutor(compiler, adapter, connection) };
 }

@@ -1,11 +1,11 @@
 import { DatabaseError } from 'pg';
-import { DatabaseUnavailable, UniqueViolation } from '../database.ts';
+import { DatabaseUnavailable, StatementTooSlow, UniqueViolation } from '../database.ts';
 
 /**
  * Why a statement was not executed:
  *
  * - `lost`: the connection ended. A statement before its answer may have been executed.
- * - `busy`: a lock, a connection or the end of the statement did not come in time.
+ * - `busy`: a lock or a connection did not come in time.
  * - `conflict`: the transaction was rolled back in favour of another one; it can run again.
  * - `outdated`: a prepared statement no longer fits its tables, or is gone. It works on a new connection.
  * - `fault`: the server cannot work, or can only be read.
@@ -29,7 +29,6 @@ const kinds: Record<string, Unavailability> = {
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'busy',
-  '57014': 'busy',
   '57P01': 'lost',
   '57P02': 'lost',
   '57P03': 'lost',
@@ -45,7 +44,11 @@ const kindsByClass: Record<string, Unavailability> = {
   '53': 'fault',
   '58': 'fault',
 };
+const queryCanceled = '57014';
 const unknownStatement = '26000';
+const duplicateStatement = '42P05';
+const poolerReason =
+  'a connection pooler does not keep the prepared statements of its clients apart; PgBouncer needs pool_mode = session, or max_prepared_statements (version 1.21)';
 
 /** An error of PostgreSQL or of the connection to it in the terms of `Database`. Any other error stays as it is. */
 export function translateError(error: unknown): unknown {
@@ -54,9 +57,19 @@ export function translateError(error: unknown): unknown {
   return isConnectionError(error) ? new PostgresUnavailable('lost', messageOf(error), { cause: error }) : error;
 }
 
+/** A connection could not be opened, whatever the reason: a certificate that is not trusted, a missing password. */
+export function translateConnectError(error: unknown): DatabaseUnavailable {
+  const translated = translateError(error);
+  if (translated instanceof DatabaseUnavailable) return translated;
+  return new PostgresUnavailable('fault', messageOf(error), { cause: error });
+}
+
 function translateServerError(error: DatabaseError): Error {
   const { code = '' } = error;
   if (code === uniqueViolation) return new UniqueViolation({ cause: error });
+  if (code === queryCanceled) return new StatementTooSlow(`${error.message} (${code})`, { cause: error });
+  if (code === duplicateStatement)
+    return new PostgresUnavailable('fault', `${poolerReason} (${code})`, { cause: error });
   const kind = isOutdated(error) ? 'outdated' : (kinds[code] ?? kindsByClass[code.slice(0, 2)]);
   if (kind) return new PostgresUnavailable(kind, `${error.message} (${code})`, { cause: error });
   // It contains values of the row, and the error is going to be logged.
@@ -86,7 +99,7 @@ function isConnectionError(error: unknown): error is Error {
 }
 
 /** A host name with several addresses fails with one error for each address. */
-function messageOf(error: Error): string {
+function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(String).join(', ');
-  return error.message;
+  return error instanceof Error ? error.message : String(error);
 }

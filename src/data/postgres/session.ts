@@ -1,11 +1,16 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 
-/** The statements of one transaction. */
+/**
+ * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
+ * commit: in a packet of its own the commit would hold the locks of their rows for longer.
+ */
 export class Session implements DatabaseConnection {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: { error: unknown; isEnd: boolean } | undefined;
+  #waiting: Statement[] = [];
   #hasEnded = false;
 
   constructor(connection: PostgresConnection) {
@@ -21,14 +26,15 @@ export class Session implements DatabaseConnection {
   }
 
   /** After a statement has failed, PostgreSQL refuses the later ones: they reject with the first error. */
-  async send<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
-    if (this.#hasEnded) throw new Error('The transaction has ended.');
-    try {
-      return await this.connection.send<Row>(sql, parameters);
-    } catch (error) {
-      this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
-      throw this.failure.error;
-    }
+  send<Row>(sql: string, parameters: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    if (this.#hasEnded) return Promise.reject(new Error('The transaction has ended.'));
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown) => {
+        this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
+        reject(this.failure.error);
+      };
+      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(() => this.#flush());
+    });
   }
 
   /** Sends a statement whose failure is reported by `failure`. */
@@ -38,9 +44,23 @@ export class Session implements DatabaseConnection {
 
   /** Sends the last statement. Returns the error of the first statement that failed. */
   async end(sql: 'commit' | 'rollback'): Promise<Session['failure']> {
-    const ended = this.send(sql).catch(() => {});
+    const ended = this.send(sql);
     this.#hasEnded = true;
-    await ended;
+    this.#flush();
+    try {
+      await ended;
+    } catch {
+      // The server may have skipped the end, so that the transaction is still open.
+      if (this.connection.isUsable) await this.#rollBack();
+    }
     return this.failure;
+  }
+
+  #flush(): void {
+    if (this.#waiting.length > 0) this.connection.execute(this.#waiting.splice(0));
+  }
+
+  async #rollBack(): Promise<void> {
+    await this.connection.send('rollback').catch(() => {});
   }
 }

@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
 import { toTransaction } from './dialect.ts';
+import { PostgresUnavailable } from './errors.ts';
 import { Session } from './session.ts';
 
 const dialect: TableDialect = {
@@ -20,21 +22,41 @@ const dialect: TableDialect = {
 /** Any number that no other program uses in the same database. */
 const lockId = 7_061_626_120_268_001;
 
-/** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable */
+/**
+ * All statements of running nodes wait behind a migration that waits for a table, for example until a backup has ended. So
+ * it gives up soon, and tries again.
+ */
+const lockTimeoutMs = 1_000;
+const retryMs = 1_000;
+const maxAttempts = 30;
+
+/** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
 export async function migrateTables(connection: PostgresConnection): Promise<void> {
+  for (let attempt = 1; !(await tryToMigrate(connection, attempt === maxAttempts)); attempt += 1) await wait(retryMs);
+  await createSearchIndexes(connection);
+}
+
+/** Returns false if a table is locked. `isLast`: throws the reason instead. */
+async function tryToMigrate(connection: PostgresConnection, isLast: boolean): Promise<boolean> {
   const session = new Session(connection);
   try {
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
+    await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
     const db = toTransaction(session);
     await migrate(db, dialect);
     const failure = await session.end('commit');
     if (failure) throw failure.error;
+    return true;
   } catch (error) {
     await session.end('rollback');
-    throw error;
+    if (isLast || !isLocked(error)) throw error;
+    return false;
   }
-  await createSearchIndexes(connection);
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
 }
 
 const searchIndexes = {

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely';
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { translateError } from './errors.ts';
@@ -7,10 +7,19 @@ import { translateError } from './errors.ts';
 const busyTimeoutMs = 5_000;
 const maxStatements = 500;
 
+const pragmas = {
+  read: 'pragma query_only = on',
+  // These would block the event loop: the wait for other processes (see `SqliteWriter`), and the checkpoints of the
+  // write-ahead log (see `Checkpoints`).
+  write: 'pragma busy_timeout = 0; pragma wal_autocheckpoint = 0',
+};
+
 export interface ConnectionOptions {
   mode: 'read' | 'write';
   /** Called with every error of a statement. */
   onError: (error: unknown) => void;
+  /** Called with the text of each statement. */
+  onStatement?: ((sql: string) => void) | undefined;
 }
 
 interface Statement {
@@ -23,31 +32,18 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #options: ConnectionOptions;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
-  #failure: { error: unknown } | undefined;
 
   constructor(url: string, options: ConnectionOptions) {
     this.#database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
     this.#options = options;
     this.#database.exec(
-      'pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
+      'pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
     );
-    // The writer waits for other processes by itself (`SqliteWriter`), because `busy_timeout` would block this process.
-    this.#database.exec(options.mode === 'read' ? 'pragma query_only = on' : 'pragma busy_timeout = 0');
+    this.#database.exec(pragmas[options.mode]);
   }
 
   get isTransaction(): boolean {
     return this.#database.isTransaction;
-  }
-
-  async beginTransaction(begin: CompiledQuery): Promise<void> {
-    this.#failure = undefined;
-    await this.executeQuery(begin);
-  }
-
-  /** @throws the error of the first failed statement, which the caller may not have awaited. */
-  async commitTransaction(): Promise<void> {
-    if (this.#failure) throw this.#failure.error;
-    await this.executeQuery(CompiledQuery.raw('commit'));
   }
 
   /**
@@ -59,13 +55,29 @@ export class SqliteConnection implements DatabaseConnection {
       const turn = yieldWhenDue();
       if (turn) await turn;
     }
+    return this.execute(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
+  }
+
+  execute(sql: string, parameters: readonly SQLInputValue[] = []): QueryResult<unknown> {
+    this.#options.onStatement?.(sql);
     try {
-      return this.#run(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
+      return this.#run(sql, parameters);
     } catch (error) {
       const translated = translateError(error);
-      this.#failure ??= { error: translated };
       this.#options.onError(translated);
       throw translated;
+    }
+  }
+
+  /**
+   * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
+   * back.
+   */
+  rollback(): void {
+    try {
+      if (this.isTransaction) this.execute('rollback');
+    } catch {
+      // `onError` has received it.
     }
   }
 

@@ -11,6 +11,7 @@ import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { Purge } from './purge.ts';
+import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
 
 const checkIntervalMs = 1_000;
@@ -31,8 +32,8 @@ const tableDialect: TableDialect = {
  * Opens the database file at a path, or a temporary database for `:memory:`, and brings its tables up to date.
  *
  * One connection writes, one connection reads, and each snapshot uses a separate connection: in WAL mode readers never
- * wait for the writer. A commit is on disk before it returns (`synchronous = FULL`). Deleted data is overwritten in the
- * file (`secure_delete`), so that an erased account cannot be read from it.
+ * wait for the writer. SQLite itself flushes only checkpoints to the disk (`synchronous = NORMAL`); `LogFlush` flushes
+ * commits. Deleted data is overwritten in the file (`secure_delete`), so that an erased account cannot be read from it.
  * @throws DatabaseUnusable
  */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
@@ -51,34 +52,49 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   const health = new SqliteHealth(file, options);
   const connect = (mode: 'read' | 'write') => {
     const onError = (error: unknown) => health.report(error);
-    return opened.adopt(new SqliteConnection(file.url, { mode, onError }), (connection) => connection.close());
+    const { onStatement } = options;
+    const connection = new SqliteConnection(file.url, { mode, onError, onStatement });
+    return opened.adopt(connection, (connection) => connection.close());
   };
   // All are opened now: later there could be no free file descriptor, or another file at the path.
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
-  const writer = new SqliteWriter(toKysely(new PoolDriver([connect('write')], 'begin immediate'), options), health);
-  const reader = toKysely(new SharedDriver(connect('read')), options);
-  const snapshots = toKysely(new PoolDriver(connectSeveral()), options);
-  const kept = toKysely(new PoolDriver(connectSeveral()), options);
+  const reader = toKysely(new SharedDriver(connect('read')));
+  const snapshots = toKysely(new PoolDriver(connectSeveral()));
+  const kept = toKysely(new PoolDriver(connectSeveral()));
+  const connection = connect('write');
+  const countPages = () => findLogPages(connection);
+  const log = opened.adopt(new WriteAheadLog({ url: file.url, log: file.log, health, countPages }), (log) =>
+    log.close(),
+  );
+  const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
   await writer.transaction((db) => migrate(db, tableDialect));
   const purge = new Purge(writer);
-  await watch(writer, health, purge, opened);
+  await watch({ connection, writer, health, purge }, opened);
   return {
     db: reader,
+    checks: reader,
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
     // A snapshot only reads, so it does not wait for the writer.
-    snapshot: (work) =>
-      snapshots
+    async snapshot(work) {
+      await log.pause;
+      return snapshots
         .transaction()
         .execute(work)
-        .finally(() => void purge.runIfDue()),
-    snapshotDuringWrites: (work) =>
-      kept
-        .transaction()
-        .execute(async (past) => work(await readFirst(past)))
-        .finally(() => void purge.runIfDue()),
+        .finally(() => void purge.runIfDue());
+    },
+    async snapshotDuringWrites(work) {
+      await log.pause;
+      return (
+        kept
+          .transaction()
+          .execute(async (past) => work(await readFirst(past)))
+          // It waits: a mutation that erases data may itself have kept a snapshot with that data.
+          .finally(() => purge.runIfDue())
+      );
+    },
     purge: () => purge.run(),
     async isReady() {
       health.checkFiles();
@@ -92,25 +108,34 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   };
 }
 
-function toKysely(driver: Driver, { onStatement }: DatabaseOptions): Kysely<Tables> {
-  const log = onStatement && { log: ({ query }: { query: { sql: string } }) => onStatement(query.sql) };
-  return new Kysely<Tables>({ dialect: new SqliteDialect(driver), ...log });
+function toKysely(driver: Driver): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteDialect(driver) });
+}
+
+/** The number of pages in the write-ahead log. */
+function findLogPages(connection: SqliteConnection): number {
+  const { rows } = connection.execute('pragma wal_checkpoint(noop)');
+  return (rows[0] as { log: number }).log;
+}
+
+interface Watched {
+  connection: SqliteConnection;
+  writer: SqliteWriter;
+  health: SqliteHealth;
+  purge: Purge;
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch(
-  writer: SqliteWriter,
-  health: SqliteHealth,
-  purge: Purge,
-  opened: AsyncDisposableStack,
-): Promise<void> {
+async function watch({ connection, writer, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
-  await writer.truncateLog().catch(() => false);
+  connection.execute('pragma wal_checkpoint(truncate)');
   health.watch(id);
   const check = () => {
     health.checkFiles();
-    if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
+    writer.refuseLate();
+    if (health.needsRescue) writer.rescueLog().catch(() => {});
+    else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
     void purge.runIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);

@@ -1,6 +1,7 @@
 import {
-  CompiledQuery,
+  type DatabaseConnection,
   type DatabaseIntrospector,
+  DefaultQueryExecutor,
   type Dialect,
   type DialectAdapter,
   type Driver,
@@ -9,7 +10,9 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  Transaction,
 } from 'kysely';
+import type { Tables } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** Kysely's SQLite with connections of node:sqlite. */
@@ -25,11 +28,11 @@ export class SqliteDialect implements Dialect {
   }
 
   createAdapter(): DialectAdapter {
-    return new ConcurrentAdapter();
+    return adapter;
   }
 
   createQueryCompiler(): SqliteQueryCompiler {
-    return new QueryCompilerWithoutRowLocks();
+    return queryCompiler;
   }
 
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
@@ -47,18 +50,28 @@ class ConcurrentAdapter extends SqliteAdapter {
 /** SQLite has no row locks: a transaction that writes has the whole database for itself. */
 class QueryCompilerWithoutRowLocks extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (!node.modifier?.startsWith('For')) super.visitSelectModifier(node);
+    const isLock = node.modifier === 'SkipLocked' || node.modifier?.startsWith('For');
+    if (!isLock) super.visitSelectModifier(node);
   }
+}
+
+const adapter = new ConcurrentAdapter();
+const queryCompiler = new QueryCompilerWithoutRowLocks();
+
+/** Kysely's query builder on one connection. It neither begins nor ends a transaction. */
+export function toTransaction(connection: DatabaseConnection): Transaction<Tables> {
+  const executor = new DefaultQueryExecutor(queryCompiler, adapter, {
+    provideConnection: (consumer) => consumer(connection),
+  });
+  return new Transaction<Tables>({ config: { dialect }, dialect, driver, executor });
 }
 
 /** Lends each connection to one caller at a time; further callers wait. */
 export class PoolDriver implements Driver {
-  readonly #begin: CompiledQuery;
   readonly #idle: SqliteConnection[];
   readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
 
-  constructor(connections: readonly SqliteConnection[], begin: 'begin' | 'begin immediate' = 'begin') {
-    this.#begin = CompiledQuery.raw(begin);
+  constructor(connections: readonly SqliteConnection[]) {
     this.#idle = [...connections];
   }
 
@@ -75,19 +88,15 @@ export class PoolDriver implements Driver {
   }
 
   async beginTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.beginTransaction(this.#begin);
+    connection.execute('begin');
   }
 
   async commitTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.commitTransaction();
+    connection.execute('commit');
   }
 
-  /**
-   * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
-   * back.
-   */
   async rollbackTransaction(connection: SqliteConnection): Promise<void> {
-    if (connection.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+    connection.rollback();
   }
 
   /** The connections are closed by `openSqlite`, because Kysely does not close those that it has not used. */
@@ -112,3 +121,6 @@ export class SharedDriver extends PoolDriver {
 
   override async releaseConnection(): Promise<void> {}
 }
+
+const driver = new PoolDriver([]);
+const dialect = new SqliteDialect(driver);

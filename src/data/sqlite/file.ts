@@ -68,6 +68,11 @@ export class SqliteFile {
     return `${pathToFileURL(this.path)}?mode=rw`;
   }
 
+  /** The path of the write-ahead log. SQLite derives it from the target of a symbolic link. */
+  get log(): string {
+    return `${realpathSync(this.path)}-wal`;
+  }
+
   /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */
   watch(): void {
     // SQLite derives the names of these files from the target of a symbolic link.

@@ -16,6 +16,8 @@ export class SqliteHealth {
   #id: number | undefined;
   #fileFault: string | undefined;
   #writeFault: string | undefined;
+  /** The reason why the write-ahead log may not be on the disk, or cannot be copied into the database file. */
+  #logFault: string | undefined;
 
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
@@ -30,7 +32,12 @@ export class SqliteHealth {
   }
 
   get isWritable(): boolean {
-    return this.#fileFault === undefined && this.#writeFault === undefined;
+    return this.#fileFault === undefined && this.#writeFault === undefined && this.#logFault === undefined;
+  }
+
+  /** Whether nothing may be written until the write-ahead log has been rescued. */
+  get needsRescue(): boolean {
+    return this.#fileFault === undefined && this.#logFault !== undefined;
   }
 
   /** Whether another write is needed to find out if writes succeed again. */
@@ -46,11 +53,22 @@ export class SqliteHealth {
 
   /** Uses the result of the latest check of the files. @throws DatabaseUnavailable */
   assertWritable(): void {
-    if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
+    const fault = this.#fileFault ?? this.#logFault;
+    if (fault !== undefined) throw new DatabaseUnavailable(fault);
   }
 
   checkFiles(): void {
     if (this.#id !== undefined) this.#setFileFault(this.#file.findFault(this.#id));
+  }
+
+  noteLogFault(fault: string): void {
+    this.#logFault = fault;
+    this.#reports.reportFault(fault);
+  }
+
+  noteRescue(): void {
+    this.#logFault = undefined;
+    this.#reportRecovery();
   }
 
   noteWrite(): void {
@@ -64,7 +82,8 @@ export class SqliteHealth {
    * fault.
    */
   noteFailure(error: unknown): void {
-    if (isFault(error) && this.#fileFault === undefined) this.#writeFault = error.reason;
+    if (isFault(error) && this.#fileFault === undefined && this.#logFault === undefined)
+      this.#writeFault = error.reason;
   }
 
   /**

@@ -1,89 +1,159 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
 import type { TransactionOptions, Work } from '../database.ts';
-import type { Tables } from '../tables.ts';
+import type { SqliteConnection } from './connection.ts';
 import { SqliteBusy } from './errors.ts';
 import type { SqliteHealth } from './health.ts';
+import { QueuedTransaction } from './queued-transaction.ts';
+import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 
-/** The maximum time that a transaction waits for its turn and for other processes that write. */
-const timeoutMs = 5_000;
 const retryMs = 1;
-const tookTooLong = `no turn to write within ${timeoutMs} ms`;
+/** The time after which no further transaction joins a group: the event loop waits for its end. */
+const maxGroupMs = 4;
 
-interface Turn extends TransactionOptions {
-  /** By `performance.now()`. */
-  deadline: number;
+interface WriterParts {
+  connection: SqliteConnection;
+  health: SqliteHealth;
+  log: WriteAheadLog;
 }
 
 /**
- * The only connection that writes; it runs one transaction after the other. A transaction that fails, is cancelled or
- * exceeds its deadline is never stored, neither now nor later.
+ * The only connection that writes. Transactions that wait at the same time form a group: they run one after the other,
+ * each inside a savepoint, and share one commit and one flush of the disk. The next group gathers during this flush.
  */
 export class SqliteWriter {
-  readonly #db: Kysely<Tables>;
-  readonly #health: SqliteHealth;
+  readonly #parts: WriterParts;
+  #queue: QueuedTransaction<unknown>[] = [];
+  #isGroupDue = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
+  #rescue: Promise<void> | undefined;
 
-  constructor(db: Kysely<Tables>, health: SqliteHealth) {
-    this.#db = db;
-    this.#health = health;
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
   }
 
-  /** @throws DatabaseUnavailable, the reason of the cancellation, or any error of `work`. */
-  transaction<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
-    // The deadline includes the wait for the turn.
-    const deadline = performance.now() + timeoutMs;
-    return this.#inTurn(() => this.#begin(work, { deadline, cancellation }));
+  /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
+  transaction<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+    const transaction = new QueuedTransaction(work, options);
+    this.#queue.push(transaction as QueuedTransaction<unknown>);
+    this.#requestGroup();
+    return transaction.promise;
   }
 
   /** Moves the write-ahead log into the database and truncates it; false while a reader or another process needs it. */
   truncateLog(): Promise<boolean> {
-    return this.#inTurn(async () => {
-      this.#health.assertWritable();
-      const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#db);
-      return rows[0]?.busy === 0;
+    return this.#inTurn(async () => this.#parts.log.truncate());
+  }
+
+  /** Tries to end the state in which nothing can be written because a flush or a checkpoint failed. */
+  rescueLog(): Promise<void> {
+    this.#rescue ??= this.#inTurn(() => this.#parts.log.rescue()).finally(() => {
+      this.#rescue = undefined;
+    });
+    return this.#rescue;
+  }
+
+  /** Fails the transactions that have waited too long, also while the disk does not answer. */
+  refuseLate(): void {
+    this.#queue = this.#queue.filter((transaction) => !this.#refuse(transaction));
+  }
+
+  /** Waits for all transactions. */
+  async close(): Promise<void> {
+    while (this.#isGroupDue) await this.#lastTurn;
+  }
+
+  #requestGroup(): void {
+    if (this.#isGroupDue) return;
+    this.#isGroupDue = true;
+    void this.#inTurn(async () => {
+      // The requests that arrive during the flush of the group before join this group.
+      await this.#parts.log.flushIsIdle();
+      await new Promise(setImmediate);
+      if (await this.#begin()) await this.#runGroup();
+      this.#isGroupDue = false;
+      if (this.#queue.length > 0) this.#requestGroup();
     });
   }
 
-  async close(): Promise<void> {
-    await this.#inTurn(() => this.#db.destroy());
-  }
-
-  /** Repeats the attempt while another process writes, until the deadline. */
-  async #begin<T>(work: Work<T>, turn: Turn): Promise<T> {
+  /** Repeats the attempt while another process writes. Returns false if no transaction waits any more. */
+  async #begin(): Promise<boolean> {
     for (;;) {
-      turn.cancellation?.throwIfCancelled();
-      this.#health.assertWritable();
-      if (performance.now() > turn.deadline) throw new SqliteBusy(tookTooLong);
-      const outcome = await this.#attempt(work, turn);
-      if (outcome) return outcome.result;
+      this.refuseLate();
+      if (this.#queue.length === 0) return false;
+      if (this.#parts.log.hasSpace && this.#tryBegin()) return true;
       await sleep(retryMs);
     }
   }
 
-  /** Returns undefined if another process is writing. */
-  async #attempt<T>(work: Work<T>, { cancellation }: Turn): Promise<{ result: T } | undefined> {
-    let hasBegun = false;
+  /** Whether it must not begin; it then fails. */
+  #refuse(transaction: QueuedTransaction<unknown>): boolean {
     try {
-      const result = await this.#db.transaction().execute(async (transaction) => {
-        hasBegun = true;
-        const result = await work(transaction);
-        // The statements that `work` has not awaited run in microtasks.
-        await new Promise((resolve) => process.nextTick(resolve));
-        // The commit is synchronous: no timer and no input is handled between this check and the commit.
-        cancellation?.throwIfCancelled();
-        this.#health.assertInPlace();
-        return result;
-      });
-      this.#health.noteWrite();
-      return { result };
-    } catch (error) {
-      if (!hasBegun && error instanceof SqliteBusy) return undefined;
-      this.#health.noteFailure(error);
-      throw error;
+      transaction.assertMayBegin();
+      this.#parts.health.assertWritable();
+      return false;
+    } catch (reason) {
+      transaction.fail(reason);
+      return true;
     }
   }
 
+  #tryBegin(): boolean {
+    try {
+      this.#parts.connection.execute('begin immediate');
+      return true;
+    } catch (error) {
+      if (!(error instanceof SqliteBusy)) this.#failAll(this.#queue.splice(0), error);
+      return false;
+    }
+  }
+
+  async #runGroup(): Promise<void> {
+    const group: QueuedTransaction<unknown>[] = [];
+    try {
+      await this.#runAll(group);
+      const flushed = this.#commit(group);
+      for (const transaction of group) void transaction.settle(flushed);
+    } catch (error) {
+      this.#parts.connection.rollback();
+      this.#failAll(group, error);
+    }
+  }
+
+  /** @throws the error after which SQLite has rolled back the whole group. */
+  async #runAll(group: QueuedTransaction<unknown>[]): Promise<void> {
+    const { connection, health } = this.#parts;
+    const endsAt = performance.now() + maxGroupMs;
+    do {
+      const transaction = this.#queue.shift();
+      if (!transaction) return;
+      if (this.#refuse(transaction)) continue;
+      group.push(transaction);
+      await transaction.run(connection);
+      if (transaction.failure) health.noteFailure(transaction.failure.error);
+      if (!connection.isTransaction) throw transaction.failure?.error;
+    } while (performance.now() < endsAt);
+  }
+
+  /** The result settles when the commit is durable. Without a successful transaction there is nothing to commit. */
+  #commit(group: readonly QueuedTransaction<unknown>[]): Promise<void> {
+    const { connection, health, log } = this.#parts;
+    if (group.every(({ failure }) => failure)) {
+      connection.rollback();
+      return Promise.resolve();
+    }
+    health.assertInPlace();
+    connection.execute('commit');
+    health.noteWrite();
+    log.checkpointIfDue((work) => this.#inTurn(work));
+    return log.flush();
+  }
+
+  #failAll(group: readonly QueuedTransaction<unknown>[], error: unknown): void {
+    this.#parts.health.noteFailure(error);
+    for (const transaction of group) transaction.fail(error);
+  }
+
+  /** Groups, and work that must not run at the same time as a group, run one after the other. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => {});

@@ -101,6 +101,7 @@ export class RedisWindows implements SharedWindows {
     let isAnswered = false;
     const fail = (reason: string) => {
       if (isAnswered) return;
+      isAnswered = true;
       answer();
       this.#fail(reason);
     };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
-import type { Database } from '../../data/database.ts';
+import { asRepeatable, type Database } from '../../data/database.ts';
 import { findOrCreateSubject, findSubject, toPublicUser } from '../../data/users.ts';
 import type { Log } from '../../log.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
@@ -81,7 +81,9 @@ export class OAuth {
     const subject = { issuer: this.issuer, subject: sub };
     const startedAt = Number(iat) * 1_000;
     const create = () =>
-      transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt }));
+      asRepeatable(
+        transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt })),
+      );
     const account = (await findSubject(db, subject)) ?? (await create());
     const credential = { kind: 'oauth', startedAt } as const;
     if (!account || findRevocation(credential, account) !== undefined) throw invalidToken('account deleted');

@@ -1,7 +1,24 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-const argon2id = promisify(argon2).bind(null, 'argon2id');
+const hash = promisify(argon2);
+
+/** One of the four threads of libuv's pool stays free for others, such as the flushes of SQLite's write-ahead log. */
+const maxHashes = 3;
+let hashCount = 0;
+const waiting: (() => void)[] = [];
+
+async function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
+  if (hashCount < maxHashes) hashCount += 1;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    return await hash('argon2id', parameters);
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else hashCount -= 1;
+  }
+}
 
 /** OWASP's second recommendation for argon2id; memory in KiB. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };

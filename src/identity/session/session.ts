@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../../data/database.ts';
 import type { UserRow } from '../../data/tables.ts';
 import { findAccount, toPublicUser } from '../../data/users.ts';
+import { ClientError } from '../../errors.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { scopes, type Viewer } from '../viewer.ts';
 import type { SessionKeys } from './session-key.ts';
@@ -11,6 +12,8 @@ import type { SessionKeys } from './session-key.ts';
 export const sessionIssuer = 'postroom';
 const algorithm = 'EdDSA';
 const maxVerified = 10_000;
+/** Nodes with different keys are a mistake of the operator, who must be able to find it in the log. */
+const unknownKey = 'The access token is not valid: it is signed with a key that this server does not have.';
 
 export interface Session {
   accessToken: string;
@@ -86,7 +89,7 @@ export class Sessions {
 
   #findKey(id: string | undefined) {
     const key = this.#keys.verify.get(id ?? this.#keys.id);
-    if (!key) throw invalidToken();
+    if (!key) throw new ClientError('UNAUTHENTICATED', unknownKey);
     return key;
   }
 }

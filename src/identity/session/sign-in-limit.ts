@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { CommitOutcomeUnknown, type Database, DatabaseUnavailable, type Db } from '../../data/database.ts';
+import {
+  asRepeatable,
+  CommitOutcomeUnknown,
+  type Database,
+  DatabaseUnavailable,
+  type Db,
+} from '../../data/database.ts';
 import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/sign-in-attempts.ts';
 import { emailKeyOf } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
@@ -36,13 +42,14 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
     const addressKey = keyOf('address', address);
     blocked.assertNot(addressKey);
     // A refused attempt is counted, too: the error is thrown after the commit.
-    const { ofAddress, ofAccount } = await transaction(async (db) => {
+    const counting = transaction(async (db) => {
       // Of many attempts that wait for their turn, the first that is refused refuses the others without a write.
       blocked.assertNot(addressKey);
       const ofAddress = await chargeNow(db, addressKey);
       const isCounted = email !== undefined && ofAddress.attempts <= attempts;
       return { ofAddress, ofAccount: isCounted ? await chargeNow(db, accountKeyOf(email)) : undefined };
     });
+    const { ofAddress, ofAccount } = await asRepeatable(counting);
     if (ofAddress.attempts > attempts) throw tooManyAttempts(blocked.block(addressKey, remainingMs(ofAddress)));
     if (ofAccount && ofAccount.attempts > attempts * accountFactor) throw tooManyAttempts(remainingMs(ofAccount));
   }

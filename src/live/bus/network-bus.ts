@@ -34,6 +34,8 @@ const pingIntervalMs = 1_000;
 const maxUnansweredIntervals = 2;
 const connectTimeoutMs = 2_000;
 const maxRetryDelayMs = 2_000;
+/** A connection that is lost earlier counts as a failed attempt. */
+const stableMs = 5_000;
 const closeTimeoutMs = 500;
 
 /**
@@ -141,13 +143,15 @@ export class NetworkBus implements Bus {
       this.#lost = Promise.withResolvers();
       this.#loss = undefined;
       this.#lost.promise.catch((error: unknown) => this.#refuseWaiting(error));
+      let upSince = Number.POSITIVE_INFINITY;
       try {
         await this.#connect(attempt.signal);
-        failures = 0;
+        upSince = performance.now();
         this.#up();
         onFirstAttempt();
         await this.#keepAlive();
       } catch (error) {
+        if (performance.now() - upSince >= stableMs) failures = 0;
         if (!signal.aborted) this.#down(error);
       } finally {
         signal.removeEventListener('abort', stop);

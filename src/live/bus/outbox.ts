@@ -106,6 +106,8 @@ export class Outbox {
     if (this.#waiting[0] === this.#parts.wakeUp) return;
     this.#waiting.unshift(this.#parts.wakeUp);
     this.#waitingBytes += this.#parts.wakeUp.bytes;
+    // A new connection may have been set before the loss was reported.
+    this.#schedule();
   }
 
   #replaceAll(): void {

@@ -84,7 +84,7 @@ function orNull<T>(read: Reader<T>): Reader<T | null> {
 }
 
 function oneOf<T extends string>(...allowed: T[]): Reader<T> {
-  return (value) => allowed.find((one) => one === value);
+  return (value) => allowed.find((option) => option === value);
 }
 
 /** Reads an object that has all these fields; other fields are left out. */
@@ -93,7 +93,7 @@ function fields<T extends object>(readers: { [Name in keyof T]-?: Reader<T[Name]
   return (value) => {
     const record = asRecord(value);
     const read = all.map(([name, reader]) => [name, reader(record?.[name])] as const);
-    return read.every(([, one]) => one !== undefined) ? (Object.fromEntries(read) as T) : undefined;
+    return read.every(([, field]) => field !== undefined) ? (Object.fromEntries(read) as T) : undefined;
   };
 }
 

@@ -126,7 +126,7 @@ export class Feeds {
 
   async #compare(feeds: readonly Feed[]): Promise<void> {
     const heads = feeds.map(({ roomId, head }) => [roomId, head] as const);
-    const moved = await findMovedHeads(this.#parts.database.db, heads);
+    const moved = await findMovedHeads(this.#parts.database.checks, heads);
     const movedTo = new Map(moved.map(({ roomId, head }) => [roomId, head]));
     for (const feed of feeds) {
       const head = movedTo.get(feed.roomId);

@@ -41,8 +41,10 @@ export function changeAsViewer<T>(context: Context, work: ViewerWork<T>): Promis
  * Like `changeAsViewer`, for a change of the viewer's own account. Changes of an account run one after the other, so that
  * they can depend on all of its rows, such as the number of its keys.
  */
-export function changeAccount<T>(context: Context, work: ViewerWork<T>): Promise<T> {
-  return changeAfterReads(context, { account: 'exclusive', row: nothing }, work);
+export function changeAccount<T>(context: Context, work: RowWork<UserRow, T>): Promise<T> {
+  return changeAfterReads(context, { account: 'exclusive', row: nothing }, (db, record, viewer, _, account) =>
+    work(db, record, viewer, account),
+  );
 }
 
 /**
@@ -75,12 +77,12 @@ export function changePostAsViewer<T>(context: Context, id: string, work: RowWor
 function changeAfterReads<Row, T>(
   { viewer, change }: Context,
   { account: lock, row: read }: Reads<Row>,
-  work: RowWork<Row, T>,
+  work: (db: Db, record: ChangeRecord, viewer: Viewer, row: Row, account: UserRow) => Promise<T>,
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   return change(async (db, record) => {
     const [account, row] = await Promise.all([findOwnAccount(db, signedIn, lock), read(db, signedIn.user.id)]);
-    return work(db, record, { ...signedIn, user: toPublicUser(account) }, row);
+    return work(db, record, { ...signedIn, user: toPublicUser(account) }, row, account);
   });
 }
 

@@ -1,5 +1,4 @@
-import type DataLoader from 'dataloader';
-import type { Loaders } from '../../data/loaders.ts';
+import type { Loaders, RowLoader } from '../../data/loaders.ts';
 import type { PublicUser, RoomRow, UserRow } from '../../data/tables.ts';
 import { toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
@@ -9,8 +8,14 @@ import type { Context } from '../context.ts';
  * Loads a row that another row references. A foreign key guarantees that it exists, and its field is non-null in the
  * schema.
  */
-export function loadReferenced<Row>(loader: DataLoader<string, Row | undefined>, id: string): Promise<Row> {
+export function loadReferenced<Row>(loader: RowLoader<Row>, id: string): Promise<Row> {
   return loader.load(id) as Promise<Row>;
+}
+
+/** Null if the account is deleted. */
+export async function findLivingUser(loaders: Loaders, id: string): Promise<PublicUser | null> {
+  const user = await loaders.user.load(id);
+  return user && user.deletedAt === null ? user : null;
 }
 
 /** The account as a mutation found or left it. Its e-mail is not read again: the account may be deleted by now. */

@@ -3,9 +3,10 @@ import type { Server } from 'node:http';
 import type { Log } from '../../log.ts';
 
 /**
- * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened.
+ * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened, and
+ * the thread for checkpoints of SQLite, which opens eight.
  */
-const reservedDescriptors = 16;
+const reservedDescriptors = 24;
 const logIntervalMs = 10_000;
 
 export interface DroppedConnections {

@@ -40,7 +40,7 @@ const reading = ['GET', 'HEAD'];
 
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
-  ['/health', { methods: reading, serve: (_, { response }) => writeState(response, true) }],
+  ['/health', { methods: reading, serve: (_, { response }) => writeState(response, 'ok') }],
   ['/ready', { methods: reading, serve: writeReadiness }],
   ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
@@ -120,11 +120,13 @@ function writeRedirect(response: ServerResponse): void {
 /** 503 from the beginning of a drain, so that load balancers send no more clients. */
 async function writeReadiness({ readState, drain }: HttpParts, { response }: Exchange): Promise<void> {
   const states = await readState();
-  writeState(response, !drain.hasBegun && states.database === 'up', states);
+  const status = states.database === 'up' ? 'ok' : 'not ready';
+  writeState(response, drain.hasBegun ? 'stopping' : status, states);
 }
 
-function writeState(response: ServerResponse, isWell: boolean, states?: PartStates): void {
-  const content = JSON.stringify({ status: isWell ? 'ok' : 'not ready', ...states });
+function writeState(response: ServerResponse, status: 'ok' | 'not ready' | 'stopping', states?: PartStates): void {
+  const isWell = status === 'ok';
+  const content = JSON.stringify({ status, ...states });
   response.writeHead(isWell ? 200 : 503, {
     'content-type': `${json}; charset=utf-8`,
     'content-length': content.length,

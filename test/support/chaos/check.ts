@@ -1,4 +1,4 @@
-import { query } from '../bus-servers.ts';
+import { query } from '../postgres-query.ts';
 import type { Journal } from './journal.ts';
 import type { RoomStream, Segment } from './stream.ts';
 import type { Write } from './writers.ts';
@@ -17,11 +17,11 @@ type Position = Segment['from'];
 export type Logs = Map<string, LogRow[]>;
 
 export async function readLogs(databaseUrl: string): Promise<Logs> {
-  const rows = (await query(
+  const rows = await query<LogRow>(
     databaseUrl,
     `select "roomEvents"."roomId", "seq"::int as "seq", "mark"::text as "mark", "roomEvents"."at"::float8 as "at", "posts"."title"
      from "roomEvents" left join "posts" on "posts"."id" = "subjectId" order by "roomEvents"."seq"`,
-  )) as LogRow[];
+  );
   return Map.groupBy(rows, ({ roomId }) => roomId);
 }
 

@@ -2,11 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { query, RedisServer } from '../bus-servers.ts';
-import { PostgresCluster } from '../postgres-cluster.ts';
+import { PostgresCluster, postgresPrograms } from '../postgres-cluster.ts';
 import type { Settings } from '../postroom.ts';
+import { hasRedis, RedisServer } from '../redis-server.ts';
 import { newSessionKey } from '../test-database.ts';
 import { ChaosNode } from './node.ts';
+
+const missing = postgresPrograms === undefined ? 'initdb' : hasRedis ? undefined : 'redis-server';
+/** Whether the servers of a deployment are installed; tests that need them are skipped otherwise. */
+export const canDeploy = missing === undefined;
+/** The end of the titles of these tests. */
+export const skipNote = canDeploy ? '' : ` (skipped, because ${missing} is not installed)`;
 
 export const databaseName = 'chaos';
 /** After a crash of the server everything that was acknowledged must be there. */
@@ -33,7 +39,7 @@ export async function deploy({ nodes: count, withRedis, settings = {} }: Deploym
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = await PostgresCluster.start(durable);
   onTestFinished(() => postgres.remove());
-  await query(postgres.url('postgres'), `create database ${databaseName}`);
+  await postgres.query('postgres', `create database ${databaseName}`);
   const redis = withRedis ? await RedisServer.launch() : undefined;
   onTestFinished(() => redis?.stop());
   const SESSION_KEY = newSessionKey();

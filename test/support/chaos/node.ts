@@ -8,6 +8,7 @@ import { launch, mainProgram, type PostroomProcess, type Settings } from '../pos
 const clockPreload = new URL('../wall-clock.ts', import.meta.url).pathname;
 const nowhere = 'http://127.0.0.1:1';
 const restartMs = 100;
+const drainTimeoutMs = 20_000;
 
 export interface NodeOptions {
   name: string;
@@ -30,6 +31,8 @@ export class ChaosNode {
   readonly links: Links;
   readonly #options: NodeOptions;
   readonly #clock: string;
+  /** The arguments that start the program. */
+  #program = mainProgram;
   #process: PostroomProcess | undefined;
   #isClosed = false;
   /** Why the latest start failed. */
@@ -71,7 +74,7 @@ export class ChaosNode {
   async start(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        this.#process = await launch(this.#settings, ['--import', clockPreload, ...mainProgram]);
+        this.#process = await launch(this.#settings, ['--import', clockPreload, ...this.#program]);
         this.failure = undefined;
         return this.links.clients.retarget(this.#process.url);
       } catch (error) {
@@ -95,6 +98,13 @@ export class ChaosNode {
     if (await Promise.race([exited, wait(timeoutMs, false, { ref: false })])) return running.process.exitCode;
     await running.kill();
     return undefined;
+  }
+
+  /** Drains it, and starts another version of the program in its place. */
+  async replaceProgram(program: string[]): Promise<void> {
+    this.#program = program;
+    await this.drain(drainTimeoutMs);
+    await this.start();
   }
 
   /** Moves its wall clock to this many milliseconds after the real time. */

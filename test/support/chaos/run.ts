@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { query } from '../bus-servers.ts';
+import { query } from '../postgres-query.ts';
 import type { Person } from '../postroom.ts';
 import { Chaos } from './chaos.ts';
 import { checkStreams, checkWrites, readLogs } from './check.ts';
@@ -46,9 +46,8 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   const createDen = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
   const den: string = (await postroom.ask(createDen, {}, ada.token)).createRoom.room.id;
   const rooms = [...open, den];
-  const readCursor = 'query ($room: ID!) { room(id: $room) { cursor } }';
   const cursors = new Map<string, string>();
-  for (const room of rooms) cursors.set(room, (await postroom.ask(readCursor, { room }, ada.token)).room.cursor);
+  for (const room of rooms) cursors.set(room, await postroom.cursorOf(room, ada.token));
   const choose = new Chooser(seed + 1);
   const createClient = await createClientFactory(nodes, choose, retrySoon(choose));
   const streams = Array.from({ length: clientCount }, (_, index) => {
@@ -74,10 +73,7 @@ export async function runChaos(options: ChaosOptions): Promise<string> {
     await chaos.heal();
     await writers.stop();
     await converge(cast);
-    const logs = await readLogs(deployment.databaseUrl);
-    checkStreams(logs, streams, journal);
-    checkWrites(logs, writers.writes, journal);
-    journal.assertNoViolation();
+    await assertComplete(cast);
   }
   const deliveries = streams.reduce((sum, stream) => sum + stream.deliveries, 0);
   const events = [...(await readLogs(deployment.databaseUrl)).values()].reduce((sum, log) => sum + log.length, 0);
@@ -115,11 +111,24 @@ export async function converge({ deployment, journal, rooms, streams, writers }:
   return tookMs;
 }
 
+/** Compares the log with what the streams received and what the writers were answered. @throws Error after a violation. */
+export async function assertComplete(
+  { deployment, journal, streams, writers }: Audience,
+  writes = writers.writes,
+): Promise<void> {
+  const logs = await readLogs(deployment.databaseUrl);
+  checkStreams(logs, streams, journal);
+  checkWrites(logs, writes, journal);
+  journal.assertNoViolation();
+}
+
+interface RoomHead {
+  id: string;
+  head: number;
+}
+
 export async function readHeads(databaseUrl: string): Promise<Map<string, number>> {
-  const rows = (await query(databaseUrl, 'select "id", "head"::int as "head" from "rooms"')) as {
-    id: string;
-    head: number;
-  }[];
+  const rows = await query<RoomHead>(databaseUrl, 'select "id", "head"::int as "head" from "rooms"');
   return new Map(rows.map(({ id, head }) => [id, head]));
 }
 

@@ -1,8 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
-import { query } from '../bus-servers.ts';
+import { expect, onTestFinished } from 'vitest';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { PostgresCluster } from '../postgres-cluster.ts';
+import { query } from '../postgres-query.ts';
 import { type Deployment, databaseName } from './deployment.ts';
 
 /** A standby of the deployment's server, which replicates through a proxy. */
@@ -34,11 +33,8 @@ export class Standby {
     const { databaseUrl } = this.#deployment;
     await query(databaseUrl, `alter system set synchronous_standby_names = '*'`);
     await query(databaseUrl, 'select pg_reload_conf()');
-    for (;;) {
-      const [found] = await query(databaseUrl, `select 1 from pg_stat_replication where sync_state = 'sync'`);
-      if (found) return;
-      await wait(20);
-    }
+    const isSynchronous = `select 1 from pg_stat_replication where sync_state = 'sync'`;
+    await expect.poll(() => query(databaseUrl, isSynchronous)).toHaveLength(1);
   }
 
   /** From now on it receives nothing, as if it lagged. */

@@ -1,0 +1,118 @@
+import type { Db } from './database.ts';
+import { deleteSome, isAmong } from './some-rows.ts';
+import type { Erasure, PostRow } from './tables.ts';
+
+/*
+ * Rooms and accounts may have more rows than one transaction may delete without delaying others. Their deletion marks
+ * them, so that no read finds the rows any more, and the rows are deleted in steps. The marks are in the tables: after a
+ * crash any process continues.
+ */
+
+/** Deletes a room that is locked exclusively: at once if it has few rows. Returns false if rows remain. */
+export async function deleteRoom(db: Db, id: string, limit: number): Promise<boolean> {
+  if (await deleteRoomRows(db, id, limit)) return true;
+  // The name is free for another room.
+  const changes = { deletedAt: Date.now(), name: '', visibility: 'PRIVATE', ownerId: null } as const;
+  await db.updateTable('rooms').set(changes).where('id', '=', id).execute();
+  return false;
+}
+
+/** Deletes up to `limit` rows of a room, and the room itself after the last of them. Returns false if rows remain. */
+export async function deleteRoomRows(db: Db, id: string, limit: number): Promise<boolean> {
+  let left = limit - (await deleteSome(db, 'posts', db.selectFrom('posts').where('roomId', '=', id), limit));
+  if (left > 0)
+    left -= await deleteSome(db, 'roomMembers', db.selectFrom('roomMembers').where('roomId', '=', id), left);
+  if (left > 0) left -= await deleteSome(db, 'roomEvents', db.selectFrom('roomEvents').where('roomId', '=', id), left);
+  if (left === 0) return false;
+  await db.deleteFrom('rooms').where('id', '=', id).execute();
+  return true;
+}
+
+/** Whether any deleted room or account still has rows. */
+export async function hasMarked(db: Db): Promise<boolean> {
+  const rooms = db.selectFrom('rooms').select('id').where('deletedAt', 'is not', null).limit(1);
+  const accounts = db.selectFrom('users').select('id').where('erasing', 'is not', null).limit(1);
+  return [await rooms.execute(), await accounts.execute()].some((found) => found.length > 0);
+}
+
+/** A deleted room that still has rows. It is locked, and rooms that other processes work on are left out. */
+export async function findDeletedRoom(db: Db): Promise<string | undefined> {
+  const room = await db
+    .selectFrom('rooms')
+    .select('id')
+    .where('deletedAt', 'is not', null)
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  return room?.id;
+}
+
+/** A deleted account, and the rows of it that are being deleted. */
+export interface ErasedAccount {
+  id: string;
+  version: number;
+  erasing: Erasure;
+}
+
+/** The same for accounts. */
+export async function findErasedAccount(db: Db): Promise<ErasedAccount | undefined> {
+  const account = await db
+    .selectFrom('users')
+    .select(['id', 'version', 'erasing'])
+    .where('erasing', 'is not', null)
+    .limit(1)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  return account as ErasedAccount | undefined;
+}
+
+export async function endErasure(db: Db, userId: string): Promise<void> {
+  await db.updateTable('users').set({ erasing: null }).where('id', '=', userId).execute();
+}
+
+/** The posts, memberships and rooms of an account that one step of its erasure concerns. */
+export interface Remains {
+  posts: Pick<PostRow, 'id' | 'roomId'>[];
+  /** The ids of rooms. */
+  joined: string[];
+  owned: string[];
+}
+
+/** Finds up to `limit` rows of an account that are still to be deleted or changed: posts before the others. */
+export async function findRemains(db: Db, account: ErasedAccount, limit: number): Promise<Remains> {
+  const posts = await findPosts(db, account, limit);
+  if (posts.length === limit) return { posts, joined: [], owned: [] };
+  const members = db.selectFrom('roomMembers').select('roomId').where('userId', '=', account.id).orderBy('roomId');
+  const joined = await members.limit(limit - posts.length).execute();
+  const rooms = db.selectFrom('rooms').select('id').where('ownerId', '=', account.id).orderBy('id');
+  const owned = await rooms.limit(limit - posts.length - joined.length).execute();
+  return { posts, joined: joined.map(({ roomId }) => roomId), owned: owned.map(({ id }) => id) };
+}
+
+function findPosts(db: Db, { id, erasing }: ErasedAccount, limit: number): Promise<Remains['posts']> {
+  const posts = db.selectFrom('posts').select(['id', 'roomId']).where('authorId', '=', id);
+  const erased = erasing === 'POSTS' ? posts : posts.where('publishedAt', 'is', null);
+  return erased.orderBy('publishedAt').orderBy('id').limit(limit).execute();
+}
+
+/** Deletes posts, and returns those that were published. */
+export async function deletePosts(
+  db: Db,
+  ids: readonly string[],
+): Promise<Pick<PostRow, 'id' | 'roomId' | 'version'>[]> {
+  if (ids.length === 0) return [];
+  const query = db.deleteFrom('posts').where('id', 'in', ids).returning(['id', 'roomId', 'version', 'publishedAt']);
+  return (await query.execute()).filter(({ publishedAt }) => publishedAt !== null);
+}
+
+/** Removes a deleted user as the actor of up to `limit` events. Returns their number. */
+export async function clearActor(db: Db, userId: string, limit: number): Promise<number> {
+  const events = db.selectFrom('roomEvents').where('actorId', '=', userId);
+  const query = db
+    .updateTable('roomEvents')
+    .set({ actorId: null })
+    .where(isAmong(db, 'roomEvents', events, limit));
+  return Number((await query.executeTakeFirstOrThrow()).numUpdatedRows);
+}

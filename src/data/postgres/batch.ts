@@ -1,0 +1,131 @@
+import type { QueryResult } from 'kysely';
+import { type Connection, type FieldDef, Query } from 'pg';
+import { findRowReader, type RowReader } from './rows.ts';
+
+/** A statement that waits for its result. */
+export interface Statement {
+  sql: string;
+  parameters: readonly unknown[];
+  resolve: (result: QueryResult<never>) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * What a connection knows of its prepared statements, by name: how the rows of each are read; undefined until the server
+ * has prepared it.
+ */
+type PreparedStatements = Map<string, RowReader | undefined>;
+
+export interface BatchOptions {
+  prepared: PreparedStatements;
+  /** The name under which a statement is prepared; undefined if it is parsed each time. */
+  nameOf: (sql: string) => string | undefined;
+  /** Called when a number of statements have been answered, before their promises are settled. */
+  onAnswer: (count: number) => void;
+  /** Returns the error in the terms of `Database`. */
+  translate: (error: unknown) => unknown;
+}
+
+/** A statement of a batch whose answer has not arrived. */
+interface Sent {
+  statement: Statement;
+  name: string | undefined;
+  /** Undefined until the server has described the rows. */
+  reader: RowReader | undefined;
+}
+
+const isChange = /^(INSERT|UPDATE|DELETE) /;
+
+/**
+ * Statements that are sent together. After one fails, the server skips the later ones, and they reject with its error.
+ * For pg it is one query. A prepared statement is described once per connection: its rows never change their columns.
+ */
+export class Batch extends Query {
+  readonly #sent: Sent[];
+  readonly #options: BatchOptions;
+  #next = 0;
+  #rows: unknown[] = [];
+
+  constructor(statements: readonly Statement[], options: BatchOptions) {
+    super('', [], ignore);
+    this.#options = options;
+    this.#sent = statements.map((statement) => {
+      const name = options.nameOf(statement.sql);
+      return { statement, name, reader: name === undefined ? undefined : options.prepared.get(name) };
+    });
+  }
+
+  get statements(): Statement[] {
+    return this.#sent.map(({ statement }) => statement);
+  }
+
+  override submit = (connection: Connection): void => {
+    for (const { statement, name = '', reader } of this.#sent) {
+      if (!reader) this.#parse(connection, name, statement.sql);
+      connection.bind({ statement: name, values: statement.parameters.map(toText) }, true);
+      if (!reader) connection.describe({ type: 'P', name: '' }, true);
+      connection.execute(null, true);
+    }
+    connection.sync();
+  };
+
+  #parse(connection: Connection, name: string, text: string): void {
+    const { prepared } = this.#options;
+    // An earlier attempt may have failed after the name was taken. A name that was not used before is never closed: if it
+    // is in use, this connection shares its session with others, through a connection pooler.
+    if (prepared.has(name)) connection.close({ type: 'S', name }, true);
+    if (name !== '') prepared.set(name, undefined);
+    connection.parse({ name, text, types: [] }, true);
+  }
+
+  handleRowDescription({ fields }: { fields: FieldDef[] }): void {
+    const sent = this.#sent[this.#next];
+    if (sent) sent.reader = findRowReader(fields);
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const row = this.#sent[this.#next]?.reader?.(fields);
+    if (row) this.#rows.push(row);
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    const sent = this.#sent[this.#next];
+    if (!sent) return;
+    const { statement, name, reader = noRow } = sent;
+    if (name !== undefined) this.#options.prepared.set(name, reader);
+    const rows = this.#rows as never[];
+    this.#next += 1;
+    this.#rows = [];
+    this.#options.onAnswer(1);
+    statement.resolve(isChange.test(text) ? { rows, numAffectedRows: BigInt(lastWordOf(text)) } : { rows });
+  }
+
+  /** Called at most once, also if the connection is lost. */
+  handleError(error: unknown): void {
+    const failed = this.#sent.slice(this.#next);
+    this.#next = this.#sent.length;
+    this.#options.onAnswer(failed.length);
+    const translated = this.#options.translate(error);
+    for (const { statement } of failed) statement.reject(translated);
+  }
+
+  handleReadyForQuery(): void {}
+}
+
+/**
+ * PostgreSQL refuses NUL in a text. New text with NUL is refused before (`isStorable`), so only an id from a client can
+ * have one: it must find nothing, as does this noncharacter.
+ */
+function toText(value: unknown): string | null {
+  if (value == null) return null;
+  const text = String(value);
+  return text.includes('\0') ? text.replaceAll('\0', '\uffff') : text;
+}
+
+function lastWordOf(text: string): string {
+  return text.slice(text.lastIndexOf(' ') + 1);
+}
+
+function noRow(): undefined {}
+
+function ignore(): void {}

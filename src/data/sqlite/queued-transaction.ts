@@ -1,0 +1,77 @@
+import { CommitOutcomeUnknown, type TransactionOptions, type Work } from '../database.ts';
+import type { SqliteConnection } from './connection.ts';
+import { toTransaction } from './dialect.ts';
+import { SqliteBusy } from './errors.ts';
+import { Savepoint } from './savepoint.ts';
+
+/** The maximum time that a transaction waits for its turn and for other processes that write. */
+const timeoutMs = 5_000;
+
+/** A transaction that shares its commit with others, and settles after this commit. */
+export class QueuedTransaction<T> {
+  readonly promise: Promise<T>;
+  readonly #settle: PromiseWithResolvers<T>;
+  readonly #work: Work<T>;
+  readonly #cancellation: TransactionOptions['cancellation'];
+  /** By `performance.now()`; it includes the wait for the turn. */
+  readonly #deadline = performance.now() + timeoutMs;
+  #outcome: { result: T } | { error: unknown } | undefined;
+
+  constructor(work: Work<T>, { cancellation }: TransactionOptions) {
+    this.#work = work;
+    this.#cancellation = cancellation;
+    this.#settle = Promise.withResolvers();
+    this.promise = this.#settle.promise;
+  }
+
+  /** @throws SqliteBusy after its deadline, or the reason of the cancellation. */
+  assertMayBegin(): void {
+    this.#cancellation?.throwIfCancelled();
+    if (performance.now() > this.#deadline) throw new SqliteBusy(`no turn to write within ${timeoutMs} ms`);
+  }
+
+  /** Undefined if it succeeded. */
+  get failure(): { error: unknown } | undefined {
+    return this.#outcome && 'error' in this.#outcome ? this.#outcome : undefined;
+  }
+
+  /**
+   * Runs the work. Never fails: a failure undoes its own changes only, or the whole transaction of the connection if
+   * SQLite has rolled it back.
+   */
+  async run(connection: SqliteConnection): Promise<void> {
+    let savepoint: Savepoint | undefined;
+    try {
+      savepoint = new Savepoint(connection);
+      const result = await this.#work(toTransaction(savepoint));
+      await savepoint.end();
+      this.#cancellation?.beginCommit();
+      savepoint.release();
+      this.#outcome = { result };
+    } catch (error) {
+      await savepoint?.rollBack();
+      this.#outcome = { error };
+    }
+  }
+
+  /** Settles it after the commit. `flushed` settles when the commit is durable, or when that is not known. */
+  async settle(flushed: Promise<void>): Promise<void> {
+    if (!this.#outcome || 'error' in this.#outcome) return this.fail(this.failure?.error);
+    try {
+      await flushed;
+    } catch (error) {
+      this.#cancellation?.endCommit(true);
+      const cause = error as Error;
+      this.#settle.reject(new CommitOutcomeUnknown(cause.message, { cause }));
+      return;
+    }
+    this.#cancellation?.endCommit(true);
+    this.#settle.resolve(this.#outcome.result);
+  }
+
+  /** Nothing of it is stored, and nothing will be. */
+  fail(error: unknown): void {
+    this.#cancellation?.endCommit(false);
+    this.#settle.reject(error);
+  }
+}

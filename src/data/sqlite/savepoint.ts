@@ -1,0 +1,53 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { SqliteConnection } from './connection.ts';
+
+/** The statements of one transaction, inside a transaction of the connection that it shares with others. */
+export class Savepoint implements DatabaseConnection {
+  readonly #connection: SqliteConnection;
+  #failure: { error: unknown } | undefined;
+  #isOpen = true;
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    connection.execute('savepoint turn');
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#isOpen) throw new Error('The transaction has ended.');
+    try {
+      return this.#connection.execute(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
+    }
+  }
+
+  streamQuery(): never {
+    throw new Error('Streaming is not supported.');
+  }
+
+  /** Waits for statements that the caller has not awaited. @throws the error of the first failed statement. */
+  async end(): Promise<void> {
+    // They run in microtasks, which run before the next tick.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    this.#isOpen = false;
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  release(): void {
+    this.#connection.execute('release turn');
+  }
+
+  /** After some errors (a full disk) SQLite has already rolled back the whole transaction. Never fails. */
+  async rollBack(): Promise<void> {
+    await this.end().catch(() => {});
+    if (!this.#connection.isTransaction) return;
+    try {
+      this.#connection.execute('rollback to turn');
+      this.release();
+    } catch {
+      this.#connection.rollback();
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { Worker } from 'node:worker_threads';
+import { DatabaseUnavailable } from '../../database.ts';
+import { translateError } from '../errors.ts';
+import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
+
+/** The thread that runs checkpoints, one after the other. */
+export class CheckpointThread {
+  readonly #worker: Worker;
+  readonly #waiting: PromiseWithResolvers<boolean>[] = [];
+
+  constructor({ url, log }: CheckpointWorkerData, onExit: () => void) {
+    const workerData: CheckpointWorkerData = { url, log };
+    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: CheckpointReply) => this.#settle(reply));
+    this.#worker.on('error', (error) => this.#failAll(error));
+    this.#worker.on('exit', () => {
+      this.#failAll(new Error('the thread ended'));
+      onExit();
+    });
+  }
+
+  /** Resolves with true if the log is empty now. @throws DatabaseUnavailable */
+  send(command: CheckpointCommand): Promise<boolean> {
+    const answer = Promise.withResolvers<boolean>();
+    this.#waiting.push(answer);
+    // The process does not end while a command runs.
+    this.#worker.ref();
+    this.#worker.postMessage(command);
+    return answer.promise;
+  }
+
+  async close(): Promise<void> {
+    await this.send('close').catch(() => {});
+  }
+
+  #settle({ isEmpty, error }: CheckpointReply): void {
+    const answer = this.#waiting.shift();
+    if (this.#waiting.length === 0) this.#worker.unref();
+    if (error) answer?.reject(toUnavailable(error));
+    else answer?.resolve(isEmpty);
+  }
+
+  #failAll(error: Error): void {
+    for (const answer of this.#waiting.splice(0)) answer.reject(toUnavailable(error));
+  }
+}
+
+function toUnavailable(error: { message: string }): unknown {
+  const translated = translateError(Object.assign(new Error(error.message), error));
+  if (translated instanceof DatabaseUnavailable) return translated;
+  return new DatabaseUnavailable(`a checkpoint failed: ${error.message}`, { cause: translated });
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseUnavailable } from '../../database.ts';
+import { SqliteBusy } from '../errors.ts';
+import type { SqliteHealth } from '../health.ts';
+import { LogFlush } from './flush.ts';
+import { CheckpointThread } from './thread.ts';
+import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
+
+/** Sizes of the log, in pages of 4 KiB. */
+const checkpointPages = 4_000;
+const maxPages = 16_000;
+/** The maximum time for which new snapshots wait so that the log can begin again. */
+const maxPauseMs = 500;
+const retryMs = 2;
+
+interface LogParts extends CheckpointWorkerData {
+  health: SqliteHealth;
+  /** Reads the number of pages in the log. */
+  countPages: () => number;
+}
+
+/** Runs work while this process does not write. */
+export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * The write-ahead log of SQLite. It is flushed after commits, and copied into the database file (a checkpoint) in
+ * another thread when it is long.
+ */
+export class WriteAheadLog {
+  readonly #parts: LogParts;
+  readonly #flush: LogFlush;
+  #thread: CheckpointThread | undefined;
+  #pages = 0;
+  #checkpointAt = checkpointPages;
+  #checkpoint: Promise<void> | undefined;
+  #isCopying = false;
+  /** Settles when new snapshots may begin. */
+  #pause: Promise<void> | undefined;
+
+  constructor(parts: LogParts) {
+    this.#parts = parts;
+    this.#flush = new LogFlush(parts.log, (fault) => parts.health.noteLogFault(fault.message));
+  }
+
+  /** False while the log is too long and is being copied. */
+  get hasSpace(): boolean {
+    return this.#pages < maxPages || !this.#isCopying;
+  }
+
+  /** Wait for it before a snapshot begins. */
+  get pause(): Promise<void> | undefined {
+    return this.#pause;
+  }
+
+  /** Resolves when all earlier commits are durable. */
+  flush(): Promise<void> {
+    return this.#flush.run();
+  }
+
+  /** Settles when no flush runs. */
+  flushIsIdle(): Promise<void> {
+    return this.#flush.idle();
+  }
+
+  /** Call it after each commit. */
+  checkpointIfDue(betweenGroups: BetweenGroups): void {
+    this.#updatePages();
+    if (this.#pages < this.#checkpointAt) return;
+    this.#checkpoint ??= this.#runCheckpoint(betweenGroups).finally(() => {
+      this.#checkpoint = undefined;
+    });
+  }
+
+  /** Copies the log into the database file and truncates it; false while a reader or another process needs it. */
+  truncate(): Promise<boolean> {
+    this.#parts.health.assertWritable();
+    return this.#send('truncate');
+  }
+
+  /** After a failed flush or checkpoint: the log is written again, flushed, copied and truncated. */
+  async rescue(): Promise<void> {
+    if (!(await this.#send('rescue'))) return;
+    this.#flush.reset();
+    this.#parts.health.noteRescue();
+  }
+
+  async close(): Promise<void> {
+    await this.#checkpoint;
+    await this.#thread?.close();
+    await this.#flush.close();
+  }
+
+  /** Never fails. */
+  async #runCheckpoint(betweenGroups: BetweenGroups): Promise<void> {
+    try {
+      await this.#copy();
+      // Only a few pages are left, for which the writers wait.
+      const restart = () => betweenGroups(() => this.#send('restart'));
+      if (!(await restart())) await this.#retryWithoutNewSnapshots(restart);
+    } catch (error) {
+      if (!(error instanceof SqliteBusy)) this.#parts.health.noteLogFault(reasonOf(error));
+    }
+    this.#updatePages();
+    // A log that a reader still needs has not begun again.
+    this.#checkpointAt = this.#pages + checkpointPages;
+  }
+
+  /** Never fails, because it runs after a commit. */
+  #updatePages(): void {
+    try {
+      this.#pages = this.#parts.countPages();
+    } catch {
+      // The connection has reported it.
+    }
+  }
+
+  /** The log cannot begin again while a snapshot needs it, and on a busy server there is always one. */
+  async #retryWithoutNewSnapshots(restart: () => Promise<boolean>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pause = promise;
+    const endsAt = performance.now() + maxPauseMs;
+    try {
+      while (performance.now() < endsAt && !(await restart())) await sleep(retryMs);
+    } finally {
+      this.#pause = undefined;
+      resolve();
+    }
+  }
+
+  async #copy(): Promise<void> {
+    this.#isCopying = true;
+    try {
+      await this.#send('copy');
+    } finally {
+      this.#isCopying = false;
+    }
+  }
+
+  #send(command: CheckpointCommand): Promise<boolean> {
+    this.#thread ??= new CheckpointThread(this.#parts, () => {
+      this.#thread = undefined;
+    });
+    return this.#thread.send(command);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof DatabaseUnavailable ? error.reason : String(error);
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { BadSetting, type Config } from '../../config.ts';
+import type { Database } from '../../data/database.ts';
+import { isPostgresUrl } from '../../data/open-database.ts';
+import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './session-key.ts';
+
+/**
+ * The keys of SESSION_KEY; undefined if they are stored with the database. @throws BadSetting, also if several nodes may
+ * share the database: a key that one node creates would be unknown to the others.
+ */
+export function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys | undefined {
+  if (sessionKey === undefined) {
+    if (!isPostgresUrl(databaseUrl)) return undefined;
+    const rule = 'needs SESSION_KEY, the same for all nodes; `openssl genpkey -algorithm ed25519` creates one';
+    throw new BadSetting('DATABASE_URL', databaseUrl, rule);
+  }
+  try {
+    return parseSessionKeys(sessionKey);
+  } catch {
+    throw new BadSetting(
+      'SESSION_KEY',
+      '(hidden)',
+      'must be an Ed25519 private key in PEM (PKCS #8), with its line breaks',
+    );
+  }
+}
+
+/** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
+export function findStoredKeys({ folder }: Database): SessionKeys {
+  return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type DiskCall, hasStrace } from './support/disk-trace.ts';
+import type { Postroom } from './support/postroom.ts';
+import { isPostgresTest } from './support/test-database.ts';
+import { type Trace, traceServer } from './support/traced-server.ts';
+
+const connections = 32;
+const postsOfConnection = 10;
+/** Flushes of the disk for each post at 32 connections. */
+const maxFlushes = 0.2;
+
+/* The write-ahead log: https://www.sqlite.org/fileformat.html#the_write_ahead_log */
+const frameHeaderBytes = 24;
+const commitOffset = 4;
+const postId = /p01[0-9a-z]{24}/g;
+
+const createPost = 'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }';
+
+type Write = Extract<DiskCall, { type: 'write' }>;
+
+/** The place at which the commit of each post had been written. */
+function findCommits(writes: readonly Write[]): Map<string, number> {
+  const places = new Map<string, number>();
+  const open = new Set<string>();
+  let isLastFrame = false;
+  for (const { bytes, end } of writes) {
+    if (bytes.length === frameHeaderBytes) {
+      isLastFrame = bytes.readUInt32BE(commitOffset) !== 0;
+      continue;
+    }
+    for (const [id] of bytes.toString('latin1').matchAll(postId)) if (!places.has(id)) open.add(id);
+    if (!isLastFrame) continue;
+    for (const id of open) places.set(id, end);
+    open.clear();
+  }
+  return places;
+}
+
+/** A flush takes 10 ms longer, as on a disk: the database of a test may be in memory. */
+const slowDisk = ['-e', 'inject=fdatasync:delay_exit=10000'];
+
+async function tracePosts(): Promise<Trace> {
+  const work = async (postroom: Postroom) => {
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'lobby');
+    const write = async () => {
+      for (let count = 0; count < postsOfConnection; count += 1) await postroom.createPost(ada, room, 'kept');
+    };
+    await Promise.all(Array.from({ length: connections }, write));
+  };
+  return traceServer(work, { faults: slowDisk });
+}
+
+interface Acknowledged {
+  committedAt: number;
+  /** The first flush that began after the commit and ended before the acknowledgement. */
+  flush: DiskCall | undefined;
+}
+
+function findAcknowledged({ folder, calls, acknowledged }: Trace): Acknowledged[] {
+  const ofLog = calls.filter((call) => 'file' in call && call.file === join(folder, 'postroom.db-wal'));
+  const commits = findCommits(ofLog.filter((call): call is Write => call.type === 'write'));
+  return [...acknowledged].map(([id, acknowledgedAt]) => {
+    const committedAt = commits.get(id) ?? Number.POSITIVE_INFINITY;
+    const fits = ({ type, begin, end }: DiskCall) => type === 'flush' && begin > committedAt && end < acknowledgedAt;
+    return { committedAt, flush: ofLog.find(fits) };
+  });
+}
+
+it.skipIf(!hasStrace || isPostgresTest)(
+  'a post is acknowledged after a flush of the disk that began after its commit; posts that wait share flushes (strace)',
+  async () => {
+    const posts = findAcknowledged(await tracePosts());
+    expect(posts).toHaveLength(connections * postsOfConnection);
+    for (const { committedAt, flush } of posts) expect(flush, `committed at ${committedAt}`).toBeDefined();
+    const flushes = new Set(posts.map(({ flush }) => flush));
+    expect(flushes.size / posts.length).toBeLessThanOrEqual(maxFlushes);
+  },
+);
+
+it.skipIf(!hasStrace || isPostgresTest)(
+  'a change whose flush fails is not answered with 503, and nothing is acknowledged before a checkpoint (strace)',
+  async () => {
+    // The place of the failure in the calls of one thread.
+    const faults = ['-e', 'inject=fdatasync:error=EIO:when=20'];
+    const statuses: number[] = [];
+    const trace = await traceServer(
+      async (postroom) => {
+        const ada = await postroom.signUp('Ada');
+        const room = await postroom.createRoom(ada, 'lobby');
+        const write = async () => {
+          const input = { room, title: 'kept' };
+          statuses.push((await postroom.send(createPost, { input }, ada.token)).status);
+        };
+        while (!statuses.includes(294)) await Promise.all(Array.from({ length: connections }, write));
+        await expect.poll(async () => (await fetch(`${postroom.url}/ready`)).status).toBe(200);
+        await write();
+      },
+      { faults, settings: { UV_THREADPOOL_SIZE: '1' } },
+    );
+    expect(statuses.at(-1)).toBe(200);
+    const database = join(trace.folder, 'postroom.db');
+    const failure = trace.calls.find(({ type }) => type === 'failed flush');
+    const failedAt = failure?.end ?? Number.POSITIVE_INFINITY;
+    const checkpoint = trace.calls.find(
+      (call) => call.type === 'flush' && call.file === database && call.begin > failedAt,
+    );
+    const checkpointAt = checkpoint?.end ?? Number.POSITIVE_INFINITY;
+    const posts = findAcknowledged(trace);
+    for (const { committedAt, flush } of posts) {
+      const flushedAt = flush?.end ?? Number.POSITIVE_INFINITY;
+      expect(flushedAt < failedAt || committedAt > checkpointAt).toBe(true);
+    }
+    expect(posts.some(({ committedAt }) => committedAt > checkpointAt)).toBe(true);
+  },
+);
