@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parentPort } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
-import { headers, tabs } from './tabs.ts';
+import { roomPlaceholder, tabs } from './tabs.ts';
 
 /* Runs in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it. */
 
@@ -16,6 +16,9 @@ export interface Page {
   contentSecurityPolicy: string;
 }
 
+/** The files of the folder `browser`; a file comes after those that it imports. */
+const modules = ['session', 'client', 'live-panel', 'workspace', 'demo', 'bar', 'storage', 'start'];
+
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
 
 parentPort?.postMessage(await createPage());
@@ -23,34 +26,44 @@ parentPort?.postMessage(await createPage());
 /** GraphiQL as one page that includes the workers of its editors, its fonts, and an unmodified graphql-ws client. */
 async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
-  const start = await readFile(new URL('./start.js', import.meta.url), 'utf8');
-  // `start` registers the workers; GraphiQL looks a worker up when it first needs it.
-  const scripts = [js, client, `{${toConstants()}\n${start}}`].map((script) => script.replaceAll(/\r\n?/g, '\n'));
-  const html = Buffer.from(toHtml(scripts));
+  const own = await Promise.all(modules.map((name) => readOwn(`browser/${name}.js`)));
+  // The last module registers the workers; GraphiQL looks a worker up when it first needs it.
+  const scripts = [js, client, `{${toConstants()}\n${own.map(toPlainScript).join('')}}`].map((script) =>
+    script.replaceAll(/\r\n?/g, '\n'),
+  );
+  const html = Buffer.from(toHtml(scripts, css + (await readOwn('page.css'))));
   const contentSecurityPolicy = allowOnly(scripts);
   const etag = `W/"${hash('sha256', `${contentSecurityPolicy}${html}`, 'base64url').slice(0, 22)}"`;
   return { gzip: gzipSync(html), length: html.length, etag, contentSecurityPolicy };
 }
 
-/** The constants that start.js uses. */
+function readOwn(path: string): Promise<string> {
+  return readFile(new URL(path, import.meta.url), 'utf8');
+}
+
+/** All modules share the scope of one script, because a policy with hashes does not allow imports. */
+function toPlainScript(module: string): string {
+  return module.replaceAll(/^import [^;]*;$|^export /gm, '');
+}
+
+/** The constants that the modules use. */
 function toConstants(): string {
   const workers = { editorWorkerService, json: jsonWorker, graphql: graphqlWorker };
   const options = {
     title: 'Postroom',
     logo,
     defaultTabs: tabs,
-    defaultHeaders: headers,
     defaultEditorToolsVisibility: 'variables',
   };
-  return `const workers = ${toScript(workers)}, options = ${toScript(options)};`;
+  return `const workers = ${toScript(workers)}, options = ${toScript(options)}, roomPlaceholder = ${toScript(roomPlaceholder)};`;
 }
 
 /** A value as a JavaScript expression that cannot close its script element. */
-function toScript(value: object): string {
+function toScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-function toHtml(scripts: readonly string[]): string {
+function toHtml(scripts: readonly string[], styles: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -58,11 +71,23 @@ function toHtml(scripts: readonly string[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postroom</title>
 <link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}">
-<style>${css}</style>
+<style>${styles}</style>
 </head>
 <body class="no-focus-outline">
 <noscript>GraphiQL needs JavaScript.</noscript>
+<div id="page" class="graphiql-container">
+<header>
+<button id="try-it" class="graphiql-button" type="button" title="Signs up an account, creates a room and shows its events" hidden>Try it</button>
+<span id="notice" role="status"></span>
+<span id="user"></span>
+<button id="sign-out" class="graphiql-button" type="button" hidden>Sign out</button>
+</header>
 <div id="root"></div>
+<aside id="live" aria-label="Live events" hidden>
+<header><span id="live-state" role="status"></span><button id="live-close" class="graphiql-button" type="button">Close</button></header>
+<ol id="live-events"></ol>
+</aside>
+</div>
 ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 </body>
 </html>

@@ -1,20 +1,20 @@
-/** The initial text of the Headers editor; the user adds a token. */
-export const headers = JSON.stringify({ Authorization: 'Bearer ' }, null, 2);
+/** Stands in the variables for the id of the room that will be created. */
+export const roomPlaceholder = 'the id of the room';
 
 interface Tab {
   query: string;
   variables?: string;
-  headers: string;
 }
 
 // On a small screen the editor shows 48 columns, so lines are at most this long.
 
 const lookAround = `# Welcome to Postroom: users, posts, live rooms.
 #
-# Press the play button, or Ctrl-Enter. A new
-# server is empty: the second tab signs you up,
-# creates a room and a post, and the third tab
-# shows the events of that room live.
+# Press the play button, or Ctrl-Enter. On a new
+# server, "Try it" (at the top) signs you up,
+# creates a room, shows its events live, and
+# opens the tab that posts to it. The other tabs
+# do the same step by step.
 #
 # Ctrl-Space completes names. The top icon on
 # the left opens the documentation.
@@ -37,13 +37,13 @@ query LookAround {
 }
 `;
 
-const signUpAndPost = `# Create a post in three steps. The play button
-# lets you choose a step. The inputs are below,
-# under Variables; change them as you like.
+const signUp = `# The play button lets you choose a step. The
+# inputs are below, under Variables.
 #
-# 1. SignUp creates an account. Copy the
-#    accessToken from the answer, and paste it
-#    under Headers (below), after "Bearer ".
+# 1. SignUp creates an account and signs you in.
+#    All tabs use its token until you sign out,
+#    or close this browser tab. If you set
+#    Authorization under Headers, they use that.
 
 mutation SignUp($account: SignUpInput!) {
   signUp(input: $account) {
@@ -53,9 +53,8 @@ mutation SignUp($account: SignUpInput!) {
   }
 }
 
-# 2. CreateRoom creates a room. Copy its id, and
-#    paste it under Variables, as "room" of the
-#    post.
+# 2. CreateRoom creates a room, and fills its id
+#    in under Variables of the next tabs.
 
 mutation CreateRoom($room: CreateRoomInput!) {
   createRoom(input: $room) {
@@ -63,8 +62,20 @@ mutation CreateRoom($room: CreateRoomInput!) {
   }
 }
 
-# 3. CreatePost creates a post each time you run
-#    it. The first tab shows the posts.
+# SignIn signs you in again, with the account of
+# step 1. A session lasts a day.
+
+mutation SignIn($credentials: SignInInput!) {
+  signIn(input: $credentials) {
+    accessToken
+    expiresAt
+  }
+}
+`;
+
+const createPost = `# Creates a post each time you run it. Under
+# Variables, "room" is the id of the room.
+# LookAround shows the ids of rooms.
 
 mutation CreatePost($post: CreatePostInput!) {
   createPost(input: $post) {
@@ -77,29 +88,16 @@ mutation CreatePost($post: CreatePostInput!) {
     }
   }
 }
-
-# The token is valid for a day. SignIn returns a
-# new one for the account of step 1.
-
-mutation SignIn($credentials: SignInInput!) {
-  signIn(input: $credentials) {
-    accessToken
-    expiresAt
-  }
-}
 `;
 
 const watchRoom = `# The events of a room, live over a WebSocket.
 #
-# 1. Paste the id of a room under Variables. The
-#    first tab shows the ids of rooms.
-# 2. Press play. The answer waits for events.
-# 3. Open this page in a second window, and run
-#    CreatePost there. Another tab in this
-#    window would end the subscription.
+# Press play. The answer waits for events. Then
+# select CreatePost and run it: the subscription
+# continues at the side.
 #
-# The token under Headers is also used here.
-# Other headers are not sent over the WebSocket.
+# Of the headers, only Authorization is sent
+# over the WebSocket.
 
 subscription WatchRoom($room: ID!) {
   roomEvents(room: $room) {
@@ -119,18 +117,16 @@ const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 
 /** The tabs of a user without saved tabs; a tab is named after its first operation. */
 export const tabs: readonly Tab[] = [
-  { query: lookAround, headers },
+  { query: lookAround },
   {
-    query: signUpAndPost,
-    headers,
-    variables: toJson({
-      account: { name: 'Emmy', ...credentials },
-      room: { name: 'harbour' },
-      post: { room: 'the id of the room', title: 'Hello', body: 'The first post.' },
-      credentials,
-    }),
+    query: signUp,
+    variables: toJson({ account: { name: 'Emmy', ...credentials }, room: { name: 'harbour' }, credentials }),
   },
-  { query: watchRoom, headers, variables: toJson({ room: 'the id of the room' }) },
+  {
+    query: createPost,
+    variables: toJson({ post: { room: roomPlaceholder, title: 'Hello', body: 'The first post.' } }),
+  },
+  { query: watchRoom, variables: toJson({ room: roomPlaceholder }) },
 ];
 
 function toJson(value: object): string {
