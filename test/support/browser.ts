@@ -71,6 +71,12 @@ export class Graphiql {
   /** Opens GraphiQL in a new page of the context. */
   static async open(context: BrowserContext, url: string): Promise<Graphiql> {
     const graphiql = new Graphiql(await context.newPage());
+    await graphiql.page.addInitScript(() => {
+      addEventListener('click', ({ isTrusted }) => {
+        const counted = document.documentElement.dataset;
+        if (isTrusted) counted['clicks'] = String(Number(counted['clicks'] ?? 0) + 1);
+      });
+    });
     await graphiql.page.goto(url);
     await graphiql.ready();
     return graphiql;
@@ -88,7 +94,7 @@ export class Graphiql {
 
   async choose(tab: string): Promise<void> {
     await this.page.locator('.graphiql-tab-button', { hasText: tab }).click();
-    await this.#settled(tab);
+    await this.settled(tab);
   }
 
   async write(editor: Editor, text: string): Promise<void> {
@@ -104,7 +110,7 @@ export class Graphiql {
     await this.page.keyboard.press('Control+V');
     await expect.poll(() => this.read(editor), pollOptions).toBe(text);
     const [, name] = /^(?:query|mutation|subscription) (\w+)/.exec(text) ?? [];
-    if (name) await this.#settled(name);
+    if (name) await this.settled(name);
   }
 
   /** The visible text of an editor. */
@@ -130,13 +136,42 @@ export class Graphiql {
     return answer;
   }
 
+  /** The number of clicks of the user, without those of scripts. */
+  async clicks(): Promise<number> {
+    return Number(await this.page.locator('html').getAttribute('data-clicks'));
+  }
+
+  /** Presses a button of the page around GraphiQL. */
+  async press(button: 'Try it' | 'Sign out' | 'Close'): Promise<void> {
+    await this.page.getByRole('button', { name: button, exact: true }).click();
+  }
+
+  /** Waits until the bar shows this text: who is signed in, or why the session ended. */
+  async showsInBar(text: string): Promise<void> {
+    await this.page.locator('#page > header').getByText(text, { exact: true }).waitFor();
+  }
+
+  /** Waits until the latest event of the panel beside GraphiQL contains `expected`, and returns all its events. */
+  // biome-ignore lint/suspicious/noExplicitAny: their shape is the subscription's.
+  async showsLive(expected: object): Promise<any[]> {
+    const read = async () =>
+      (await this.page.locator('#live-events li').allTextContents()).map((text) => JSON.parse(text));
+    await expect.poll(async () => (await read())[0], pollOptions).toMatchObject(expected);
+    return read();
+  }
+
+  /** Everything that the browser keeps after the browser tab is closed. */
+  stored(): Promise<string> {
+    return this.page.evaluate(() => JSON.stringify(localStorage));
+  }
+
   /** Resolves when a subscription is live: the server has sent the start position in a ping. */
   async live(): Promise<void> {
     await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), pollOptions).toBeTruthy();
   }
 
   /** Resolves when GraphiQL has parsed and stored the document, so that the play button runs this operation. */
-  async #settled(operation: string): Promise<void> {
+  async settled(operation: string): Promise<void> {
     await this.page.waitForFunction((name) => {
       const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('postroom:graphiql:tabState') ?? '{"tabs":[]}');
       return tabs[activeTabIndex]?.operationName === name;
