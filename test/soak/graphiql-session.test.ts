@@ -113,6 +113,7 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeou
 
     await graphiql.choose('WatchRoom');
     expect(JSON.parse(await graphiql.read('variables'))).toEqual({ room: id });
+    const closed = graphiql.page.waitForEvent('websocket').then((socket) => socket.waitForEvent('close'));
     await graphiql.play();
     await graphiql.live();
     await graphiql.choose('CreatePost');
@@ -123,6 +124,8 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeou
     }
     const sockets = graphiql.requested.filter((url) => url.startsWith('ws'));
     expect(sockets).toHaveLength(1);
+    await graphiql.press('Close');
+    await closed;
     expect(graphiql.faults).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ export function showBar(parts) {
   );
   const show = ({ detail = '' } = {}) => {
     notice.textContent = detail;
-    user.textContent = session.token ? `Signed in as ${session.name ?? 'a user without a name'}` : 'Not signed in';
+    user.textContent = session.token ? `Signed in${session.name ? ` as ${session.name}` : ''}` : 'Not signed in';
     signOut.hidden = !session.token;
   };
   show();
