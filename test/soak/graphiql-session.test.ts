@@ -200,6 +200,17 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeou
     await other.showsInBar('Not signed in');
   });
 
+  it('headers that an earlier version stored are not used', async () => {
+    const visitor = await newVisitor(browser);
+    await visitor.addInitScript(() => {
+      localStorage.setItem('postroom:graphiql:headers', '{ "Authorization": "Bearer old" }');
+    });
+    const graphiql = await Graphiql.open(visitor, shared.graphqlUrl);
+    await graphiql.play();
+    await graphiql.shows({ data: { viewer: null } });
+    expect(await graphiql.stored()).not.toContain('Bearer old');
+  });
+
   it('an Authorization under Headers is used instead', async () => {
     const [ada, grace] = [await shared.signUp('Ada'), await shared.signUp('Grace')];
     const graphiql = await open();

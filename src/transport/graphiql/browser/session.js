@@ -1,8 +1,9 @@
 const sessionKey = 'postroom:session';
 
 /**
- * The session of this browser tab: a token, and the name of its user, which is missing if it could not be read. It is stored in sessionStorage, so it survives a
- * reload and is deleted with the browser tab. Emits `change`, and `signOut` if the user signs out.
+ * The session of this browser tab: a token, and the name of its user, which is missing if it could not be read. It is
+ * stored in sessionStorage, so it survives a reload and is deleted with the browser tab. Emits `change`, and `signOut`
+ * if the user signs out.
  */
 export class Session extends EventTarget {
   #current = JSON.parse(sessionStorage.getItem(sessionKey));

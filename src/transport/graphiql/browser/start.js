@@ -50,6 +50,8 @@ const graphiql = {
   onEditQuery: () => {},
 };
 
+// Earlier versions stored typed headers.
+storage.removeItem('graphiql:headers');
 showBar({ client, session, workspace, panel });
 // The tabs change their width when a font is loaded, and would move away from the first click.
 void Promise.allSettled([...document.fonts].map((font) => font.load())).then(() => {
