@@ -166,8 +166,8 @@ export class Operation implements PreparedOperation {
 
   /** An operation that is cancelled while it waits is answered at once, and never runs. */
   #executeInTurn(): Promise<ExecutionResult> {
-    const { viewer, address, cancellation } = this.#call;
-    const running = this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => {
+    const { cancellation } = this.#call;
+    const running = this.#parts.costlyOperations.run(callerOf(this.#call), () => {
       cancellation.throwIfCancelled();
       return this.#execute();
     });
@@ -176,13 +176,17 @@ export class Operation implements PreparedOperation {
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
-    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
+    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.snapshotDuringWrites(async (dbBefore) => this.#run(database.db, dbBefore));
+    return database.snapshotDuringWrites(async (db) => this.#run(db));
   }
 
-  #run(db: Db, dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
+  #run(dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
+    // The answer to a mutation is needed even if its client has left: its change may be committed.
+    const isQuery = this.type === OperationTypeNode.QUERY;
+    const reader = { caller: callerOf(this.#call), cancellation: isQuery ? cancellation : undefined };
+    const db = this.#parts.services.database.readsFor(reader);
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
@@ -235,6 +239,10 @@ export class Operation implements PreparedOperation {
   #toAnswer(outcome: Parameters<typeof toAnswer>[0]): Answer {
     return toAnswer(outcome, this.#call, this.#parts.log);
   }
+}
+
+function callerOf({ viewer, address }: Call): string {
+  return viewer?.user.id ?? address;
 }
 
 function tookTooLong(): ClientError {
