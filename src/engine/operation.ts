@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { RoomEventSource } from '../resolvers/room-event-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext } from './context.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
@@ -212,12 +213,22 @@ export class Operation implements PreparedOperation {
     }
   }
 
-  #answer(result: ExecutionResult): Answer {
+  #answer(result: ExecutionResult): Answer | Promise<Answer> {
     const answer = this.#toAnswer(this.#bound.showsCost ? { ...result, extensions: this.#costExtension() } : result);
-    const { limit, characters, isSurelyShort, isExceeded } = this.#size;
+    const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
+    if (characters >= longAnswer && !isExceeded) return this.#serialiseInSteps(answer);
     if (isSurelyShort && !result.errors) return answer;
-    const json = JSON.stringify(answer.body);
+    return this.#limitLength(answer, JSON.stringify(answer.body));
+  }
+
+  async #serialiseInSteps(answer: Answer): Promise<Answer> {
+    return this.#limitLength(answer, await toJsonInSteps(answer.body));
+  }
+
+  /** The answer, or the one that refuses it because its JSON is too long. */
+  #limitLength(answer: Answer, json: string | Buffer): Answer {
+    const { limit } = this.#size;
     if (Buffer.byteLength(json) <= limit) return { ...answer, json };
     return this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
   }
