@@ -7,7 +7,7 @@ import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 
 /** The maximum number of posts that one statement reads; a page has no more bodies. */
-const maxPosts = { withBodies: 100, withoutBodies: 200 };
+const maxPosts = { withBodies: 100, withoutBodies: 300 };
 
 /** Reads the row of an id, or undefined if there is none. */
 export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 'prime'>;

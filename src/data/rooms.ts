@@ -130,6 +130,7 @@ const roomPages = createPages('rooms', (rooms, values: RoomValues, db) => {
     query = query.where('id', 'in', (eb) =>
       eb
         .selectFrom('roomMembers')
+        .where(countsRows(db, 'roomMembers'))
         .select('roomId')
         .where('userId', '=', member)
         .where(isAccountKept('roomMembers.userId')),

@@ -15,7 +15,7 @@ export class ReaderThread {
 
   constructor(url: string, onExit: () => void) {
     const workerData: ReaderWorkerData = { url, stop: this.#stop };
-    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData, resourceLimits });
+    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'reader', workerData, resourceLimits });
     this.#worker.unref();
     this.#worker.on('message', (reply: ReadReply) => this.#settle(reply));
     this.#worker.on('error', (error) => this.#fail(error));

@@ -1,0 +1,149 @@
+import { copyFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeManyRows } from './support/many-rows.ts';
+import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+
+/** A page that is read in a thread, and is not a costly operation. */
+const deep = 'posts(page: 50001, limit: 1) { data { id } }';
+const oneRead = `{ ${deep} }`;
+const fiveReads = `{ a: ${deep} b: ${deep} c: ${deep} d: ${deep} e: ${deep} }`;
+
+async function launchWithManyRows(): Promise<{ postroom: Postroom; file: string }> {
+  const file = join(scratchFolder(), 'postroom.db');
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
+  writeManyRows(file);
+  return { postroom, file };
+}
+
+async function openSocket(postroom: Postroom, name: string): Promise<ProtocolSocket> {
+  const { token } = await postroom.signUp(name);
+  return ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${token}` } });
+}
+
+function flood(socket: ProtocolSocket, count: number, query = fiveReads): string[] {
+  const ids = Array.from({ length: count }, (_, index) => `flood ${socket.received.length + index}`);
+  socket.send(...ids.map((id) => ({ type: 'subscribe', id, payload: { query } })));
+  return ids;
+}
+
+function isAnswer({ type }: { type: string }): boolean {
+  return type === 'next' || type === 'error';
+}
+
+async function takeAnswers(socket: ProtocolSocket, count: number): Promise<(string | undefined)[]> {
+  const codes = [];
+  for (let left = count; left > 0; left -= 1) {
+    const { type, payload } = await socket.take(isAnswer);
+    codes.push(type === 'error' ? payload[0].extensions.code : payload.errors?.[0].extensions.code);
+  }
+  return codes;
+}
+
+/** The reader threads that are started during the test. */
+function watchThreads(): Worker[] {
+  const threads: Worker[] = [];
+  const add = (worker: Worker) => {
+    if (worker.threadName === 'reader') threads.push(worker);
+  };
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return threads;
+}
+
+describe('long reads', () => {
+  it('are refused with 503 and Retry-After if a caller has too many, and only for this caller', async () => {
+    const { postroom } = await launchWithManyRows();
+    const other = await postroom.signUp('Ada');
+    const answers = await Promise.all([
+      ...Array.from({ length: 60 }, () => postroom.send(fiveReads)),
+      postroom.send(oneRead, {}, other.token),
+    ]);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(new Set(refused.map(({ status, code }) => `${status} ${code}`))).toEqual(
+      new Set(['503 SERVICE_UNAVAILABLE']),
+    );
+    expect(refused.every(({ headers }) => headers.get('retry-after') === '1')).toBe(true);
+    expect(answers.at(-1)?.status).toBe(200);
+    expect((await postroom.send(oneRead)).status).toBe(200);
+    expect(postroom.log).toEqual([]);
+  });
+
+  it('of one caller delay neither the long read of another, nor changes, nor events', async () => {
+    const { postroom } = await launchWithManyRows();
+    const author = await postroom.signUp('Eve');
+    const room = await postroom.createRoom(author, 'hall');
+    const [many, one] = [await openSocket(postroom, 'Ada'), await openSocket(postroom, 'Bob')];
+    await one.follow('events', `subscription { roomEvents(room: "${room}") { __typename } }`);
+    const ids = flood(many, 19);
+    await many.take(isAnswer);
+    await Promise.all([
+      takeAnswers(one, 2),
+      one.send({ type: 'subscribe', id: 'one', payload: { query: oneRead } }),
+      postroom.createPost(author, room, 'hello'),
+    ]);
+    expect(many.received.filter(isAnswer).length).toBeLessThan(ids.length / 2);
+    await takeAnswers(many, ids.length - 1);
+  });
+
+  it('are forgotten when their client has left', async () => {
+    const { postroom } = await launchWithManyRows();
+    const socket = await openSocket(postroom, 'Ada');
+    const ids = flood(socket, 20);
+    await socket.take(isAnswer);
+    socket.send(...ids.map((id) => ({ type: 'complete', id })));
+    const before = socket.received.filter(isAnswer).length;
+    const count = flood(socket, 15).length;
+    await takeAnswers(socket, count);
+    const later = socket.received.filter(isAnswer).slice(before);
+    expect(later.map(({ type }) => type)).toEqual(Array(count).fill('next'));
+  });
+
+  it('stop while they run when their client has left', async () => {
+    const threads = watchThreads();
+    const { postroom } = await launchWithManyRows();
+    const socket = await openSocket(postroom, 'Ada');
+    await postroom.ask(oneRead);
+    const replies: { error?: { message: string } }[] = [];
+    for (const thread of threads) thread.on('message', (reply) => void replies.push(reply));
+    const [id = ''] = flood(socket, 1, '{ posts(filter: { title: "no title contains this" }) { data { id } } }');
+    await socket.settle();
+    socket.complete(id);
+    await expect.poll(() => replies).toMatchObject([{ error: { message: 'the read was cancelled' } }]);
+    expect((await postroom.send(oneRead)).status).toBe(200);
+  });
+
+  it('fail with 503 when their thread ends, and the next one succeeds', async () => {
+    const threads = watchThreads();
+    const { postroom } = await launchWithManyRows();
+    await postroom.ask(oneRead);
+    const [thread] = threads as [Worker];
+    thread.once('message', () => void thread.terminate());
+    const failed = await postroom.send(fiveReads);
+    expect(failed).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect((await postroom.send(fiveReads)).status).toBe(200);
+    expect(threads).toHaveLength(2);
+    expect(postroom.log).toMatchObject([{ msg: 'the database is not available' }]);
+  });
+
+  it('fail with 503 while the database file is replaced, and never read another file', async () => {
+    const { postroom, file } = await launchWithManyRows();
+    await rename(file, `${file}.moved`);
+    await copyFile(`${file}.moved`, file);
+    expect(await postroom.send(oneRead)).toMatchObject({ status: 503 });
+    expect((await postroom.send('{ users(limit: 1) { data { id } } }')).status).toBe(200);
+    await rename(`${file}.moved`, file);
+    expect((await postroom.send(oneRead)).status).toBe(200);
+  });
+
+  it('do not keep the server from stopping', async () => {
+    const { postroom } = await launchWithManyRows();
+    const socket = await openSocket(postroom, 'Ada');
+    flood(socket, 20);
+    await socket.take(isAnswer);
+    expect(await postroom.stop()).toBe(0);
+  });
+});
