@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureBlocks } from './scale/blocks.ts';
 import { openDatabases, type Run } from './scale/databases.ts';
 import { measureDeletions } from './scale/deletions.ts';
 import { measureImports } from './scale/imports.ts';
@@ -13,6 +14,7 @@ import { formatTable, formatTargets, type TableWithTargets } from './support/tab
 const rows: Record<string, (run: Run) => Promise<TableWithTargets>> = {
   start: measureStart,
   seeks: measureSeeks,
+  blocks: measureBlocks,
   deletions: measureDeletions,
   import: measureImports,
 };

@@ -2,6 +2,8 @@ import { copyFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { post } from './support/http.ts';
+import { makePosts } from './support/load.ts';
 import { writeManyRows } from './support/many-rows.ts';
 import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -60,6 +62,28 @@ function watchThreads(): Worker[] {
   onTestFinished(() => void process.off('worker', add));
   return threads;
 }
+
+it('a page of long bodies is read in a thread, and its long answer is complete on every transport', async () => {
+  const threads = watchThreads();
+  const postroom = await launchForTest();
+  const author = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(author, 'hall');
+  await makePosts(postroom, { author, room, count: 50, bytes: 20_000 });
+  const query = `{ room(id: "${room}") { name posts(first: 50) { nodes { body author { name } } pageInfo { endCursor } edges { node { id } } } } rooms(filter: { name: "none" }) { data { id } } }`;
+  await postroom.ask(`{ room(id: "${room}") { posts(first: 2) { nodes { body } } } }`);
+  expect(threads).toHaveLength(0);
+  const { body: json, data } = await post(postroom, query);
+  expect(threads).toHaveLength(1);
+  const body = 'x'.repeat(20_000);
+  expect(data.room.posts.nodes).toEqual(Array(50).fill({ body, author: { name: 'Ada' } }));
+  expect(data.rooms).toEqual({ data: [] });
+  expect(json).toBe(JSON.stringify(JSON.parse(json)));
+  const stream = await post(postroom, query, { headers: { accept: 'text/event-stream' } });
+  expect(stream.body).toBe(`event: next\ndata: ${json}\n\nevent: complete\ndata:\n\n`);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  socket.send({ type: 'subscribe', id: 'long', payload: { query } });
+  expect((await socket.take(isAnswer)).payload).toEqual(JSON.parse(json));
+});
 
 describe('long reads', () => {
   it('are refused with 503 and Retry-After if a caller has too many, and only for this caller', async () => {
