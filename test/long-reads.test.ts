@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { post } from './support/http.ts';
 import { makePosts } from './support/load.ts';
 import { writeManyRows } from './support/many-rows.ts';
-import { launchForTest, type Postroom, scratchFolder } from './support/postroom.ts';
+import { launchForTest, launchProcessForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /** A page that is read in a thread, and is not a costly operation. */
@@ -165,7 +165,10 @@ describe('long reads', () => {
   });
 
   it('do not keep the server from stopping', async () => {
-    const { postroom } = await launchWithManyRows();
+    const file = join(scratchFolder(), 'postroom.db');
+    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` });
+    writeManyRows(file);
+    await postroom.ask(oneRead);
     const socket = await openSocket(postroom, 'Ada');
     flood(socket, 20);
     await socket.take(isAnswer);

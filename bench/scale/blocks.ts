@@ -1,4 +1,4 @@
-import { createPost, signUp } from '../support/accounts.ts';
+import { createPost, createRoom, signUp } from '../support/accounts.ts';
 import { ask } from '../support/client.ts';
 import type { Server } from '../support/server.ts';
 import { spread } from '../support/statistics.ts';
@@ -80,9 +80,7 @@ async function measure(server: Server, query: string, rounds: number) {
 /** Returns the id of their room. */
 async function createLongPosts(port: number): Promise<string> {
   const token = await signUp(port, Date.now());
-  const query = `mutation { createRoom(input: { name: "long bodies ${Date.now()}" }) { room { id } } }`;
-  const { createRoom } = await ask(port, { query, token });
-  const room: string = createRoom.room.id;
+  const room = await createRoom(port, token, `long bodies ${Date.now()}`);
   for (let index = 0; index < bodies.count; index += 1) {
     await createPost(port, token, { room, title: 'long', body: bodies.text });
   }

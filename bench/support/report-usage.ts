@@ -1,6 +1,7 @@
 /* Loaded into every measured server before its program. Reports the usage of the process over IPC. */
 
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export type UsageQuestion = 'usage' | 'usage after gc' | 'blocks';
 
@@ -14,7 +15,9 @@ export interface Usage {
   longestBlockMs: number;
 }
 
-let delays: IntervalHistogram | undefined;
+const settleMs = 5;
+
+let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
 
 function takeLongestBlock(): number {
   const longestMs = (delays?.max ?? 0) / 1e6;
@@ -24,11 +27,13 @@ function takeLongestBlock(): number {
   return longestMs;
 }
 
-process.on('message', (question: UsageQuestion) => {
+process.on('message', async (question: UsageQuestion) => {
   // A buffer is freed one collection after the collection that found it unused.
   if (question === 'usage after gc') for (let pass = 0; pass < 4; pass += 1) globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
+  // A block is recorded by the first timer after it.
+  if (question === 'blocks') await wait(settleMs);
   const longestBlockMs = question === 'blocks' ? takeLongestBlock() : 0;
   const usage: Usage = {
     cpuMicros: user + system,

@@ -46,6 +46,8 @@ export class ReaderThread {
 
   async close(): Promise<void> {
     this.stop();
+    // Otherwise the process could end first.
+    this.#worker.ref();
     this.#worker.postMessage('close');
     await this.#exited;
   }
