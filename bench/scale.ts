@@ -10,7 +10,7 @@ import { formatTable, formatTargets, type TableWithTargets } from './support/tab
 
 /* npm run bench -- scale [ROW …] [--posts N] [--rounds N] [--folder FOLDER] */
 
-/** In this order, because the last two change the large database. */
+/** In this order, because the last three change the large database. */
 const rows: Record<string, (run: Run) => Promise<TableWithTargets>> = {
   start: measureStart,
   seeks: measureSeeks,
