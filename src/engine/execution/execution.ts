@@ -9,7 +9,8 @@ import { yieldWhenDue } from '../../event-loop.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { AnswerSize, answerTooLong, payloadTooLong } from '../limits/answer-size.ts';
 import { locate, pathOf } from './field-errors.ts';
-import { FieldExecutor, isPromise, type MaybePromise, type ObjectValue } from './field-executor.ts';
+import { FieldExecutor, type ObjectValue } from './field-executor.ts';
+import { Pending } from './pending.ts';
 import { type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
@@ -45,13 +46,12 @@ export class Execution {
   }
 
   /** @throws the cancellation's reason, if it is cancelled. */
-  run(findPlan: () => SelectionPlan): MaybePromise<ExecutionResult> {
-    const { rootValue } = this.#args;
+  run(findPlan: () => SelectionPlan): ExecutionResult | Promise<ExecutionResult> {
     this.#cancellation?.throwIfCancelled();
     try {
       const root = findPlan();
-      const data = this.#isSerial ? this.#selectSerially(root) : this.#fields.select(root, rootValue, undefined);
-      if (!isPromise(data)) return this.#respond(data);
+      const data = this.#isSerial ? this.#selectSerially(root) : this.#select(root);
+      if (!(data instanceof Promise)) return this.#respond(data);
       const result = data.then(
         (value) => this.#respond(value),
         (error) => this.#fail(error),
@@ -75,6 +75,11 @@ export class Execution {
     }
   }
 
+  #select(plan: SelectionPlan): ObjectValue | Promise<ObjectValue> {
+    const values = this.#fields.select(plan, this.#args.rootValue, undefined);
+    return values instanceof Pending ? values.toPromise() : values;
+  }
+
   /** Executes each root field after the field before it has settled. */
   async #selectSerially(plan: SelectionPlan): Promise<ObjectValue> {
     const values: ObjectValue = { ...plan.template };
@@ -89,9 +94,9 @@ export class Execution {
   }
 
   #executeRootField(field: FieldPlan): unknown {
-    return this.#cancellation?.isCancelled
-      ? this.#fields.refuse(field, this.#cancellation.reason)
-      : this.#fields.execute(field, this.#args.rootValue);
+    if (this.#cancellation?.isCancelled) return this.#fields.refuse(field, this.#cancellation.reason);
+    const value = this.#fields.execute(field, this.#args.rootValue);
+    return value instanceof Pending ? value.toPromise() : value;
   }
 
   #fail(error: unknown): ExecutionResult {
