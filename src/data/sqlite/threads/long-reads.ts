@@ -80,6 +80,7 @@ export class LongReads {
     try {
       await this.#parts.log.pause;
       read.cancellation?.throwIfCancelled();
+      if (this.#isClosed) throw tooManyReads();
       thread = this.#findThread();
       this.#threads.set(thread, read);
       const { columns, rows } = await thread.run(read.command);

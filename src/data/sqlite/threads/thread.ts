@@ -12,6 +12,7 @@ export class ReaderThread {
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #exited: Promise<void>;
   #running: PromiseWithResolvers<ReadReply> | undefined;
+  #isClosing = false;
 
   constructor(url: string, onExit: () => void) {
     const workerData: ReaderWorkerData = { url, stop: this.#stop };
@@ -46,6 +47,7 @@ export class ReaderThread {
 
   async close(): Promise<void> {
     this.stop();
+    this.#isClosing = true;
     // Otherwise the process could end first.
     this.#worker.ref();
     this.#worker.postMessage('close');
@@ -55,7 +57,7 @@ export class ReaderThread {
   #settle(reply: ReadReply): void {
     const running = this.#running;
     this.#running = undefined;
-    this.#worker.unref();
+    if (!this.#isClosing) this.#worker.unref();
     const { error } = reply;
     if (error) running?.reject(translateError(Object.assign(new Error(error.message), error)));
     else running?.resolve(reply);
