@@ -187,12 +187,11 @@ export class Operation implements PreparedOperation {
     // The answer to a mutation is needed even if its client has left: its change may be committed.
     const isQuery = this.type === OperationTypeNode.QUERY;
     const reader = { caller: callerOf(this.#call), cancellation: isQuery ? cancellation : undefined };
-    const db = this.#parts.services.database.readsFor(reader);
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
       address,
-      db,
+      reader,
       dbBefore,
       cancellation,
       readsBodies,
