@@ -238,18 +238,6 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeou
     await graphiql.showsInBar('Not signed in');
   });
 
-  it('a page that is opened with a refused token loads the schema all the same', async () => {
-    const ada = await shared.signUp('Ada');
-    const graphiql = await open();
-    await signIn(graphiql, ada);
-    await revokeSessions(ada);
-    await graphiql.page.reload();
-    await graphiql.ready();
-    await graphiql.showsInBar(sessionEnded);
-    await graphiql.page.getByLabel('Show Documentation Explorer').click();
-    await graphiql.page.getByText('Postroom: users, posts and live rooms.').first().waitFor();
-  });
-
   it('it ends with a notice when a WebSocket is closed because its token was revoked', async () => {
     const ada = await shared.signUp('Ada');
     const room = await shared.createRoom(ada, randomUUID());
