@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inRepository } from '../../scripts/repository.ts';
+import { launchProcessForTest, scratchFolder } from '../support/postroom.ts';
+
+/* The npm package, as a user installs it. Its dependencies come from the registry, or from the cache of npm. */
+
+const folder = mkdtempSync(join(tmpdir(), 'postroom-package-'));
+const program = join(folder, 'empty/node_modules/.bin/postroom');
+const settings = {
+  PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+  // Without the packages that the tests have bundled.
+  NODE_OPTIONS: '',
+};
+
+let packed: { filename: string; size: number; files: { path: string }[] };
+
+async function run(command: string, args: string[], cwd: string): Promise<string> {
+  return (await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...settings } })).stdout;
+}
+
+beforeAll(async () => {
+  [packed] = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', folder], inRepository()));
+  mkdirSync(join(folder, 'empty'));
+  const options = ['--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...options, join(folder, packed.filename)], join(folder, 'empty'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('contains what users need, in less than 500 kB', () => {
+  const paths = packed.files.map(({ path }) => path);
+  const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'];
+  expect(paths).toEqual(expect.arrayContaining([...documents, 'schema.graphql', 'possible-types.json']));
+  expect(paths.filter((path) => !/^(bin|dist|docs)\/|^[\w-]+\.(graphql|json|md)$|^LICENSE$/.test(path))).toEqual([]);
+  expect(paths.filter((path) => /\.ts$|\.map$|test/.test(path))).toEqual([]);
+  expect(packed.size).toBeLessThan(500_000);
+});
+
+it('installs neither TypeScript nor Node', () => {
+  for (const name of ['typescript', 'node']) expect(existsSync(join(folder, 'empty/node_modules', name))).toBe(false);
+});
+
+it('serves from an empty folder: queries, durable changes and GraphiQL', async () => {
+  const database = `sqlite:${join(scratchFolder(), 'postroom.db')}`;
+  const postroom = await launchProcessForTest({ ...settings, DATABASE_URL: database }, ['serve'], program);
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'lobby');
+  expect(await postroom.ask('query ($room: ID!) { room(id: $room) { name } }', { room })).toEqual({
+    room: { name: 'lobby' },
+  });
+  const page = await fetch(postroom.graphqlUrl, { headers: { accept: 'text/html' } });
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('graphiql')]);
+  const ended = once(postroom.process, 'exit');
+  postroom.process.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(postroom.log).toEqual([]);
+});
+
+it('prints its schema', async () => {
+  expect(await run(program, ['schema'], folder)).toBe(readFileSync(inRepository('schema.graphql'), 'utf8'));
+});
+
+it('lets other packages import the schema and the possible types', async () => {
+  const code = `import types from '@postroom/server/possible-types.json' with { type: 'json' };
+    import.meta.resolve('@postroom/server/schema.graphql');
+    console.log(JSON.stringify(types));`;
+  const types = await run(process.execPath, ['--input-type=module', '-e', code], join(folder, 'empty'));
+  expect(JSON.parse(types)).toEqual(JSON.parse(readFileSync(inRepository('possible-types.json'), 'utf8')));
+});
