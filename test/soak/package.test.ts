@@ -38,8 +38,16 @@ it('contains what users need, in less than 500 kB', () => {
   const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'];
   expect(paths).toEqual(expect.arrayContaining([...documents, 'schema.graphql', 'possible-types.json']));
   expect(paths.filter((path) => !/^(bin|dist|docs)\/|^[\w-]+\.(graphql|json|md)$|^LICENSE$/.test(path))).toEqual([]);
-  expect(paths.filter((path) => /\.ts$|\.map$|test/.test(path))).toEqual([]);
+  expect(paths.filter((path) => /\.ts$|\.map$|\.test\./.test(path))).toEqual([]);
   expect(packed.size).toBeLessThan(500_000);
+});
+
+it('refers to no TypeScript file, also not for a worker', () => {
+  const modules = packed.files.filter(({ path }) => path.startsWith('dist/') && path.endsWith('.js'));
+  const installed = join(folder, 'empty/node_modules/@postroom/server');
+  const code = modules.map(({ path }) => readFileSync(join(installed, path), 'utf8'));
+  expect(code.flatMap((text) => text.match(/'\.[^']*\.ts'/g) ?? [])).toEqual([]);
+  expect(code.join('\n')).toContain("new Worker(new URL('./worker.js', import.meta.url)");
 });
 
 it('installs neither TypeScript nor Node', () => {
