@@ -48,7 +48,7 @@ async function ruleOfScripts(root: string): Promise<Rule> {
     await readFile(join(root, 'package.json'), 'utf8'),
   );
   return (text) =>
-    findAll(text, /\bnpm (?:run )?(?!ci\b|install\b|pack\b|run\b|sbom\b)([a-z:-]+)/g).filter(
+    findAll(text, /\bnpm (?:run )?(?!ci\b|install\b|pack\b|run\b|sbom\b)([a-z][a-z:-]*)/g).filter(
       (name) => !(name in scripts),
     );
 }
