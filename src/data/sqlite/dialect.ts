@@ -1,7 +1,6 @@
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,
-  DefaultQueryExecutor,
   type Dialect,
   type DialectAdapter,
   type Driver,
@@ -12,6 +11,7 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely';
+import { DirectExecutor } from '../direct-executor.ts';
 import type { Tables } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -60,9 +60,7 @@ const queryCompiler = new QueryCompilerWithoutRowLocks();
 
 /** Kysely's query builder on one connection. It neither begins nor ends a transaction. */
 export function toTransaction(connection: DatabaseConnection): Transaction<Tables> {
-  const executor = new DefaultQueryExecutor(queryCompiler, adapter, {
-    provideConnection: (consumer) => consumer(connection),
-  });
+  const executor = new DirectExecutor(queryCompiler, adapter, connection);
   return new Transaction<Tables>({ config: { dialect }, dialect, driver, executor });
 }
 
