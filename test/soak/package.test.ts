@@ -81,3 +81,13 @@ it('lets other packages import the schema and the possible types', async () => {
   const types = await run(process.execPath, ['--input-type=module', '-e', code], join(folder, 'empty'));
   expect(JSON.parse(types)).toEqual(JSON.parse(readFileSync(inRepository('possible-types.json'), 'utf8')));
 });
+
+it('npm sbom lists the packages that the server contains', async () => {
+  const options = ['--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
+  const { components }: { components: { name: string }[] } = JSON.parse(
+    await run('npm', ['sbom', ...options], inRepository()),
+  );
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['graphql', 'pino', 'node']));
+  expect(names).not.toContain('vitest');
+});
