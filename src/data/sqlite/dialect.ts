@@ -101,24 +101,5 @@ export class PoolDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-/**
- * One connection serves any number of callers, because each statement is synchronous. With a pool, all waiting callers
- * would be woken after each statement; with thousands of callers that takes longer than the statements.
- */
-export class SharedDriver extends PoolDriver {
-  readonly #connection: SqliteConnection;
-
-  constructor(connection: SqliteConnection) {
-    super([]);
-    this.#connection = connection;
-  }
-
-  override async acquireConnection(): Promise<SqliteConnection> {
-    return this.#connection;
-  }
-
-  override async releaseConnection(): Promise<void> {}
-}
-
 const driver = new PoolDriver([]);
 const dialect = new SqliteDialect(driver);

@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 /** A strong entity tag: it differs for different bytes and for different media types. */
-export function createEntityTag(mediaType: string, content: string): string {
-  return `"${hash('sha256', `${mediaType}\n${content}`, 'base64url').slice(0, 27)}"`;
+export function createEntityTag(mediaType: string, content: string | Buffer): string {
+  const digest = createHash('sha256').update(`${mediaType}\n`).update(content).digest('base64url');
+  return `"${digest.slice(0, 27)}"`;
 }
 
 /** Whether an `If-None-Match` header names the tag; the comparison is weak (RFC 9110, 13.1.2). */
