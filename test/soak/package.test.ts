@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inRepository } from '../../scripts/repository.ts';
-import { launchProcessForTest, scratchFolder } from '../support/postroom.ts';
+import { launchProcessForTest, type Settings, scratchFolder } from '../support/postroom.ts';
 
 /* The npm package, as a user installs it. Its dependencies come from the registry, or from the cache of npm. */
 
@@ -20,8 +20,20 @@ const settings = {
 
 let packed: { filename: string; size: number; files: { path: string }[] };
 
-async function run(command: string, args: string[], cwd: string): Promise<string> {
-  return (await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...settings } })).stdout;
+async function run(command: string, args: string[], cwd: string, own: Settings = {}): Promise<string> {
+  return (await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...settings, ...own } })).stdout;
+}
+
+function historyOf(posts: number): string {
+  const timeOf = (index: number) => new Date(Date.UTC(2004, 11, 25) + index * 1_000).toISOString();
+  const lines = [
+    { type: 'room', name: 'ubuntu' },
+    { type: 'user', name: 'crimsun', createdAt: timeOf(0) },
+    ...Array.from({ length: posts }, (_, index) => {
+      return { type: 'post', room: 'ubuntu', author: 'crimsun', title: 'Hi', body: 'Hi', publishedAt: timeOf(index) };
+    }),
+  ];
+  return lines.map((line) => JSON.stringify(line)).join('\n');
 }
 
 beforeAll(async () => {
@@ -54,15 +66,18 @@ it('installs neither TypeScript nor Node', () => {
   for (const name of ['typescript', 'node']) expect(existsSync(join(folder, 'empty/node_modules', name))).toBe(false);
 });
 
-it('serves from an empty folder: queries, durable changes and GraphiQL', async () => {
+it('serves from an empty folder: queries, also in threads, durable changes, imports and GraphiQL', async () => {
   const database = `sqlite:${join(scratchFolder(), 'postroom.db')}`;
   const postroom = await launchProcessForTest({ ...settings, DATABASE_URL: database }, ['serve'], program);
-  const ada = await postroom.signUp('Ada');
-  const room = await postroom.createRoom(ada, 'lobby');
-  // The total is read by a thread.
-  const query = 'query ($room: ID!) { room(id: $room) { name } rooms { pagination { total } } }';
-  const answer = { room: { name: 'lobby' }, rooms: { pagination: { total: 1 } } };
-  expect(await postroom.ask(query, { room })).toEqual(answer);
+  const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
+  expect(await postroom.ask('query ($room: ID!) { room(id: $room) { name } }', { room })).toEqual({
+    room: { name: 'lobby' },
+  });
+  const file = join(folder, 'history.ndjson');
+  writeFileSync(file, historyOf(5_000));
+  await run(program, ['import', file], folder, { DATABASE_URL: database });
+  // So many rows are counted by a thread.
+  expect((await postroom.ask('{ posts { pagination { total } } }')).posts.pagination.total).toBe(5_000);
   const page = await fetch(postroom.graphqlUrl, { headers: { accept: 'text/html' } });
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('graphiql')]);
   const ended = once(postroom.process, 'exit');
