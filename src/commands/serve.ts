@@ -28,7 +28,7 @@ export async function serve(args: string[]): Promise<number> {
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
   Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
-  Fill it       npx postroom import FILE, while this server runs
+  Fill it       npm run import -- FILE, while this server runs (npx postroom import FILE if the package is installed)
 
 `);
   const signal = await stopped;
