@@ -1,4 +1,5 @@
-import { BadSetting } from '../config.ts';
+import { BadSetting } from '../bad-setting.ts';
+import { BackupError } from '../data/backup.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
@@ -22,7 +23,7 @@ export function explainFailures(error: unknown): string[] {
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting) return error.message;
+  if (error instanceof BadSetting || error instanceof BackupError) return error.message;
   if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
   if (error instanceof ClientError) return error.message;

@@ -62,6 +62,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   const snapshots = toKysely(new PoolDriver(connectSeveral()));
   const kept = toKysely(new PoolDriver(connectSeveral()));
   const connection = connect('write');
+  file.assertInPlace();
   const countPages = () => findLogPages(connection);
   const log = opened.adopt(new WriteAheadLog({ url: file.url, log: file.log, health, countPages }), (log) =>
     log.close(),
@@ -142,7 +143,7 @@ async function watch({ connection, writer, health, purge }: Watched, opened: Asy
 }
 
 /** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
-function explain(path: string, error: unknown): unknown {
+export function explain(path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
   const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;

@@ -2,6 +2,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -73,6 +74,17 @@ export class SqliteFile {
     return `${realpathSync(this.path)}-wal`;
   }
 
+  /**
+   * Call it when all connections are open, before the first write. A backup that was restored meanwhile is another file,
+   * which some of the connections may have opened. @throws DatabaseUnusable
+   */
+  assertInPlace(): void {
+    const opened = fstatSync(this.#descriptor, { bigint: true });
+    const present = stat(this.path);
+    if (present?.ino === opened.ino && present.dev === opened.dev) return;
+    throw new DatabaseUnusable('it was replaced while it was being opened; start again');
+  }
+
   /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */
   watch(): void {
     // SQLite derives the names of these files from the target of a symbolic link.
@@ -131,8 +143,9 @@ export class SqliteFile {
 
 /**
  * With a new database file, SQLite would reuse the write-ahead log of the missing database, and its data would be lost.
+ * @throws DatabaseUnusable
  */
-function assertNoOrphanedLog(path: string): void {
+export function assertNoOrphanedLog(path: string): void {
   if (stat(path)) return;
   const left = suffixes.find((suffix) => stat(path + suffix));
   if (left === undefined) return;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { BadSetting, type Config } from '../../config.ts';
+import { BadSetting } from '../../bad-setting.ts';
+import type { Config } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
 import { isPostgresUrl } from '../../data/open-database.ts';
 import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './session-key.ts';

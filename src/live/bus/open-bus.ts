@@ -16,3 +16,22 @@ export async function openBus(
   if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findDatabaseId(database) });
   return isPostgresUrl(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
 }
+
+/** Finds out whether the bus answers. Returns its name for the operator. @throws Error with the reason */
+export async function probeBus({ redisUrl, databaseUrl }: Pick<Config, 'redisUrl' | 'databaseUrl'>): Promise<string> {
+  if (!redisUrl && !isPostgresUrl(databaseUrl)) return 'in this process only';
+  let fault: string | undefined;
+  const options: BusOptions = {
+    onError: () => {},
+    onDown(reason) {
+      fault = reason;
+    },
+  };
+  const bus = await (redisUrl
+    ? openRedisBus(redisUrl, { ...options, databaseId: 'probe' })
+    : openPostgresBus(databaseUrl, options));
+  await bus.close();
+  const name = redisUrl ? `Redis ${new URL(redisUrl).host}` : "PostgreSQL's notifications";
+  if (fault !== undefined) throw new Error(`${name}: ${fault}`);
+  return name;
+}

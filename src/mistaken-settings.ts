@@ -1,0 +1,34 @@
+import { closestMatch } from 'leven';
+
+/** An environment variable that has no effect, and the setting that it resembles. */
+export interface MistakenSetting {
+  variable: string;
+  setting: string;
+}
+
+/** A short name differs by two letters from too many others: HOST from HOME. */
+const shortLength = 5;
+/** Groups of settings; other programs do not use these prefixes. */
+const ownPrefixes = ['LIMIT_', 'OAUTH_', 'EVENT_RETENTION_', 'DRAIN_', 'RATE_'];
+
+/** The variables that differ from a setting in one or two letters, in case, or by `_FILE`, or that have the prefix of several. */
+export function findMistaken(variables: readonly string[], settings: readonly string[]): MistakenSetting[] {
+  return variables
+    .filter((variable) => !settings.includes(variable))
+    .flatMap((variable) => {
+      const setting = findResembled(variable.toUpperCase(), settings);
+      return setting === undefined ? [] : { variable, setting };
+    });
+}
+
+function findResembled(name: string, settings: readonly string[]): string | undefined {
+  const withoutFile = name.replace(/_FILE$/, '');
+  if (settings.includes(withoutFile)) return withoutFile;
+  const prefix = ownPrefixes.find((own) => name.startsWith(own));
+  if (prefix !== undefined)
+    return closestMatch(
+      name,
+      settings.filter((setting) => setting.startsWith(prefix)),
+    );
+  return closestMatch(name, settings, { maxDistance: name.length <= shortLength ? 1 : 2 });
+}
