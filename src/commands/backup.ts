@@ -16,7 +16,7 @@ export async function backup(args: string[]): Promise<number> {
   const contents = await backUpDatabase(databaseUrl, file, { isForced, onProgress: showProgress }).finally(
     clearProgress,
   );
-  process.stdout.write(`Backed up to ${file}: ${summarize(contents)}.\n`);
+  process.stdout.write(`Backed up to ${file} (${summarize(contents)}).\n`);
   return 0;
 }
 

@@ -21,6 +21,6 @@ export async function restore(args: string[]): Promise<number> {
   const { file, isForced } = given;
   const { databaseUrl } = readConfig();
   const contents = await restoreDatabase(databaseUrl, file, { isForced });
-  process.stdout.write(`Restored ${file}: ${summarize(contents)}.\n${consequences}`);
+  process.stdout.write(`Restored ${file} (${summarize(contents)}).\n${consequences}`);
   return 0;
 }
