@@ -7,8 +7,8 @@ import { isDiskFull } from '../file.ts';
 import { verify } from './contents.ts';
 import { companions, Draft } from './draft.ts';
 
-/** 4 MiB: a step takes some milliseconds. */
-const pagesPerStep = 1_024;
+/** 1 MiB: a step takes some milliseconds. */
+const pagesPerStep = 256;
 const busyTimeoutMs = 5_000;
 
 export interface SqliteBackup extends BackupOptions {
