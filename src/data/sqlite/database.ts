@@ -62,7 +62,6 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   const snapshots = toKysely(new PoolDriver(connectSeveral()));
   const kept = toKysely(new PoolDriver(connectSeveral()));
   const connection = connect('write');
-  file.assertInPlace();
   const countPages = () => findLogPages(connection);
   const log = opened.adopt(new WriteAheadLog({ url: file.url, log: file.log, health, countPages }), (log) =>
     log.close(),

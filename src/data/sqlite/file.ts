@@ -2,7 +2,6 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -72,17 +71,6 @@ export class SqliteFile {
   /** The path of the write-ahead log. SQLite derives it from the target of a symbolic link. */
   get log(): string {
     return `${realpathSync(this.path)}-wal`;
-  }
-
-  /**
-   * Call it when all connections are open, before the first write. A backup that was restored meanwhile is another file,
-   * which some of the connections may have opened. @throws DatabaseUnusable
-   */
-  assertInPlace(): void {
-    const opened = fstatSync(this.#descriptor, { bigint: true });
-    const present = stat(this.path);
-    if (present?.ino === opened.ino && present.dev === opened.dev) return;
-    throw new DatabaseUnusable('it was replaced while it was being opened; start again');
   }
 
   /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */
