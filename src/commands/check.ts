@@ -3,7 +3,7 @@ import { latestVersion } from '../data/migrations/migrate.ts';
 import { inspectDatabase } from '../data/open-database.ts';
 import { loadTrustedDocuments } from '../engine/documents/persisted.ts';
 import { loadSchema } from '../engine/schema.ts';
-import { readGivenKeys } from '../identity/session/configured-keys.ts';
+import { assertStoredKeys, readGivenKeys } from '../identity/session/configured-keys.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
 import { explainFailures } from './failure.ts';
 
@@ -17,16 +17,18 @@ export async function check(args: string[]): Promise<number> {
     return 1;
   }
   let config: Config | undefined;
-  const areSettingsGood = await report('settings', () => {
-    config = readConfig();
-    readGivenKeys(config);
-    return describeMistaken();
-  });
-  const results = [areSettingsGood, await report('schema', () => checkSchema(config))];
-  if (config) {
-    const { databaseUrl, redisUrl } = config;
-    results.push(await report('database', () => checkDatabase(databaseUrl)));
-    results.push(await report('bus', () => probeBus({ databaseUrl, redisUrl })));
+  const results = [
+    await report('settings', () => {
+      config = readConfig();
+      readGivenKeys(config);
+      return describeMistaken();
+    }),
+    await report('schema', () => checkSchema(config)),
+  ];
+  const given = config;
+  if (given) {
+    results.push(await report('database', () => checkDatabase(given)));
+    results.push(await report('bus', () => probeBus(given)));
   }
   return results.every(Boolean) ? 0 : 1;
 }
@@ -55,9 +57,11 @@ function checkSchema(config: Config | undefined): string {
   return `trusted documents of ${config.trustedDocuments}`;
 }
 
-async function checkDatabase(url: string): Promise<string> {
-  const { name, version } = await inspectDatabase(url);
-  if (version === undefined) return `${name}, which the server will create`;
+async function checkDatabase({ databaseUrl, sessionKey }: Config): Promise<string> {
+  const state = await inspectDatabase(databaseUrl);
+  if (sessionKey === undefined) assertStoredKeys(state);
+  const { name, version } = state;
+  if (version === undefined) return `${name}, whose tables the server will create`;
   if (version >= latestVersion) return `${name}, version ${version}`;
   return `${name}, version ${version}, which the server will migrate to ${latestVersion}`;
 }

@@ -79,9 +79,7 @@ export interface Database {
 }
 
 /** A database that was found usable, without being opened by a server. */
-export interface DatabaseState {
-  /** As `Database.name`. */
-  name: string;
+export interface DatabaseState extends Pick<Database, 'name' | 'folder'> {
   /** The number of migrations that its tables have had; undefined if it has no tables yet. */
   version: number | undefined;
 }

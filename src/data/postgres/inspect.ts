@@ -10,7 +10,7 @@ import { StatementNames } from './statement-names.ts';
 export async function inspectPostgres(address: string): Promise<DatabaseState> {
   const url = toUrl(address);
   try {
-    return { name: withoutSecrets(url), version: await readVersion(url) };
+    return { name: withoutSecrets(url), folder: undefined, version: await readVersion(url) };
   } catch (error) {
     throw explain(url, error);
   }

@@ -12,12 +12,13 @@ const busyTimeoutMs = 5_000;
 
 /** Finds out whether a server could open the database, without creating or migrating it. @throws DatabaseUnusable */
 export async function inspectSqlite(path: string): Promise<DatabaseState> {
-  if (path === ':memory:') return { name: path, version: undefined };
+  if (path === ':memory:') return { name: path, folder: undefined, version: undefined };
   const file = resolve(path);
   try {
     assertNoOrphanedLog(file);
-    accessSync(findExisting(dirname(file)), constants.W_OK);
-    return { name: file, version: existsSync(file) ? readVersion(file) : undefined };
+    const folder = dirname(file);
+    accessSync(findExisting(folder), constants.W_OK);
+    return { name: file, folder, version: existsSync(file) ? readVersion(file) : undefined };
   } catch (error) {
     throw explain(file, translateError(error));
   }

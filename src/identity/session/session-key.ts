@@ -39,6 +39,15 @@ export function createSessionKeys(): SessionKeys {
  */
 export function loadSessionKeys(file: string): SessionKeys {
   if (isEmpty(file)) createKeyFile(file);
+  return readSessionKeys(file);
+}
+
+/** @throws BadSetting if the file exists, is not empty, and contains no keys. */
+export function assertSessionKeys(file: string): void {
+  if (!isEmpty(file)) readSessionKeys(file);
+}
+
+function readSessionKeys(file: string): SessionKeys {
   const pem = readFileSync(file, 'utf8');
   try {
     return parseSessionKeys(pem);
