@@ -6,8 +6,8 @@ export interface MistakenSetting {
   setting: string;
 }
 
-/** A short name differs by two letters from too many others: HOST from HOME. */
-const shortLength = 5;
+/** The name of a setting is short if other programs have variables that differ from it by two letters: HOME, PGPORT. */
+const maxShortLength = 5;
 /** Groups of settings; other programs do not use these prefixes. */
 const ownPrefixes = ['LIMIT_', 'OAUTH_', 'EVENT_RETENTION_', 'DRAIN_', 'RATE_'];
 
@@ -30,5 +30,7 @@ function findResembled(name: string, settings: readonly string[]): string | unde
       name,
       settings.filter((setting) => setting.startsWith(prefix)),
     );
-  return closestMatch(name, settings, { maxDistance: name.length <= shortLength ? 1 : 2 });
+  const isShort = (setting: string) => setting.length <= maxShortLength;
+  const [short, long] = [settings.filter(isShort), settings.filter((setting) => !isShort(setting))];
+  return closestMatch(name, long, { maxDistance: 2 }) ?? closestMatch(name, short, { maxDistance: 1 });
 }

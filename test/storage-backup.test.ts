@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -164,6 +164,23 @@ describe('a backup is refused with one line, and leaves no file, if', () => {
     expect(await expectRefused([join(folder, 'backup.db')], folder, missing)).toContain('there is no database');
     const memory = { DATABASE_URL: 'sqlite::memory:' };
     expect(await expectRefused([join(folder, 'backup.db')], folder, memory)).toContain('no other process can read');
+  });
+
+  it('the database is damaged, or not one of Postroom', async () => {
+    const folder = scratchFolder();
+    const database = join(folder, 'postroom.db');
+    const own = { DATABASE_URL: `sqlite:${database}` };
+    await (await launchForTest(own)).stop();
+    const bytes = readFileSync(database);
+    bytes.fill(0xa5, 8 * 4_096, 9 * 4_096);
+    writeFileSync(database, bytes);
+    const file = join(folder, 'backup.db');
+    expect(await expectRefused([file], folder, own)).toContain(`the copy of ${database} is damaged: `);
+    rmSync(database);
+    const foreign = new DatabaseSync(database);
+    foreign.exec('create table songs (name text)');
+    foreign.close();
+    expect(await expectRefused([file], folder, own)).toContain('is not a database of Postroom');
   });
 
   it('the database is one of PostgreSQL: the message names the tool', async () => {
