@@ -7,6 +7,8 @@ const excluded = {
   'api-start': 'files and folders of SQLite',
   'execution*': 'the executor, on a database of its own',
   erasure: 'files of SQLite',
+  'event-loop': 'the threads of SQLite',
+  'long-reads': 'the threads of SQLite',
   chaos: 'starts its own servers',
   cluster: 'starts its own servers',
   containers: 'does not use a database',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureBlocks } from './scale/blocks.ts';
 import { openDatabases, type Run } from './scale/databases.ts';
 import { measureDeletions } from './scale/deletions.ts';
 import { measureImports } from './scale/imports.ts';
@@ -9,10 +10,11 @@ import { formatTable, formatTargets, type TableWithTargets } from './support/tab
 
 /* npm run bench -- scale [ROW …] [--posts N] [--rounds N] [--folder FOLDER] */
 
-/** In this order, because the last two change the large database. */
+/** In this order, because the last three change the large database. */
 const rows: Record<string, (run: Run) => Promise<TableWithTargets>> = {
   start: measureStart,
   seeks: measureSeeks,
+  blocks: measureBlocks,
   deletions: measureDeletions,
   import: measureImports,
 };

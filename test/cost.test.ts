@@ -1,7 +1,14 @@
+import fc from 'fast-check';
+import { OperationTypeNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { CompiledOperation } from '../src/engine/documents/compiled-operation.ts';
+import { costOf } from '../src/engine/limits/cost.ts';
+import { loadSchema } from '../src/engine/schema.ts';
+import { requests } from './support/documents.ts';
 import { post } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
 import { shareServer } from './support/shared-server.ts';
+import { isSoak } from './support/soak.ts';
 
 it('the cost of a request is reported only if the request asks for it', async () => {
   const postroom = await launchForTest();
@@ -71,4 +78,29 @@ describe('a search for part of a name or title', () => {
     const twice = await post(server.postroom, `{ ${search} again: ${search} }`);
     expect(twice).toMatchObject({ status: 422, code: 'COST_LIMIT_EXCEEDED' });
   });
+});
+
+it('the cost of a compiled operation is that of its document with the variables of the request', () => {
+  const schema = loadSchema();
+  const generated = requests(schema, {
+    kinds: [OperationTypeNode.QUERY, OperationTypeNode.MUTATION],
+    sample: ({ name }) => (name === 'DateTime' ? '2026-11-20T08:30:00.000Z' : undefined),
+  });
+  let fixed = 0;
+  let variable = 0;
+  fc.assert(
+    fc.property(generated, ({ query, operationName, variables, otherVariables }) => {
+      const compiled = new CompiledOperation(schema, parse(query), operationName, false);
+      const costs = [variables, otherVariables].map((values) => {
+        const args = compiled.bind(values);
+        const { cost } = costOf(schema, args);
+        expect(compiled.costOf(args)).toBe(cost);
+        return cost;
+      });
+      if (costs[0] === costs[1]) fixed += 1;
+      else variable += 1;
+    }),
+    { numRuns: isSoak ? 20_000 : 1_000 },
+  );
+  expect(Math.min(fixed, variable)).toBeGreaterThan(0);
 });

@@ -70,12 +70,11 @@ async function observe(execute: Execute, one: Case): Promise<Observed | undefine
       observed.rejection = error;
     },
   );
-  await world.ticking.run((ticks) => {
+  await world.ticking.run(running, (ticks) => {
     if (ticks !== abortAfter) return;
     observed.callsBeforeAbort = world.log.length;
     if (observed.result === undefined) abort.abort(reason);
   });
-  await running;
   return observed;
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { postOf, RawConnection } from './support/http.ts';
+import { makePosts } from './support/load.ts';
 import { launchProcessForTest, mainProgram, type Postroom } from './support/postroom.ts';
 
 const descriptors = 128;
@@ -13,7 +14,9 @@ function launchWithFewDescriptors(): Promise<Postroom> {
 
 it('many clients that use all connections leave file descriptors for the database; dropped connections are counted and logged', async () => {
   const postroom = await launchWithFewDescriptors();
-  const room = await postroom.createRoom(await postroom.signUp('Ada'), 'lobby');
+  const author = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(author, 'lobby');
+  await makePosts(postroom, { author, room, count: 50, bytes: 20_000 });
   const first = await RawConnection.open(postroom);
   const others = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(postroom)));
   await Promise.allSettled(Array.from({ length: crowd }, () => RawConnection.open(postroom)));
@@ -23,6 +26,10 @@ it('many clients that use all connections leave file descriptors for the databas
   // Each query selects a cursor, so it reads from a snapshot, which uses a separate connection to the database.
   for (const connection of others) connection.send(postOf(`{ room(id: "${room}") { cursor } }`));
   for (const connection of others) expect((await connection.receive()).status).toBe(200);
+  // Long bodies are read in a thread, which is started now. It opens the database, too.
+  const [reader] = others as [RawConnection];
+  reader.send(postOf(`{ room(id: "${room}") { posts(first: 50) { nodes { body } } } }`));
+  expect((await reader.receive()).status).toBe(200);
   first.send('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
   // The metrics are sent in chunks, which `receive` cannot read: a second request closes the connection instead.
   first.send('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');

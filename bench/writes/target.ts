@@ -11,6 +11,8 @@ const query = 'mutation ($input: CreatePostInput!) { createPost(input: $input) {
 /** A server, and the request that creates a post. */
 export interface Target {
   server: Server;
+  /** The database file, in which the stored posts are counted. */
+  file: string;
   token?: string;
   body: string;
 }
@@ -29,11 +31,12 @@ export function createFolder(parent = tmpdir()): string {
 
 /** Starts the real program with a database in the folder. */
 export async function startPostroom(folder: string, wrapper: string[] = []): Promise<OwnTarget> {
-  const environment = { PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT: '0', DATABASE_URL: `sqlite:${folder}/postroom.db` };
+  const file = join(folder, 'postroom.db');
+  const environment = { PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT: '0', DATABASE_URL: `sqlite:${file}` };
   const server = await Server.start({ command: program, environment, wrapper });
   const token = await signUp(server.port);
   const room = await createRoom(server.port, token);
-  return { server, token, room, body: bodyFor(room) };
+  return { server, file, token, room, body: bodyFor(room) };
 }
 
 export function bodyFor(room: string): string {

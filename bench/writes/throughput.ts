@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type CandidateName, candidates, start } from '../http/candidates.ts';
 import { load } from '../http/load.ts';
 import type { Run } from '../nodes/rows/run.ts';
@@ -22,16 +23,29 @@ interface Sample {
 async function startPeer(name: CandidateName, folder: string): Promise<Target> {
   const recording = await record(join(folder, `${name}.db`));
   const environment = { RECORDING: JSON.stringify(recording) };
-  return { server: await start(name, { environment }), body: bodyFor('1') };
+  return { server: await start(name, { environment }), file: recording.file, body: bodyFor('1') };
 }
 
-async function measure({ server, token, body }: Target, connections: number, seconds: number): Promise<Sample> {
+/** @throws Error if a request that was answered has not stored a post: errors of a stock server have the status 200, too. */
+async function measure({ server, file, token, body }: Target, connections: number, seconds: number): Promise<Sample> {
+  const postsBefore = countPosts(file);
   const before = await server.usage();
   const options = { port: server.port, body, connections, seconds };
   const authorization = token === undefined ? undefined : `Bearer ${token}`;
   const { requests, requestsPerSecond, p99Ms } = await load({ ...options, authorization });
   const after = await server.usage();
+  const stored = countPosts(file) - postsBefore;
+  if (stored < requests) throw new Error(`${requests} requests stored ${stored} posts in ${file}.`);
   return { perSecond: requestsPerSecond, p99Ms, cpuMicros: (after.cpuMicros - before.cpuMicros) / requests };
+}
+
+function countPosts(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return Number(database.prepare('select count(*) as posts from posts').get()?.['posts']);
+  } finally {
+    database.close();
+  }
 }
 
 /** Posts per second on a disk, and CPU per post on a file system in memory. */
@@ -42,7 +56,9 @@ export async function throughput({ rounds, seconds }: Run): Promise<TableWithTar
   const loop = new Worker<Command, { perSecond: number }>(new URL('./loop.ts', import.meta.url));
   const disk = await startPostroom(folder);
   const memory = await startPostroom(createFolder(memoryFolder));
-  const peers = await Promise.all(names.map((name) => startPeer(name, folder)));
+  const peers: Target[] = [];
+  // One after the other, because a recording takes all statements of this process.
+  for (const name of names) peers.push(await startPeer(name, folder));
   const kinds: Record<string, () => Promise<Partial<Sample>>> = {
     'node:sqlite in a loop, one flush per post': () => loop.send({ recording, seconds }),
     [`Postroom, ${many} connections`]: () => measure(disk, many, seconds),

@@ -24,6 +24,24 @@ interface TransactionCancellation {
   endCommit(mayBeStored: boolean): void;
 }
 
+/** For whom a read runs. */
+export interface Reader {
+  /** Readers of the same caller share a turn while others wait. */
+  caller: string;
+  /** Stops reads whose result nobody needs. */
+  cancellation?: ReadCancellation | undefined;
+}
+
+interface ReadCancellation {
+  readonly isCancelled: boolean;
+  readonly reason: unknown;
+  /** Calls `listener` on cancellation, or at once if it is already cancelled. */
+  addListener(listener: () => void): void;
+  removeListener(listener: () => void): void;
+  /** @throws the reason, if it is cancelled. */
+  throwIfCancelled(): void;
+}
+
 /**
  * What every database promises.
  *
@@ -33,8 +51,13 @@ interface TransactionCancellation {
  *   broken or not reachable, the promise rejects with DatabaseUnavailable; nothing was stored, and nothing will be.
  */
 export interface Database {
-  /** For single reads. Each read sees all commits before it. */
+  /** For single reads of the server itself. Each read sees all commits before it. */
   db: Kysely<Tables>;
+  /**
+   * Like `db`, for the reads of a client. On SQLite a read that would block the event loop waits for its turn in a thread.
+   * It rejects with DatabaseUnavailable if too many reads wait, or with the reason of the cancellation.
+   */
+  readsFor(reader: Reader): Kysely<Tables>;
   /** Like `db`, for the short periodic checks of the server itself, which must not wait for the reads of clients. */
   checks: Kysely<Tables>;
   /**
@@ -56,7 +79,7 @@ export interface Database {
    * or any error of `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs several reads on one state of the database. It includes all commits before the first read. */
+  /** Runs several reads on the present state of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
   /**
    * Gives `work` the present state of the database until it is done, even if it writes meanwhile. No `snapshot` waits

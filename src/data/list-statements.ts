@@ -1,4 +1,5 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { countedBody } from './bounded-work.ts';
 import type { Db } from './database.ts';
 import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { arePostsKept } from './visible-rooms.ts';
@@ -82,6 +83,6 @@ const columnsOfRows: { [Table in keyof Rows]: readonly (keyof Rows[Table] & stri
 
 function compileByIds(db: Db, table: keyof Rows, ids: readonly string[]): CompiledQuery {
   const { ref } = db.dynamic;
-  const columns = columnsOfRows[table].map((column) => ref(column));
+  const columns = columnsOfRows[table].map((column) => (column === 'body' ? countedBody(db).as(column) : ref(column)));
   return db.selectFrom(table).where('id', 'in', ids).where(isKept[table]).select(columns).compile();
 }

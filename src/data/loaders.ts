@@ -6,8 +6,8 @@ import { findMemberships } from './rooms.ts';
 import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 
-/** The maximum number of bodies that one statement reads; a page has no more posts. */
-const maxBodies = 100;
+/** The maximum number of posts that one statement reads; a page has no more bodies. */
+const maxPosts = { withBodies: 100, withoutBodies: 300 };
 
 /** Reads the row of an id, or undefined if there is none. */
 export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 'prime'>;
@@ -83,5 +83,6 @@ function createLastPostsLoader(db: Db, reading: PostReading, last: number): Data
     const posts = Map.groupBy(await findLastPosts(db, reading, authorIds, last), ({ authorId }) => authorId);
     return authorIds.map((id) => posts.get(id) ?? []);
   };
-  return new DataLoader(find, reading.readsBodies ? { maxBatchSize: Math.ceil(maxBodies / last) } : {});
+  const most = reading.readsBodies ? maxPosts.withBodies : maxPosts.withoutBodies;
+  return new DataLoader(find, { maxBatchSize: Math.ceil(most / last) });
 }

@@ -1,5 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../errors.ts';
+import { countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
 import { createVariableStatement, firstOrThrow } from './statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from './tables.ts';
@@ -82,15 +83,23 @@ interface PageSource<Row> {
   count: () => Promise<number>;
 }
 
+type PageTable = 'posts' | 'rooms' | 'users';
+type Rows<Table extends PageTable, Row> = SelectQueryBuilder<Tables, Table, Row>;
+
 /**
- * A function that creates pages of an ordered query. `build` may depend on values that are null, true or false.
+ * A function that creates pages of an ordered query of a table. `build` may depend on values that are null, true or false.
  * `complete` adds values; a read is short if it skips no rows.
  * @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range.
  */
-export function createPages<Values extends object, Table extends keyof Tables, Row>(
-  build: (db: Db, values: Values) => SelectQueryBuilder<Tables, Table, Row>,
+export function createPages<Values extends object, Table extends PageTable, Row>(
+  table: Table,
+  select: (rows: Rows<Table, object>, values: Values, db: Db) => Rows<Table, Row>,
   complete = async (_db: Db, values: Values, _isShort: boolean) => values,
 ): (db: Db, values: Values, page: PageArguments) => Page<Row> {
+  const build = (db: Db, values: Values) => {
+    const rows = db.selectFrom<PageTable>(table).where(countsRows(db, table));
+    return select(rows as unknown as Rows<Table, object>, values, db);
+  };
   const selectRows = createVariableStatement((db, values: Values & { limit: number; offset: number }) =>
     build(db, values).limit(values.limit).offset(values.offset),
   );

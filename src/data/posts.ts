@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
+import { countedBody, countsRows } from './bounded-work.ts';
 import type { Db, RowLock } from './database.ts';
 import { hasLateralJoins } from './dialects.ts';
 import { timeOfAppended } from './events.ts';
@@ -87,8 +88,8 @@ const withoutBody = (['roomId', 'authorId', ...columns.Post] as const)
   .filter((column) => column !== 'body')
   .map((column) => `posts.${column}` as const);
 
-function columnsOf({ readsBodies }: Pick<PostReading, 'readsBodies'>) {
-  const body = readsBodies ? sql.ref<string | null>('posts.body') : sql<string | null>`null`;
+function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
+  const body = readsBodies ? countedBody(db) : sql<string | null>`null`;
   return [...withoutBody, body.as('body')];
 }
 
@@ -109,13 +110,12 @@ async function withAuthorCheck(db: Db, values: PostValues, isShort: boolean): Pr
   return { ...values, checksAuthors: isShort || (await selectErasedAuthors(db, {})).length > 0 };
 }
 
-const postPages = createPages((db, values: PostValues) => {
+function selectPostPage(posts: SelectQueryBuilder<Tables, 'posts', object>, values: PostValues, db: Db) {
   const { room, author, title, publishedAfter, publishedBefore, checksAuthors } = values;
-  let query = db
-    .selectFrom('posts')
-    .select(columnsOf(values))
+  let query = posts
+    .select(columnsOf(db, values))
     .where('publishedAt', 'is not', null)
-    .where(isVisibleRoom(values, 'posts.roomId'));
+    .where(isVisibleRoom(db, values, 'posts.roomId'));
   if (room != null) query = query.where('roomId', '=', room);
   if (author != null) query = query.where('authorId', '=', author);
   if (title != null) query = query.where(matches('title', title));
@@ -123,23 +123,26 @@ const postPages = createPages((db, values: PostValues) => {
   if (publishedBefore != null) query = query.where('publishedAt', '<', publishedBefore);
   if (checksAuthors) query = query.where(arePostsKept('posts.authorId'));
   return query.orderBy('publishedAt').orderBy('id');
-}, withAuthorCheck);
+}
+
+const postPages = createPages('posts', selectPostPage, withAuthorCheck);
 
 export function findPostPage(db: Db, reading: PostReading, filter: PostFilter, page: PageArguments): PostPage {
   const { readsBodies, visibleRooms } = reading;
   return postPages(db, { readsBodies, ...visibleRooms, ...filter, title: toPattern(filter.title) }, page);
 }
 
-const draftPages = createPages((db, values: VisibleRooms & { readsBodies: boolean; authorId: string }) =>
-  db
-    .selectFrom('posts')
-    .select(columnsOf(values))
-    .where('authorId', '=', values.authorId)
-    .where('publishedAt', 'is', null)
-    .where(isVisibleRoom(values, 'posts.roomId'))
-    .where(isAccountKept('posts.authorId'))
-    .orderBy('createdAt')
-    .orderBy('id'),
+const draftPages = createPages(
+  'posts',
+  (posts, values: VisibleRooms & { readsBodies: boolean; authorId: string }, db) =>
+    posts
+      .select(columnsOf(db, values))
+      .where('authorId', '=', values.authorId)
+      .where('publishedAt', 'is', null)
+      .where(isVisibleRoom(db, values, 'posts.roomId'))
+      .where(isAccountKept('posts.authorId'))
+      .orderBy('createdAt')
+      .orderBy('id'),
 );
 
 export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
@@ -156,9 +159,10 @@ export async function findLastPosts(
   const findRecent = (eb: ExpressionBuilder<Tables, 'users'>) =>
     eb
       .selectFrom('posts as recent')
+      .where(countsRows(db, 'recent'))
       .whereRef('recent.authorId', '=', 'users.id')
       .where('recent.publishedAt', 'is not', null)
-      .where(isVisibleRoom(reading.visibleRooms, 'recent.roomId'))
+      .where(isVisibleRoom(db, reading.visibleRooms, 'recent.roomId'))
       .orderBy('recent.publishedAt', 'desc')
       .orderBy('recent.id', 'desc')
       .limit(last);
@@ -170,7 +174,7 @@ export async function findLastPosts(
       )
     : users.innerJoin('posts', (join) => join.on('posts.id', 'in', (eb) => findRecent(eb).select('recent.id')));
   return posts
-    .select(columnsOf(reading))
+    .select(columnsOf(db, reading))
     .where('users.id', 'in', authorIds)
     .where(arePostsKept('users.id'))
     .orderBy('posts.publishedAt')
@@ -186,7 +190,8 @@ export function findRoomPosts(
 ): PostConnection {
   const posts = db
     .selectFrom('posts')
-    .select(columnsOf(reading))
+    .where(countsRows(db, 'posts'))
+    .select(columnsOf(db, reading))
     .where(isRoomKept('posts.roomId'))
     .where(arePostsKept('posts.authorId'));
   return createConnection({ read: (range) => readRoomPosts(posts, roomId, range) }, args);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
+import { countsRows } from './bounded-work.ts';
 import type { Db, RowLock } from './database.ts';
 import { timeOfAppended } from './events.ts';
 import { executeInParts } from './list-statements.ts';
@@ -95,7 +96,7 @@ export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: s
     .selectFrom('rooms')
     .select(roomColumns)
     .where('name', '=', name)
-    .where(isVisibleRoom(visibleRooms, 'rooms.id'))
+    .where(isVisibleRoom(db, visibleRooms, 'rooms.id'))
     .orderBy('visibility', 'desc')
     .orderBy('createdAt')
     .orderBy('id')
@@ -120,15 +121,16 @@ interface RoomValues extends VisibleRooms, Omit<RoomFilter, 'name'> {
   name: string | false | null;
 }
 
-const roomPages = createPages((db, values: RoomValues) => {
+const roomPages = createPages('rooms', (rooms, values: RoomValues, db) => {
   const { visibility, name, member } = values;
-  let query = db.selectFrom('rooms').select(roomColumns).where(isVisibleRoom(values, 'rooms.id'));
+  let query = rooms.select(roomColumns).where(isVisibleRoom(db, values, 'rooms.id'));
   if (visibility != null) query = query.where('visibility', '=', visibility);
   if (name != null) query = query.where(matches('name', name));
   if (member != null) {
     query = query.where('id', 'in', (eb) =>
       eb
         .selectFrom('roomMembers')
+        .where(countsRows(db, 'roomMembers'))
         .select('roomId')
         .where('userId', '=', member)
         .where(isAccountKept('roomMembers.userId')),
@@ -280,6 +282,7 @@ async function readMembers(
   let query = db
     .selectFrom('roomMembers')
     .innerJoin('users', 'users.id', 'roomMembers.userId')
+    .where(countsRows(db, 'roomMembers'))
     .select([...publicUserColumns, 'joinedAt'])
     .where('roomId', '=', roomId)
     .where(isRoomKept('roomMembers.roomId'))

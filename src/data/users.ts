@@ -150,8 +150,8 @@ interface UserValues extends Omit<UserFilter, 'name'> {
   name: string | false | null;
 }
 
-const userPages = createPages((db, { name, createdAfter, createdBefore }: UserValues) => {
-  let query = db.selectFrom('users').select(publicUserColumns).where('deletedAt', 'is', null);
+const userPages = createPages('users', (users, { name, createdAfter, createdBefore }: UserValues) => {
+  let query = users.select(publicUserColumns).where('deletedAt', 'is', null);
   if (name != null) query = query.where(matches('name', name));
   if (createdAfter != null) query = query.where('createdAt', '>', createdAfter);
   if (createdBefore != null) query = query.where('createdAt', '<', createdBefore);

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { countsRows } from './bounded-work.ts';
+import type { Db } from './database.ts';
 
 /**
  * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if
@@ -19,9 +21,9 @@ const deletedRooms = sql`select "id" from "rooms" where "deletedAt" is not null`
 /**
  * Whether the room of a row is visible to the viewer. The hidden rooms are read once per statement, not once per row.
  */
-export function isVisibleRoom({ userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
+export function isVisibleRoom(db: Db, { userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
   if (seesAll) return isRoomKept(roomId);
-  const privateRooms = sql`select "id" from "rooms" where "visibility" = 'PRIVATE'`;
+  const privateRooms = sql`select "id" from "rooms" where ${countsRows(db, 'rooms')} and "visibility" = 'PRIVATE'`;
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
   const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;
   return sql<boolean>`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;

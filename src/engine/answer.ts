@@ -17,8 +17,12 @@ export interface Answer {
   };
   /** A lower bound of the body's characters as JSON. */
   length?: number;
-  /** The body as JSON, if it was already serialised. */
-  json?: string;
+  /** The body as JSON, if it was already serialised: a long one as bytes. */
+  json?: string | Buffer;
+}
+
+export function jsonOf({ json, body }: Pick<Answer, 'json' | 'body'>): string | Buffer {
+  return json ?? JSON.stringify(body);
 }
 
 /** The request that an answer belongs to. */

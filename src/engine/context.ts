@@ -1,4 +1,4 @@
-import type { Db } from '../data/database.ts';
+import type { Db, Reader } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
@@ -12,7 +12,10 @@ import type { Cancellation } from './cancellation.ts';
 
 export interface ContextOptions {
   address?: string;
+  /** The database, or a snapshot of it; by default the reads of `reader`. */
   db?: Db;
+  /** For whom the operation reads; by default for the server itself. */
+  reader?: Reader;
   /**
    * The database as it was before the operation. The cursors of rooms are read from it, whatever is written afterwards.
    */
@@ -25,11 +28,12 @@ export interface ContextOptions {
 export class OperationContext implements Context {
   readonly services: Services;
   readonly address: string;
-  readonly db: Db;
   readonly readsBodies: boolean;
   /** Whether the result may differ between viewers. */
   hasReadViewer = false;
   readonly #viewer: Viewer | null;
+  readonly #reader: Reader | undefined;
+  #db: Db | undefined;
   readonly #cancellation: Cancellation | undefined;
   #signedIn: Map<string, Viewer> | undefined;
   #positions: Map<string, LogPosition> | undefined;
@@ -40,15 +44,23 @@ export class OperationContext implements Context {
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db = services.database.db, dbBefore, cancellation, readsBodies = true }: ContextOptions = {},
+    { address = '', db, reader, dbBefore, cancellation, readsBodies = true }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
-    this.db = db;
+    this.#db = db;
+    this.#reader = reader;
     this.readsBodies = readsBodies;
     this.#loadersBefore = dbBefore && createLoaders(dbBefore, () => this);
     this.#viewer = viewer;
     this.#cancellation = cancellation;
+  }
+
+  /** Created when it is needed, which takes a few microseconds. */
+  get db(): Db {
+    const { database } = this.services;
+    this.#db ??= this.#reader ? database.readsFor(this.#reader) : database.db;
+    return this.#db;
   }
 
   /** The loaders cache rows until the next change. */

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { RoomEventSource } from '../resolvers/room-event-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext } from './context.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
@@ -166,8 +167,8 @@ export class Operation implements PreparedOperation {
 
   /** An operation that is cancelled while it waits is answered at once, and never runs. */
   #executeInTurn(): Promise<ExecutionResult> {
-    const { viewer, address, cancellation } = this.#call;
-    const running = this.#parts.costlyOperations.run(viewer?.user.id ?? address, () => {
+    const { cancellation } = this.#call;
+    const running = this.#parts.costlyOperations.run(callerOf(this.#call), () => {
       cancellation.throwIfCancelled();
       return this.#execute();
     });
@@ -176,18 +177,21 @@ export class Operation implements PreparedOperation {
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
-    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run(database.db);
+    if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.snapshotDuringWrites(async (dbBefore) => this.#run(database.db, dbBefore));
+    return database.snapshotDuringWrites(async (db) => this.#run(db));
   }
 
-  #run(db: Db, dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
+  #run(dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
     const { viewer, address, cancellation } = this.#call;
+    // The answer to a mutation is needed even if its client has left: its change may be committed.
+    const isQuery = this.type === OperationTypeNode.QUERY;
+    const reader = { caller: callerOf(this.#call), cancellation: isQuery ? cancellation : undefined };
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
       address,
-      db,
+      reader,
       dbBefore,
       cancellation,
       readsBodies,
@@ -208,12 +212,22 @@ export class Operation implements PreparedOperation {
     }
   }
 
-  #answer(result: ExecutionResult): Answer {
+  #answer(result: ExecutionResult): Answer | Promise<Answer> {
     const answer = this.#toAnswer(this.#bound.showsCost ? { ...result, extensions: this.#costExtension() } : result);
-    const { limit, characters, isSurelyShort, isExceeded } = this.#size;
+    const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
+    if (characters >= longAnswer && !isExceeded) return this.#serialiseInSteps(answer);
     if (isSurelyShort && !result.errors) return answer;
-    const json = JSON.stringify(answer.body);
+    return this.#limitLength(answer, JSON.stringify(answer.body));
+  }
+
+  async #serialiseInSteps(answer: Answer): Promise<Answer> {
+    return this.#limitLength(answer, await toJsonInSteps(answer.body));
+  }
+
+  /** The answer, or the one that refuses it because its JSON is too long. */
+  #limitLength(answer: Answer, json: string | Buffer): Answer {
+    const { limit } = this.#size;
     if (Buffer.byteLength(json) <= limit) return { ...answer, json };
     return this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
   }
@@ -235,6 +249,10 @@ export class Operation implements PreparedOperation {
   #toAnswer(outcome: Parameters<typeof toAnswer>[0]): Answer {
     return toAnswer(outcome, this.#call, this.#parts.log);
   }
+}
+
+function callerOf({ viewer, address }: Call): string {
+  return viewer?.user.id ?? address;
 }
 
 function tookTooLong(): ClientError {

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer } from '../engine/answer.ts';
+import { type Answer, jsonOf } from '../engine/answer.ts';
 import type { ClientAccount } from '../engine/limits/client-memory.ts';
 import type { ClientError } from '../errors.ts';
 import type { Frame, Sink, Stream } from '../live/stream.ts';
 import type { Drain, LongConnection } from './drain.ts';
 import { Content, type Exchange } from './http/responses.ts';
+import { surround } from './surround.ts';
 import { maxBufferedBytes } from './websocket/writer.ts';
 
 /* GraphQL over SSE, distinct connections: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md */
@@ -13,9 +14,9 @@ const heartbeatMs = 12_000;
 const complete = 'event: complete\ndata:\n\n';
 
 /** Writes the answer of a query or a mutation as a stream, for a client that prefers text/event-stream. */
-export function writeAnswerAsStream(exchange: Exchange, { status, body, json = JSON.stringify(body) }: Answer): void {
-  startStream(exchange.response, status);
-  const content = `event: next\ndata: ${json}\n\n${complete}`;
+export function writeAnswerAsStream(exchange: Exchange, answer: Answer): void {
+  startStream(exchange.response, answer.status);
+  const content = surround('event: next\ndata: ', jsonOf(answer), `\n\n${complete}`);
   new Content(exchange, { content, bytes: Buffer.byteLength(content) }).flush();
 }
 

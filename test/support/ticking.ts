@@ -20,12 +20,21 @@ export class Ticking {
     });
   }
 
-  /** Runs until no promise is pending; `onTick` is called after each settled promise. */
-  async run(onTick: (ticks: number) => void = () => {}): Promise<void> {
+  /**
+   * Runs until `execution` has settled and no promise is pending. While none is pending, the execution may have yielded
+   * to the event loop. `onTick` is called after each settled promise.
+   */
+  async run(execution: Promise<unknown>, onTick: (ticks: number) => void = () => {}): Promise<void> {
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    execution.then(settled, settled);
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       const next = this.#takeFirst();
-      if (!next) return;
+      if (!next && isSettled) return;
+      if (!next) continue;
       this.ticks += 1;
       next.settle();
       await new Promise((resolve) => setImmediate(resolve));

@@ -77,6 +77,7 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
   const kept = new ConnectionPool(sizes.snapshotsDuringWrites, connect);
   const transactions = new Transactions(writers, new CommitMarks(connect));
   const checks = toDb(checkReads);
+  const db = toDb(reads);
   isOpen = true;
   const probing = setInterval(() => {
     // Every transaction writes its mark.
@@ -89,18 +90,14 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
       );
   }, checkIntervalMs).unref();
   return {
-    db: toDb(reads),
+    db,
     checks,
+    readsFor: () => db,
     name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
     snapshot: (work) => readSnapshot(snapshots, work),
-    snapshotDuringWrites: (work) =>
-      readSnapshot(kept, async (past) => {
-        // The server takes the snapshot at the first read.
-        await sql`select 1 from settings limit 1`.execute(past);
-        return work(past);
-      }),
+    snapshotDuringWrites: (work) => readSnapshot(kept, work),
     purge: async () => {},
     async isReady() {
       const answer = sql<{ isReady: boolean }>`
@@ -160,7 +157,10 @@ async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> 
   const session = new Session(connection);
   try {
     session.sendUnawaited('begin isolation level repeatable read read only');
-    return await work(toTransaction(session));
+    const db = toTransaction(session);
+    // The server takes the snapshot at the first read.
+    await sql`select 1 from settings limit 1`.execute(db);
+    return await work(db);
   } finally {
     // Nobody waits for the answer.
     void session.end('commit').then(() => pool.release(connection));

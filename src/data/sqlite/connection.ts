@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { TracelessError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { translateError } from './errors.ts';
 
@@ -22,6 +23,12 @@ export interface ConnectionOptions {
   onStatement?: ((sql: string) => void) | undefined;
 }
 
+/** A statement that `executeWithin` may run. */
+interface BoundedStatement {
+  sql: string;
+  parameters: readonly SQLInputValue[];
+}
+
 interface Statement {
   statement: StatementSync;
   columns: string[];
@@ -32,6 +39,8 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #options: ConnectionOptions;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
+  /** The work that the running statement may still do, in rows. */
+  #rowsLeft = Number.POSITIVE_INFINITY;
 
   constructor(url: string, options: ConnectionOptions) {
     this.#database = new DatabaseSync(url, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
@@ -40,6 +49,7 @@ export class SqliteConnection implements DatabaseConnection {
       'pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on; pragma cache_size = -16000; pragma temp_store = memory',
     );
     this.#database.exec(pragmas[options.mode]);
+    this.#database.function('may_read', (rows) => this.#spend(Number(rows)));
   }
 
   get isTransaction(): boolean {
@@ -69,6 +79,19 @@ export class SqliteConnection implements DatabaseConnection {
     }
   }
 
+  /** Undefined if the statement was stopped, because it would do more work than reading `maxRows`. */
+  executeWithin(maxRows: number, { sql, parameters }: BoundedStatement): QueryResult<unknown> | undefined {
+    this.#rowsLeft = maxRows;
+    try {
+      return this.execute(sql, parameters);
+    } catch (error) {
+      if (error === tooMuchWork) return undefined;
+      throw error;
+    } finally {
+      this.#rowsLeft = Number.POSITIVE_INFINITY;
+    }
+  }
+
   /**
    * Never fails, because that would hide the original error. After some errors (a full disk) SQLite has already rolled
    * back.
@@ -89,6 +112,12 @@ export class SqliteConnection implements DatabaseConnection {
     if (this.#database.isOpen) this.#database.close();
   }
 
+  #spend(rows: number): number {
+    this.#rowsLeft -= rows;
+    if (this.#rowsLeft < 0) throw tooMuchWork;
+    return 1;
+  }
+
   #run(sql: string, parameters: readonly SQLInputValue[]): QueryResult<unknown> {
     const prepared = this.#prepare(sql);
     if (prepared.columns.length > 0) return { rows: readRows(prepared, parameters) };
@@ -107,13 +136,18 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
+const tooMuchWork = new TracelessError('The statement does too much work for the event loop.');
+
 function readRows(prepared: Statement, parameters: readonly SQLInputValue[]): Record<string, unknown>[] {
   const rows = prepared.statement.all(...parameters) as unknown as unknown[][];
-  return rows.map((values) => {
-    // SQLite compiles a statement again, with other columns, after a migration has changed the table.
-    if (values.length !== prepared.columns.length) prepared.columns = columnsOf(prepared.statement);
-    return toObject(prepared.columns, values);
-  });
+  // SQLite compiles a statement again, with other columns, after a migration has changed the table.
+  if (rows[0] && rows[0].length !== prepared.columns.length) prepared.columns = columnsOf(prepared.statement);
+  return toRows(prepared.columns, rows);
+}
+
+/** The rows as objects, from the arrays of their values. */
+export function toRows(columns: readonly string[], rows: readonly unknown[][]): Record<string, unknown>[] {
+  return rows.map((values) => toObject(columns, values));
 }
 
 function columnsOf(statement: StatementSync): string[] {

@@ -1,16 +1,25 @@
 import { randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Driver, Kysely, sql } from 'kysely';
-import { type Database, type DatabaseOptions, DatabaseUnavailable, DatabaseUnusable, type Db } from '../database.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  DatabaseUnusable,
+  type Db,
+  type Reader,
+} from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { Tables } from '../tables.ts';
 import { SqliteConnection } from './connection.ts';
-import { PoolDriver, SharedDriver, SqliteDialect } from './dialect.ts';
+import { PoolDriver, SqliteDialect, toTransaction } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { Purge } from './purge.ts';
+import { CallerReads } from './threads/caller-reads.ts';
+import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -31,7 +40,7 @@ const tableDialect: TableDialect = {
 /**
  * Opens the database file at a path, or a temporary database for `:memory:`, and brings its tables up to date.
  *
- * One connection writes, one connection reads, and each snapshot uses a separate connection: in WAL mode readers never
+ * One connection writes, one connection reads (long reads run in threads, with connections of their own), and each snapshot uses a separate connection: in WAL mode readers never
  * wait for the writer. SQLite itself flushes only checkpoints to the disk (`synchronous = NORMAL`); `LogFlush` flushes
  * commits. Deleted data is overwritten in the file (`secure_delete`), so that an erased account cannot be read from it.
  * @throws DatabaseUnusable
@@ -58,7 +67,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   };
   // All are opened now: later there could be no free file descriptor, or another file at the path.
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
-  const reader = toKysely(new SharedDriver(connect('read')));
+  const reading = connect('read');
   const snapshots = toKysely(new PoolDriver(connectSeveral()));
   const kept = toKysely(new PoolDriver(connectSeveral()));
   const connection = connect('write');
@@ -71,9 +80,14 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   await writer.transaction((db) => migrate(db, tableDialect));
   const purge = new Purge(writer);
   await watch({ connection, writer, health, purge }, opened);
+  const onDone = () => void purge.runIfDue();
+  const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
+  const readsFor = (reader: Reader) => toTransaction(new CallerReads(reading, longReads, reader));
+  const db = readsFor({ caller: '' });
   return {
-    db: reader,
-    checks: reader,
+    db,
+    checks: db,
+    readsFor,
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
@@ -82,7 +96,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
       await log.pause;
       return snapshots
         .transaction()
-        .execute(work)
+        .execute(async (past) => work(await readFirst(past)))
         .finally(() => void purge.runIfDue());
     },
     async snapshotDuringWrites(work) {
@@ -99,7 +113,7 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
     async isReady() {
       health.checkFiles();
       if (!health.isWritable) return false;
-      return readFirst(reader).then(
+      return readFirst(db).then(
         () => true,
         () => false,
       );

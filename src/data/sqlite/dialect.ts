@@ -1,7 +1,6 @@
 import {
   type DatabaseConnection,
   type DatabaseIntrospector,
-  DefaultQueryExecutor,
   type Dialect,
   type DialectAdapter,
   type Driver,
@@ -12,6 +11,7 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely';
+import { DirectExecutor } from '../direct-executor.ts';
 import type { Tables } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -60,9 +60,7 @@ const queryCompiler = new QueryCompilerWithoutRowLocks();
 
 /** Kysely's query builder on one connection. It neither begins nor ends a transaction. */
 export function toTransaction(connection: DatabaseConnection): Transaction<Tables> {
-  const executor = new DefaultQueryExecutor(queryCompiler, adapter, {
-    provideConnection: (consumer) => consumer(connection),
-  });
+  const executor = new DirectExecutor(queryCompiler, adapter, connection);
   return new Transaction<Tables>({ config: { dialect }, dialect, driver, executor });
 }
 
@@ -101,25 +99,6 @@ export class PoolDriver implements Driver {
 
   /** The connections are closed by `openSqlite`, because Kysely does not close those that it has not used. */
   async destroy(): Promise<void> {}
-}
-
-/**
- * One connection serves any number of callers, because each statement is synchronous. With a pool, all waiting callers
- * would be woken after each statement; with thousands of callers that takes longer than the statements.
- */
-export class SharedDriver extends PoolDriver {
-  readonly #connection: SqliteConnection;
-
-  constructor(connection: SqliteConnection) {
-    super([]);
-    this.#connection = connection;
-  }
-
-  override async acquireConnection(): Promise<SqliteConnection> {
-    return this.#connection;
-  }
-
-  override async releaseConnection(): Promise<void> {}
 }
 
 const driver = new PoolDriver([]);

@@ -51,6 +51,12 @@ export class SqliteHealth {
     this.assertWritable();
   }
 
+  /** @throws DatabaseUnavailable if the paths do not lead to the files that are open. */
+  assertFiles(): void {
+    this.checkFiles();
+    if (this.#fileFault !== undefined) throw new DatabaseUnavailable(this.#fileFault);
+  }
+
   /** Uses the result of the latest check of the files. @throws DatabaseUnavailable */
   assertWritable(): void {
     const fault = this.#fileFault ?? this.#logFault;

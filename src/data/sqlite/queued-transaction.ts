@@ -36,13 +36,13 @@ export class QueuedTransaction<T> {
   }
 
   /**
-   * Runs the work. Never fails: a failure undoes its own changes only, or the whole transaction of the connection if
-   * SQLite has rolled it back.
+   * Runs the work. Never fails: a failure undoes its own changes only, or ends the transaction of the connection if this
+   * is the first work in it or SQLite has rolled it back.
    */
-  async run(connection: SqliteConnection): Promise<void> {
+  async run(connection: SqliteConnection, isFirst: boolean): Promise<void> {
     let savepoint: Savepoint | undefined;
     try {
-      savepoint = new Savepoint(connection);
+      savepoint = new Savepoint(connection, isFirst);
       const result = await this.#work(toTransaction(savepoint));
       await savepoint.end();
       this.#cancellation?.beginCommit();

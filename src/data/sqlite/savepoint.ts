@@ -2,15 +2,20 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { SqliteConnection } from './connection.ts';
 
-/** The statements of one transaction, inside a transaction of the connection that it shares with others. */
+/**
+ * The statements of one transaction, inside a transaction of the connection that it shares with others. The first of them
+ * can be undone together with the transaction of the connection, which costs SQLite less than a savepoint.
+ */
 export class Savepoint implements DatabaseConnection {
   readonly #connection: SqliteConnection;
+  readonly #isFirst: boolean;
   #failure: { error: unknown } | undefined;
   #isOpen = true;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, isFirst: boolean) {
     this.#connection = connection;
-    connection.execute('savepoint turn');
+    this.#isFirst = isFirst;
+    if (!isFirst) connection.execute('savepoint turn');
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -36,12 +41,13 @@ export class Savepoint implements DatabaseConnection {
   }
 
   release(): void {
-    this.#connection.execute('release turn');
+    if (!this.#isFirst) this.#connection.execute('release turn');
   }
 
   /** After some errors (a full disk) SQLite has already rolled back the whole transaction. Never fails. */
   async rollBack(): Promise<void> {
     await this.end().catch(() => {});
+    if (this.#isFirst) return this.#connection.rollback();
     if (!this.#connection.isTransaction) return;
     try {
       this.#connection.execute('rollback to turn');

@@ -18,7 +18,7 @@ interface WriterParts {
 
 /**
  * The only connection that writes. Transactions that wait at the same time form a group: they run one after the other,
- * each inside a savepoint, and share one commit and one flush of the disk. The next group gathers during this flush.
+ * each further one inside a savepoint, and share one commit and one flush of the disk. The next group gathers during this flush.
  */
 export class SqliteWriter {
   readonly #parts: WriterParts;
@@ -119,7 +119,7 @@ export class SqliteWriter {
     }
   }
 
-  /** @throws the error after which SQLite has rolled back the whole group. */
+  /** @throws the error after which the whole group is rolled back. */
   async #runAll(group: QueuedTransaction<unknown>[]): Promise<void> {
     const { connection, health } = this.#parts;
     const endsAt = performance.now() + maxGroupMs;
@@ -128,7 +128,7 @@ export class SqliteWriter {
       if (!transaction) return;
       if (this.#refuse(transaction)) continue;
       group.push(transaction);
-      await transaction.run(connection);
+      await transaction.run(connection, group.length === 1);
       if (transaction.failure) health.noteFailure(transaction.failure.error);
       if (!connection.isTransaction) throw transaction.failure?.error;
     } while (performance.now() < endsAt);

@@ -36,7 +36,8 @@ export class CompiledOperation {
     if (!operation) throw requestError('OPERATION_NOT_FOUND');
     this.type = operation.operation;
     this.#args = createArgs(schema, document, operation, hideSuggestions);
-    this.#fixedCost = operation.variableDefinitions?.length ? undefined : costOf(schema, this.#args);
+    const { cost, isFixed } = costOf(schema, this.#args);
+    this.#fixedCost = isFixed ? cost : undefined;
     this.fields = inspectFields(this.#args);
     const isSubscription = this.type === OperationTypeNode.SUBSCRIPTION;
     this.subscription = isSubscription ? findSubscriptionTraits(document, operation) : undefined;
@@ -56,7 +57,7 @@ export class CompiledOperation {
 
   /** The cost of an execution with these arguments. */
   costOf(args: ValidatedExecutionArgs): number {
-    return this.#fixedCost ?? costOf(args.schema, args);
+    return this.#fixedCost ?? costOf(args.schema, args).cost;
   }
 }
 

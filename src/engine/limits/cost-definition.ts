@@ -7,6 +7,7 @@ import {
   getNamedType,
   getNullableType,
   isCompositeType,
+  isInputObjectType,
   isListType,
   valueFromASTUntyped,
 } from 'graphql';
@@ -23,6 +24,8 @@ export interface CostDefinition extends ListSize {
   offset: { pageArgument: string; limitArgument: string; itemsPerUnit: number } | undefined;
   /** The default values of the arguments. */
   defaults: Readonly<Record<string, unknown>>;
+  /** The arguments whose values can weigh something, by name. */
+  weightedArguments: ReadonlyMap<string, GraphQLArgument>;
 }
 
 interface ListSize {
@@ -60,7 +63,17 @@ function readDefinition(field: GraphQLField<unknown, unknown>): CostDefinition {
     sharedWork: readDirective<{ work: string }>(field, 'sharedCost')?.work,
     offset: readDirective(field, 'offsetCost'),
     defaults: Object.fromEntries(field.args.map((argument) => [argument.name, readDefault(argument)])),
+    weightedArguments: new Map(field.args.filter((argument) => isWeighted(argument)).map((each) => [each.name, each])),
   };
+}
+
+/** Whether the input or a part of it has a weight. */
+function isWeighted(input: GraphQLArgument | GraphQLInputField, visited = new Set<unknown>()): boolean {
+  if (weightOf(input) !== 0) return true;
+  const type = getNamedType(input.type);
+  if (!isInputObjectType(type) || visited.has(type)) return false;
+  visited.add(type);
+  return Object.values(type.getFields()).some((field) => isWeighted(field, visited));
 }
 
 /** The weight of an argument or an input field. */

@@ -2,7 +2,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLArgument,
-  type GraphQLField,
   type GraphQLInputField,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -15,16 +14,24 @@ import {
   Kind,
   type SelectionSetNode,
   type ValidatedExecutionArgs,
+  type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
 import { type CostDefinition, costDefinitionOf, weightOf } from './cost-definition.ts';
 
+interface Cost {
+  cost: number;
+  /** Whether the cost is the same with all variables. */
+  isFixed: boolean;
+}
+
 /** The cost of an operation with its coerced variables. */
-export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): number {
+export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): Cost {
   const { operation, fragmentDefinitions, variableValues } = args;
   const root = schema.getRootType(operation.operation);
   const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
-  return root ? costs.selectionCost(operation.selectionSet, root) : 0;
+  const cost = root ? costs.selectionCost(operation.selectionSet, root) : 0;
+  return { cost, isFixed: !costs.hasReadVariable };
 }
 
 const unknownListSize = 10;
@@ -48,6 +55,8 @@ class OperationCost {
   readonly #schema: GraphQLSchema;
   readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly #variables: Readonly<Record<string, unknown>>;
+  /** Whether a value that the cost depends on contains a variable. */
+  hasReadVariable = false;
 
   constructor(
     schema: GraphQLSchema,
@@ -107,7 +116,7 @@ class OperationCost {
     const length = !isList ? 1 : sizedLists?.names.includes(field.name) ? sizedLists.size : ownLength;
     const weight = definition.weight + (parent === this.#schema.getMutationType() ? mutationWeight : 0);
     const children = this.#childrenCost(definition, node, sizedFields && { names: sizedFields, size });
-    return this.#argumentsCost(field, node) + this.#offsetCost(definition, node) + length * (weight + children);
+    return this.#argumentsCost(definition, node) + this.#offsetCost(definition, node) + length * (weight + children);
   }
 
   /** An abstract type costs as much as its most expensive member. */
@@ -137,16 +146,27 @@ class OperationCost {
 
   #readArgument({ defaults }: CostDefinition, node: FieldNode, name: string): unknown {
     const given = node.arguments?.find((argument) => argument.name.value === name)?.value;
-    return (given && valueFromASTUntyped(given, this.#variables)) ?? defaults[name];
+    return (given && this.#readValue(given)) ?? defaults[name];
   }
 
-  #argumentsCost({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
+  #argumentsCost({ weightedArguments }: CostDefinition, { arguments: given = [] }: FieldNode): number {
     const costs = given.map(({ name, value }) => {
-      const argument = args.find((one) => one.name === name.value);
-      return argument ? costOfInput(argument, valueFromASTUntyped(value, this.#variables)) : 0;
+      const argument = weightedArguments.get(name.value);
+      return argument ? costOfInput(argument, this.#readValue(value)) : 0;
     });
     return total(costs);
   }
+
+  #readValue(value: ValueNode): unknown {
+    this.hasReadVariable ||= containsVariable(value);
+    return valueFromASTUntyped(value, this.#variables);
+  }
+}
+
+function containsVariable(value: ValueNode): boolean {
+  if (value.kind === Kind.LIST) return value.values.some(containsVariable);
+  if (value.kind === Kind.OBJECT) return value.fields.some((field) => containsVariable(field.value));
+  return value.kind === Kind.VARIABLE;
 }
 
 /** The weights of the given value of an argument or input field; null weighs nothing. */

@@ -4,9 +4,9 @@ import type { Log } from '../../log.ts';
 
 /**
  * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened, and
- * the thread for checkpoints of SQLite, which opens eight.
+ * three threads of SQLite, for checkpoints and long reads, each of which opens eight.
  */
-const reservedDescriptors = 24;
+const reservedDescriptors = 40;
 const logIntervalMs = 10_000;
 
 export interface DroppedConnections {

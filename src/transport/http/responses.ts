@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from '../../engine/answer.ts';
+import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
@@ -52,9 +52,9 @@ export function writeAnswer(
   answer: Answer,
   { accepted, cachePolicy, headers }: AnswerTraits = {},
 ): void {
-  const { status, body, rate } = answer;
+  const { status, rate } = answer;
   const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
-  const content = answer.json ?? JSON.stringify(body);
+  const content = jsonOf(answer);
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
@@ -73,7 +73,7 @@ export function writeAnswer(
 }
 
 interface Payload {
-  content: string;
+  content: string | Buffer;
   bytes: number;
 }
 

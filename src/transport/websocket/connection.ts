@@ -92,11 +92,11 @@ export class Connection {
    * Sends a text after the events written so far; resolves when more may be sent. While the client does not read, its
    * messages are not read either.
    */
-  send(text: string): Promise<void> {
+  send(text: string | Buffer): Promise<void> {
     this.writer.flush();
     // A client that has disconnected receives nothing; the `close` event does the rest.
     if (!this.isOpen) return Promise.resolve();
-    this.webSocket.send(text, () => {});
+    this.webSocket.send(text, { binary: false }, () => {});
     this.writer.recount();
     if (!this.writer.isFull()) return Promise.resolve();
     this.pauseReading();

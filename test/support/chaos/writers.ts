@@ -9,8 +9,8 @@ const mutation = `mutation ($input: CreatePostInput!) { createPost(input: $input
 
 /**
  * - `acknowledged`: answered with 200, so the post must be stored.
- * - `refused`: answered with 503, so the post must never be stored.
- * - `unknown`: not answered, or answered with 294.
+ * - `refused`: answered with 503 or, for the mutation itself, with SERVICE_UNAVAILABLE: the post must never be stored.
+ * - `unknown`: not answered, or answered with 294 and another code.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -107,7 +107,17 @@ export class Writers {
       if (response.status === 503) return 'refused';
       this.#journal.count(`answer ${response.status}`);
       if (response.status !== 294) this.#journal.violate(`${input.title} through ${name}: ${response.status} ${text}`);
+      else if (isRefusal(JSON.parse(text))) return 'refused';
     } catch {}
     return 'unknown';
   }
+}
+
+interface PartialAnswer {
+  errors?: { path?: (string | number)[]; extensions?: { code?: string } }[];
+}
+
+/** Whether the mutation itself failed, and not a field of its payload, which is read after the commit. */
+function isRefusal({ errors = [] }: PartialAnswer): boolean {
+  return errors.some(({ path, extensions }) => path?.length === 1 && extensions?.code === 'SERVICE_UNAVAILABLE');
 }

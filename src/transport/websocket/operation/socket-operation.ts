@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer } from '../../../engine/answer.ts';
+import { type Answer, jsonOf } from '../../../engine/answer.ts';
 import { Cancellation, clientDisconnected } from '../../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
 import { ClientError } from '../../../errors.ts';
@@ -8,6 +8,7 @@ import type { Viewer } from '../../../identity/viewer.ts';
 import type { Stream } from '../../../live/stream.ts';
 import type { HeldAnswer } from '../../admission/answer-budget.ts';
 import { toGraphQLRequest } from '../../graphql-request.ts';
+import { surround } from '../../surround.ts';
 import type { TransportParts } from '../../transport.ts';
 import { clearPayload } from '../client-message.ts';
 import type { Connection } from '../connection.ts';
@@ -136,12 +137,12 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   async #execute(prepared: PreparedOperation): Promise<undefined> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlierStarted;
-    const { body, json = JSON.stringify(body), release } = await this.#runWithinBudget(prepared);
+    const answer = await this.#runWithinBudget(prepared);
+    const head = `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`;
     try {
-      if (!this.#isOver)
-        await this.#connection.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${json}}`);
+      if (!this.#isOver) await this.#connection.send(surround(head, jsonOf(answer), '}'));
     } finally {
-      release?.();
+      answer.release?.();
     }
   }
 

@@ -1,0 +1,38 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import { yieldWhenDue } from '../../../event-loop.ts';
+import type { Reader } from '../../database.ts';
+import type { SqliteConnection } from '../connection.ts';
+import type { LongReads } from './long-reads.ts';
+import type { ReadCommand } from './worker.ts';
+
+/** The work, in rows, that a statement may do on the event loop: about a millisecond. */
+const maxRows = 1_000;
+
+/** The reads of one caller: short reads on the event loop, and long reads in a thread. */
+export class CallerReads implements DatabaseConnection {
+  readonly #connection: SqliteConnection;
+  readonly #longReads: LongReads;
+  readonly #reader: Reader;
+
+  constructor(connection: SqliteConnection, longReads: LongReads, reader: Reader) {
+    this.#connection = connection;
+    this.#longReads = longReads;
+    this.#reader = reader;
+  }
+
+  /**
+   * It yields to the event loop right before it runs, so that the time of all earlier statements of the turn is counted.
+   * A statement that does too much work is stopped, and runs again in a thread.
+   */
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const turn = yieldWhenDue();
+    if (turn) await turn;
+    const command = { sql, parameters } as ReadCommand;
+    const short = this.#connection.executeWithin(maxRows, command);
+    return (short ?? (await this.#longReads.run(command, this.#reader))) as QueryResult<Row>;
+  }
+
+  streamQuery(): never {
+    throw new Error('Streaming is not supported.');
+  }
+}

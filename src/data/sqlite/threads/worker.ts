@@ -1,0 +1,60 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/*
+ * Runs long reads in a thread of its own, one after the other. It imports nothing of the program, so that it starts fast.
+ */
+
+export interface ReaderWorkerData {
+  url: string;
+  /** Its first element is 1 while the running read must stop. */
+  stop: Int32Array;
+}
+
+export interface ReadCommand {
+  sql: string;
+  parameters: readonly SQLInputValue[];
+}
+
+export interface ReadReply {
+  columns: string[];
+  rows: unknown[][];
+  error?: { message: string; errcode?: number };
+}
+
+const { url, stop } = workerData as ReaderWorkerData;
+let database: DatabaseSync | undefined;
+
+parentPort?.on('message', (command: ReadCommand | 'close') => {
+  if (command !== 'close') return parentPort?.postMessage(run(command));
+  database?.close();
+  parentPort?.close();
+});
+
+function run({ sql, parameters }: ReadCommand): ReadReply {
+  try {
+    database ??= open();
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    const rows = statement.all(...parameters) as unknown as unknown[][];
+    return { columns: columnsOf(statement), rows };
+  } catch (error) {
+    const { message, errcode } = error as Error & { errcode?: number };
+    return { columns: [], rows: [], error: { message, ...(errcode !== undefined && { errcode }) } };
+  }
+}
+
+function open(): DatabaseSync {
+  const opened = new DatabaseSync(url, { timeout: 5_000 });
+  opened.exec('pragma query_only = on; pragma cache_size = -4000; pragma temp_store = memory');
+  // A running statement can be interrupted only by a function that it calls.
+  opened.function('may_read', (_work) => {
+    if (Atomics.load(stop, 0) === 1) throw new Error('the read was cancelled');
+    return 1;
+  });
+  return opened;
+}
+
+function columnsOf(statement: StatementSync): string[] {
+  return statement.columns().map(({ name }) => name);
+}

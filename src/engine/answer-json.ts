@@ -1,0 +1,56 @@
+import { yieldWhenDue } from '../event-loop.ts';
+
+/** Answers of at least this many characters are serialised in steps; up to it, JSON.stringify takes less than a millisecond. */
+export const longAnswer = 100_000;
+
+const stepLength = 32_768;
+
+/** The JSON of a long answer, created in steps: the event loop runs other work between them. */
+export async function toJsonInSteps(body: object): Promise<Buffer> {
+  const steps: Buffer[] = [];
+  let text = '';
+  for (const part of partsOf(body)) {
+    text += part;
+    if (text.length < stepLength) continue;
+    steps.push(Buffer.from(text));
+    text = '';
+    const turn = yieldWhenDue();
+    if (turn) await turn;
+  }
+  steps.push(Buffer.from(text));
+  return Buffer.concat(steps);
+}
+
+/** Parts of the JSON. A part is an object without nested values, a leaf, or punctuation. */
+function* partsOf(value: unknown): Generator<string> {
+  if (Array.isArray(value)) yield* partsOfList(value);
+  else if (isNested(value)) yield* partsOfObject(value);
+  else yield JSON.stringify(value);
+}
+
+function* partsOfList(items: readonly unknown[]): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield before;
+    yield* partsOf(item);
+    before = ',';
+  }
+  yield items.length === 0 ? '[]' : ']';
+}
+
+function* partsOfObject(object: object): Generator<string> {
+  let before = '{';
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* partsOf(value);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/** Whether it is an object that contains objects or lists. */
+function isNested(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((inner) => typeof inner === 'object' && inner !== null);
+}
