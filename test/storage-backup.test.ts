@@ -244,7 +244,7 @@ describe.skipIf(!hasStrace)('a backup (strace)', () => {
     expect(await once(child, 'close')).toEqual([0, null]);
     const lines = readFileSync(log, 'utf8').split('\n');
     const expected = [
-      /sync\(\d+<[^>]*backup\.db\.partial-\d+>\)/,
+      /sync\(\d+<[^>]*backup\.db\.partial-\w+>\)/,
       /link(at)?\(.*backup\.db/,
       /sync\(\d+<[^>]*\/[^/.]*>\)/,
       /write\(1<.*Backed up/,
@@ -266,7 +266,7 @@ describe.skipIf(!hasStrace)('a backup (strace)', () => {
       'inject=pwrite64:delay_enter=3000000:when=1',
     ]);
     const closed = once(child, 'close');
-    await expect.poll(() => readdirSync(folder)).toContain(`backup.db.partial-${child.pid}`);
+    await expect.poll(() => readdirSync(folder).join()).toContain('backup.db.partial-');
     child.kill('SIGTERM');
     expect(await closed).toEqual([1, null]);
     expect(readdirSync(folder)).toEqual([]);

@@ -260,7 +260,7 @@ it.skipIf(!hasStrace)(
     const restoring = spawn('strace', ['-D', '-f', '-o', '/dev/null', ...stop, ...command], { env, stdio: 'ignore' });
     onTestFinished(() => void restoring.kill('SIGKILL'));
     const restored = once(restoring, 'close');
-    await expect.poll(() => readdirSync(folder)).toContain(`postroom.db.partial-${restoring.pid}`);
+    await expect.poll(() => readdirSync(folder).join()).toContain('postroom.db.partial-');
     const server = spawn(process.execPath, mainProgram, { env: { ...env, PORT: '0' } });
     onTestFinished(() => void server.kill('SIGKILL'));
     let stderr = '';

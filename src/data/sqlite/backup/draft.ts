@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -34,10 +35,11 @@ export class Draft implements Disposable {
   /** @throws an error of the system if the file cannot be created. */
   constructor(target: string) {
     this.#target = resolveTarget(target);
-    this.path = `${this.#target}.partial-${process.pid}`;
-    closeSync(openSync(this.path, 'wx', ownerOnly));
+    // Processes in different containers may have the same id.
+    this.path = `${this.#target}.partial-${randomBytes(4).toString('hex')}`;
     process.once('exit', this.#remove);
     for (const signal of endSignals) process.once(signal, exit);
+    closeSync(openSync(this.path, 'wx', ownerOnly));
   }
 
   /** Only the owner may read the file: that of the file that it replaces, or else the user who runs the command. */
