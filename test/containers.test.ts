@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { readImports } from '../scripts/check/imports.ts';
-import { listSettings } from '../scripts/check/settings.ts';
 import { findTypeScriptFiles, inRepository } from '../scripts/repository.ts';
+import { listSettings } from '../src/config.ts';
 import { scratchFolder } from './support/postroom.ts';
 
 /*

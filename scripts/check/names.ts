@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
+import { listSettings } from '../../src/config.ts';
 import { clientErrors } from '../../src/errors.ts';
 import { findTypeScriptFiles, inRepository, runNode } from '../repository.ts';
 import { type Document, listCodeSpans, listSamples, readDocuments } from './documents.ts';
-import { listSettings } from './settings.ts';
 
 /** The documents that describe the code itself: their folders and identifiers must exist in src/. */
 const aboutTheCode = ['docs/architecture.md', 'docs/glossary.md'];

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { findMistakenSettings, readConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
@@ -17,6 +17,8 @@ export async function serve(args: string[]): Promise<number> {
   const config = readConfig();
   await assertAddressFree(config);
   const log = createLog(config.logLevel);
+  for (const mistaken of findMistakenSettings())
+    log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
