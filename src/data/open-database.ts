@@ -1,13 +1,15 @@
 import { BadSetting } from '../config.ts';
-import type { Database, DatabaseOptions } from './database.ts';
+import type { Database, DatabaseOptions, ImplementationOptions } from './database.ts';
 import { openPostgres, postgresUrlForm } from './postgres/database.ts';
 import { openSqlite } from './sqlite/database.ts';
+import { withTimings } from './timed-database.ts';
+import { createTimings } from './timings.ts';
 
 interface Implementation {
   /** The part of the error message that says which URLs are allowed. */
   urlForm: string;
   /** `address` is the URL without its scheme. */
-  open: (address: string, options: DatabaseOptions) => Promise<Database>;
+  open: (address: string, options: ImplementationOptions) => Promise<Database>;
 }
 
 const postgres = { urlForm: postgresUrlForm, open: openPostgres };
@@ -35,7 +37,8 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     const urlForms = new Set([...implementations.values()].map(({ urlForm }) => urlForm));
     throw new BadSetting('DATABASE_URL', url, `must be ${[...urlForms].join(', or ')}`);
   }
-  return implementation.open(url.slice(scheme.length + 1), options);
+  const { timings = createTimings() } = options;
+  return withTimings(await implementation.open(url.slice(scheme.length + 1), { ...options, timings }), timings);
 }
 
 function schemeOf(url: string): string {

@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { setRole } from '../../src/data/users.ts';
+import { nodeNameOf } from '../../src/log.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 import { dropDatabase, withTestDatabase } from './test-database.ts';
 
@@ -191,6 +192,8 @@ const defaults: Settings = {
   PORT: '0',
   DATABASE_URL: 'sqlite::memory:',
   LOG_LEVEL: 'warn',
+  // On a busy machine any operation may be slow.
+  SLOW_OPERATION_MS: '0',
   RATE_LIMIT: '0',
   LIMIT_SOCKETS: '20000',
   SIGN_IN_ATTEMPTS: '10000',
@@ -201,7 +204,11 @@ export async function startInProcess(settings: Settings = {}, own: OwnParts = {}
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
-  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const node = nodeNameOf(config);
+  const log = pino(
+    { level: config.logLevel, base: node === undefined ? null : { node } },
+    { write: (line) => void lines.push(JSON.parse(line)) },
+  );
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), own);
   const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
   return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
