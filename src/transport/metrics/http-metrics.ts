@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Histogram } from '../../histogram.ts';
-import type { HistogramSeries, Metrics } from './metrics.ts';
+import type { HistogramSeries, Labels, Metrics } from './metrics.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */
 
@@ -89,13 +89,13 @@ class RequestTimer {
 
 export type { RequestTimer };
 
-function labelsOf(method: string, route: string, status: number) {
-  const isFault = status >= 500;
+function labelsOf(method: string, route: string, status: number): Labels {
+  const errorType = status === noStatus ? 'client_disconnected' : String(status);
   return {
     http_request_method: method,
-    http_response_status_code: status === noStatus ? '' : String(status),
-    http_route: route,
-    error_type: status === noStatus ? 'client_disconnected' : isFault ? String(status) : '',
+    ...(status !== noStatus && { http_response_status_code: String(status) }),
+    ...(route !== '' && { http_route: route }),
+    ...((status === noStatus || status >= 500) && { error_type: errorType }),
   };
 }
 
