@@ -4,10 +4,17 @@
 FROM node:24-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Node is in the image; the package `node` is only for development.
-RUN npm ci --omit=dev --ignore-scripts
+# The workspace contains only Node, which is in the image.
+RUN npm ci --omit=dev --workspaces=false --ignore-scripts
 
 FROM node:24-slim
+# docker build --build-arg REVISION=$(git rev-parse HEAD) .
+ARG REVISION
+LABEL org.opencontainers.image.title="Postroom" \
+    org.opencontainers.image.description="A GraphQL server for users, posts and live rooms" \
+    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.revision="$REVISION" \
+    org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000 \
@@ -16,7 +23,8 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json schema.graphql ./
 COPY src ./src
-# The database of a single node, and its session key. The user `node` of the image is not root.
+# The database of a single node, and its session key: the only folder to which the server writes, so the root file system
+# can be read-only. The user `node` of the image is not root.
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -12,6 +12,7 @@ const excluded = {
   chaos: 'starts its own servers',
   cluster: 'starts its own servers',
   containers: 'does not use a database',
+  'npm-start': 'starts its own server',
   'rate-shared': 'does not use the database',
   'query-plans': 'the plans of SQLite; those of PostgreSQL are in postgres-plans',
   'storage-*': 'files, locks and disks of SQLite',

@@ -8,6 +8,7 @@ const repeated = [
   'live-faults-bus',
   'live-resume',
   'storage-power-loss',
+  'storage-restore-crash',
 ];
 
 /** Tests that take long by nature: load, memory, repeated crashes. One file after the other, so that none measures another. */

@@ -5,7 +5,7 @@ import { checkNames } from './check/names.ts';
 import { checkSamples } from './check/samples.ts';
 import { checkSettings } from './check/settings.ts';
 import { checkGenerated } from './generate.ts';
-import { runInstalled } from './repository.ts';
+import { runInstalled, type Tool } from './repository.ts';
 
 /** The steps of the check. Each returns the problems that it found. */
 const steps: Record<string, () => Promise<string[]>> = {
@@ -21,9 +21,9 @@ const steps: Record<string, () => Promise<string[]>> = {
   'names in the documentation': () => checkNames(),
 };
 
-async function runTool(command: string, args: string[]): Promise<string[]> {
-  const { status, stdout, stderr } = await runInstalled(command, args);
-  return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${command} exited with status ${status}`];
+async function runTool(tool: Tool, args: string[]): Promise<string[]> {
+  const { status, stdout, stderr } = await runInstalled(tool, args);
+  return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${tool} exited with status ${status}`];
 }
 
 async function findProblems(step: () => Promise<string[]>): Promise<string[]> {

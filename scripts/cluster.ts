@@ -9,6 +9,7 @@ import { findPostgresPrograms } from './cluster/postgres-programs.ts';
 import { type Program, Programs } from './cluster/program.ts';
 import { type RoundRobinProxy, startProxy } from './cluster/proxy.ts';
 import { findRedisProgram, startRedis } from './cluster/redis.ts';
+import { stopWithParent } from './stop-with-parent.ts';
 
 /*
  * npm run cluster [-- --nodes N]
@@ -34,6 +35,7 @@ process.once('exit', () => {
   rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+stopWithParent();
 
 try {
   await start();

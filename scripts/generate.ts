@@ -3,11 +3,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
-import { parse, Source } from 'graphql';
+import { buildSchema, isAbstractType, parse, Source } from 'graphql';
 import { roomEventTypes } from '../src/data/room-event-types.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
-export const generatedFile = 'src/resolvers/resolver-types.generated.ts';
+const resolverTypes = 'src/resolvers/resolver-types.generated.ts';
+
+/** The files that are generated from schema.graphql, and the text of each for a schema. */
+const generated: Record<string, (sdl: string) => Promise<string>> = {
+  [resolverTypes]: generateResolverTypes,
+  'possible-types.json': generatePossibleTypes,
+};
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
 
@@ -46,24 +52,39 @@ const config = {
   inputMaybeValue: 'T | null | undefined',
 };
 
-/** Generates the text of the file from the present schema.graphql. */
-export async function generate(): Promise<string> {
+/** Returns a problem for each generated file that does not match schema.graphql. */
+export async function checkGenerated(): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [file, text] of await generate()) {
+    const present = existsSync(inRepository(file)) && (await readFile(inRepository(file), 'utf8'));
+    if (present !== text) problems.push(`${file} does not match schema.graphql: run npm run generate`);
+  }
+  return problems;
+}
+
+async function generate(): Promise<[file: string, text: string][]> {
   const sdl = await readFile(inRepository('schema.graphql'), 'utf8');
+  return Promise.all(Object.entries(generated).map(async ([file, textOf]) => [file, await textOf(sdl)]));
+}
+
+async function generateResolverTypes(sdl: string): Promise<string> {
   const code = await codegen({
-    filename: generatedFile,
+    filename: resolverTypes,
     schema: parse(new Source(sdl, 'schema.graphql')),
     documents: [],
     config,
     plugins: [{ typescript: {} }, { typescriptResolvers: {} }],
     pluginMap: { typescript, typescriptResolvers },
   });
-  return format(header + allowNulls(code));
+  return format('generated.ts', header + allowNulls(code));
 }
 
-/** Returns a problem if the generated file does not match schema.graphql. */
-export async function checkGenerated(): Promise<string[]> {
-  const [expected, present] = await Promise.all([generate(), readPresent()]);
-  return expected === present ? [] : [`${generatedFile} does not match schema.graphql: run npm run generate`];
+/** The object types of each interface and union, for the cache of Apollo Client. */
+async function generatePossibleTypes(sdl: string): Promise<string> {
+  const schema = buildSchema(sdl);
+  const types = Object.values(schema.getTypeMap()).filter(isAbstractType);
+  const possibleTypes = types.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]);
+  return format('possible-types.json', JSON.stringify(Object.fromEntries(possibleTypes)));
 }
 
 /**
@@ -77,22 +98,21 @@ function allowNulls(code: string): string {
   return allowing;
 }
 
-async function format(code: string): Promise<string> {
-  // Under another name, because biome.json excludes *.generated.ts.
-  const { status, stdout, stderr } = await runInstalled('biome', ['format', '--stdin-file-path=generated.ts'], code);
+/** @param name is not the name of the file, because biome.json excludes *.generated.ts */
+async function format(name: string, text: string): Promise<string> {
+  const { status, stdout, stderr } = await runInstalled('biome', ['format', `--stdin-file-path=${name}`], text);
   if (status !== 0) throw new Error(`biome could not format the generated code: ${stderr}`);
   return stdout;
 }
 
-async function readPresent(): Promise<string> {
-  return existsSync(inRepository(generatedFile)) ? readFile(inRepository(generatedFile), 'utf8') : '';
-}
-
 async function main(): Promise<void> {
-  if (!process.argv.includes('--check')) return writeFile(inRepository(generatedFile), await generate());
-  const problems = await checkGenerated();
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exitCode = 1;
+  if (process.argv.includes('--check')) {
+    const problems = await checkGenerated();
+    for (const problem of problems) console.error(problem);
+    if (problems.length > 0) process.exitCode = 1;
+  } else {
+    for (const [file, text] of await generate()) await writeFile(inRepository(file), text);
+  }
 }
 
 if (import.meta.main) await main();

@@ -14,9 +14,23 @@ export function inRepository(path = ''): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
-/** Runs a command of an installed package in the root of the repository, with `input` as its standard input. */
-export function runInstalled(name: string, args: string[], input = ''): Promise<Finished> {
-  const child = spawn(inRepository(`node_modules/.bin/${name}`), args, { cwd: inRepository() });
+/** The programs of installed packages. On Windows the files of node_modules/.bin cannot be run by Node. */
+const tools = {
+  biome: '@biomejs/biome/bin/biome',
+  knip: 'knip/bin/knip.js',
+  tsc: 'typescript/bin/tsc',
+};
+
+export type Tool = keyof typeof tools;
+
+/** Runs a program of an installed package in the root of the repository, with `input` as its standard input. */
+export function runInstalled(tool: Tool, args: string[], input?: string): Promise<Finished> {
+  return runNode([inRepository(`node_modules/${tools[tool]}`), ...args], input);
+}
+
+/** Runs node in the root of the repository, with `input` as its standard input. */
+export function runNode(args: string[], input = ''): Promise<Finished> {
+  const child = spawn(process.execPath, args, { cwd: inRepository() });
   const finished: Finished = { status: null, stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (finished.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (finished.stderr += text));

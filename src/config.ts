@@ -1,13 +1,6 @@
-/** The password in a URL, also if its special characters are not percent-encoded; it is hidden in messages. */
-const password = /(?<=:\/\/[^/:@]*:).*(?=@)|(?<=[?&]password=)[^&]*/gi;
-
-/** A setting with a bad value. `rule` continues the name: "must be true or false". */
-export class BadSetting extends Error {
-  constructor(name: string, value: string, rule: string) {
-    super(`${name} ${rule} (got ${JSON.stringify(value.replace(password, '…'))}).`);
-    this.name = 'BadSetting';
-  }
-}
+import { BadSetting } from './bad-setting.ts';
+import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
+import { readSecretFiles } from './secret-files.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -24,7 +17,7 @@ export interface OAuthSettings {
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
 
-/** Reads all settings from the environment. @throws BadSetting, or an AggregateError if several settings are bad. */
+/** Reads all settings from the environment, and the files that it names. @throws BadSetting, or an AggregateError if several settings are bad. */
 export function readConfig(environment: Environment = process.env) {
   const bad: unknown[] = [];
   const config = readSettings(environment, bad);
@@ -33,14 +26,29 @@ export function readConfig(environment: Environment = process.env) {
   return config;
 }
 
+/** The names of all environment variables that are settings. */
+export function listSettings(): string[] {
+  const names = new Set<string>();
+  readConfig(new Proxy<Environment>({}, { get: (_, name) => void names.add(String(name)) }));
+  return [...names];
+}
+
+/** The environment variables that are probably meant as settings, but have no effect. */
+export function findMistakenSettings(environment: Environment = process.env): MistakenSetting[] {
+  return findMistaken(Object.keys(environment), listSettings());
+}
+
 /** The result is valid only if `bad` stays empty. An empty text counts as absent. */
 function readSettings(environment: Environment, bad: unknown[]) {
-  const text = (name: string) => environment[name] || undefined;
+  const secrets = readSecretFiles(environment, bad);
+  const text = (name: string) => secrets.get(name)?.value ?? (environment[name] || undefined);
   const parsed = <T>(name: string, fallback: string, parse: (value: string, name: string) => T): T => {
     try {
       return parse(text(name) ?? fallback, name);
     } catch (error) {
-      bad.push(error);
+      const path = secrets.get(name)?.path;
+      const isOfFile = path !== undefined && error instanceof BadSetting;
+      bad.push(isOfFile ? new BadSetting(name, `the content of ${path}`, error.rule) : error);
       return undefined as T;
     }
   };

@@ -21,6 +21,9 @@ const commands: Record<string, () => Promise<Command>> = {
   'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
   key: async () => (await import('./commands/key.ts')).key,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
+  check: async () => (await import('./commands/check.ts')).check,
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };
 
@@ -29,6 +32,9 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom grant-admin EMAIL
        postroom revoke-admin EMAIL
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
+       postroom backup FILE [--force]
+       postroom restore FILE [--force]
+       postroom check
        postroom schema`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);

@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BadSetting, readConfig } from '../src/config.ts';
-import { launchForTest, run, scratchFolder } from './support/postroom.ts';
+import { BadSetting } from '../src/bad-setting.ts';
+import { findMistakenSettings, listSettings, readConfig } from '../src/config.ts';
+import { launchForTest, launchProcessForTest, run, scratchFolder } from './support/postroom.ts';
+import { newSessionKey } from './support/test-database.ts';
 
 const wholes = ['', ' ', '-1', '1.5', '1e3', '0x10', 'many', '9'.repeat(16), '１', 'NaN', '\n'];
 const flags = ['yes', '1', 'TRUE', 'True', ' true'];
@@ -55,6 +57,11 @@ const refused: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'INFO', '30'],
 };
 
+/** Paths of secrets: nothing else is read from a file. */
+const unreadable = ['/nowhere/secret', tmpdir(), '/dev/null'];
+const secrets = ['DATABASE_URL', 'SESSION_KEY', 'REDIS_URL', 'OAUTH_CLIENT_SECRET'];
+for (const name of secrets) refused[`${name}_FILE`] = unreadable;
+
 /** Settings that can be any text; the start of the server checks them. */
 const refusedAtStart: Record<string, string[]> = {
   HOST: ['no.such.host.invalid', '203.0.113.1'],
@@ -81,17 +88,10 @@ const needed: Record<string, string[]> = {
   OAUTH_CLIENT_SECRET: ['OAUTH_INTROSPECTION_URL'],
 };
 
-function readNames(): string[] {
-  const names = new Set<string>();
-  const environment = new Proxy({}, { get: (_, name) => void names.add(String(name)) });
-  readConfig(environment);
-  return [...names];
-}
-
 describe('a setting', () => {
   it('of any name is tested here with values that it refuses', () => {
     const tried = new Set([refused, refusedAtStart, needed].flatMap(Object.keys));
-    expect([...tried].sort()).toEqual(readNames().sort());
+    expect([...tried].sort()).toEqual(listSettings().sort());
   });
 
   it.each(
@@ -134,12 +134,100 @@ describe('a setting', () => {
   });
 
   it('that is empty counts as absent', () => {
-    const names = readNames();
+    const names = listSettings();
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
 
   it('with an unknown name changes nothing', () => {
     expect(readConfig({ PORTS: 'x', limit_depth: '1' })).toEqual(readConfig({}));
+  });
+});
+
+describe('a secret in a file', () => {
+  function inFile(content: string): string {
+    const path = join(scratchFolder(), 'secret');
+    writeFileSync(path, content);
+    return path;
+  }
+
+  const values: Record<string, string> = {
+    DATABASE_URL: 'postgres://ada:hushed@db/postroom',
+    REDIS_URL: 'redis://:hushed@cache',
+    SESSION_KEY: newSessionKey().trimEnd(),
+    OAUTH_CLIENT_SECRET: ' hushed\n',
+  };
+  const others = { ...issuer, ...introspection, OAUTH_CLIENT_SECRET: '' };
+
+  it('is its content without the final line break', () => {
+    expect(Object.keys(values).sort()).toEqual(secrets.toSorted());
+    const expected = readConfig({ ...others, ...values });
+    for (const end of ['\n', '\r\n']) {
+      const files = Object.entries(values).map(([name, value]) => [`${name}_FILE`, inFile(value + end)]);
+      expect(readConfig({ ...others, ...Object.fromEntries(files) })).toEqual(expected);
+    }
+    const REDIS_URL_FILE = inFile(values['REDIS_URL'] ?? '');
+    expect(readConfig({ ...others, ...values, REDIS_URL: '', REDIS_URL_FILE })).toEqual(expected);
+  });
+
+  it.each(secrets)('%s_FILE is refused together with the setting itself', (name) => {
+    const path = inFile('from the file');
+    const message = messageOf(() => readConfig({ ...others, ...values, [`${name}_FILE`]: path }));
+    expect(message).toBe(`${name}_FILE must not be set together with ${name} (got ${JSON.stringify(path)}).`);
+  });
+
+  it.each([
+    'DATABASE_URL',
+    'REDIS_URL',
+  ])('is not in the message if the content of %s_FILE is invalid; the path is', (name) => {
+    const path = inFile('hushed\n');
+    const message = messageOf(() => readConfig({ [`${name}_FILE`]: path }));
+    expect(message).toMatch(new RegExp(`^${name} must be .* \\(got "the content of ${path}"\\)\\.$`));
+    expect(message).not.toContain('hushed');
+  });
+
+  it('can be the session key of a server', async () => {
+    const SESSION_KEY = newSessionKey();
+    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const first = await launchForTest({ ...settings, SESSION_KEY });
+    const ada = await first.signUp('Ada');
+    await first.stop();
+    const second = await launchForTest({ ...settings, SESSION_KEY: '', SESSION_KEY_FILE: inFile(SESSION_KEY) });
+    expect(await second.ask('{ viewer { id } }', {}, ada.token)).toEqual({ viewer: { id: ada.id } });
+  });
+});
+
+describe('an environment variable that is not a setting', () => {
+  it.each([
+    ['LIMIT_DEPHT', 'LIMIT_DEPTH'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['log_level', 'LOG_LEVEL'],
+    ['PORTS', 'PORT'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PORT_FILE', 'PORT'],
+    ['EVENT_RETENTION_DAYS', 'EVENT_RETENTION_HOURS'],
+    ['LIMIT_MESSAGES_PER_SECOND', 'LIMIT_MESSAGES'],
+  ])('is named with the setting that it resembles: %s', (variable, setting) => {
+    expect(findMistakenSettings({ [variable]: '1', [setting]: '' })).toEqual([{ variable, setting }]);
+  });
+
+  it('is not named if it resembles none, and a setting is not named', () => {
+    const common = 'HOME PATH USER LANG SHELL TERM PWD HOSTNAME LOGNAME TZ EDITOR TMPDIR NODE_ENV NODE_OPTIONS PGPORT';
+    const kubernetes = 'POSTROOM_PORT POSTROOM_SERVICE_HOST REDIS_PORT REDIS_SERVICE_HOST KUBERNETES_PORT';
+    const variables = [...common.split(' '), ...kubernetes.split(' '), ...listSettings()];
+    expect(findMistakenSettings(Object.fromEntries(variables.map((name) => [name, '1'])))).toEqual([]);
+  });
+
+  it('is named in the log at the start, without its value', async () => {
+    const postroom = await launchProcessForTest({ LIMIT_DEPHT: 'hushed' });
+    expect(postroom.log).toEqual([
+      {
+        level: 40,
+        time: expect.any(Number),
+        variable: 'LIMIT_DEPHT',
+        setting: 'LIMIT_DEPTH',
+        msg: 'an environment variable that is not a setting resembles one',
+      },
+    ]);
   });
 });
 

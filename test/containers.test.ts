@@ -1,17 +1,20 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { readImports } from '../scripts/check/imports.ts';
-import { listSettings } from '../scripts/check/settings.ts';
 import { findTypeScriptFiles, inRepository } from '../scripts/repository.ts';
+import { listSettings } from '../src/config.ts';
 import { scratchFolder } from './support/postroom.ts';
 
-/* Dockerfile and compose.yaml cannot be built by the tests. What they say about the project is checked instead. */
+/*
+ * Dockerfile and compose.yaml cannot be built by the tests, and the unit of systemd cannot be started. What they say about
+ * the project is checked instead.
+ */
 
 interface Service {
   image: string;
@@ -19,6 +22,7 @@ interface Service {
   environment?: Record<string, string>;
   ports?: string[];
   volumes?: string[];
+  read_only?: boolean;
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
 }
@@ -29,6 +33,16 @@ const compose: { services: Record<string, Service>; volumes: Record<string, null
   { merge: true },
 );
 const services = Object.entries(compose.services);
+const unit = readFileSync(inRepository('deploy/postroom.service'), 'utf8');
+const {
+  version,
+  scripts,
+  dependencies,
+}: { version: string; scripts: Record<string, string>; dependencies: Record<string, string> } = JSON.parse(
+  readFileSync(inRepository('package.json'), 'utf8'),
+);
+/** The options of node in `npm start`. */
+const nodeOptions = scripts['start']?.split(' ').filter((word) => word.startsWith('--'));
 const proxyConfig = readFileSync(inRepository('deploy/haproxy.cfg'), 'utf8');
 
 function instructionsOf(name: string): string[] {
@@ -89,14 +103,16 @@ describe('Dockerfile', () => {
   });
 
   it('installs every package that the sources import', () => {
-    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
-      readFileSync(inRepository('package.json'), 'utf8'),
-    );
     const files = findTypeScriptFiles('src').map((file) => readFileSync(inRepository(file), 'utf8'));
     const specifiers = files.flatMap((code) => readImports(code)).filter((specifier) => specifier !== undefined);
     const imported = specifiers.flatMap((specifier) => /^(?![.]|node:)(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? []);
     expect(imported.length).toBeGreaterThan(10);
     expect(imported.filter((name) => !(name in dependencies))).toEqual([]);
+  });
+
+  it('names the version of the package, and starts node with the options of npm start', () => {
+    expect(dockerfile).toContain(`org.opencontainers.image.version="${version}"`);
+    expect(commandOf(instructionsOf('CMD').at(-1))).toEqual(['node', ...(nodeOptions ?? []), 'src/main.ts', 'serve']);
   });
 
   it('and compose.yaml set only settings that exist', () => {
@@ -108,6 +124,11 @@ describe('Dockerfile', () => {
 });
 
 describe('compose.yaml', () => {
+  it('gives the nodes no root file system to write to', () => {
+    const nodes = services.flatMap(([, service]) => (service.build ? [service] : []));
+    expect(nodes.map((node) => node.read_only)).toEqual([true, true]);
+  });
+
   it('mounts files that exist and volumes that it declares', () => {
     for (const [source = ''] of services.flatMap(([, { volumes = [] }]) =>
       volumes.map((volume) => volume.split(':')),
@@ -131,5 +152,26 @@ describe('compose.yaml', () => {
     expect(new Set(targets.map(([, , port]) => `PORT=${port}`))).toEqual(new Set(dockerfile.match(/\bPORT=\d+/g)));
     const [, bound] = /^ +bind :(\d+)$/m.exec(proxyConfig) ?? [];
     expect(compose.services['proxy']?.ports?.[0]?.split(':').at(-1)).toBe(bound);
+  });
+});
+
+describe('deploy/postroom.service', () => {
+  it('starts the program of the npm package with the options of npm start, and sets only settings that exist', () => {
+    const [, ...words] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' ') ?? [];
+    expect(words.slice(0, -2)).toEqual(nodeOptions);
+    expect(words.at(-1)).toBe('serve');
+    const [, file = ''] = /\/node_modules\/@postroom\/server\/dist\/(.+)\.js$/.exec(words.at(-2) ?? '') ?? [];
+    expect(existsSync(inRepository(`src/${file}.ts`)), file).toBe(true);
+    expect(unit).toContain(`postroom-server-${version}.tgz`);
+    const names = [...unit.matchAll(/^Environment=(.+)$/gm)].flatMap(([, rest = '']) => rest.match(/\w+(?==)/g) ?? []);
+    expect(names.filter((name) => name !== 'NODE_ENV' && !listSettings().includes(name))).toEqual([]);
+  });
+
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is valid for systemd', () => {
+    // systemd refuses a program that does not exist.
+    const file = join(scratchFolder(), 'postroom.service');
+    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });

@@ -1,50 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { exchange } from './support/http.ts';
 import { launchForTest, run } from './support/postroom.ts';
+import { fillDisk, mountDisk, unmountDisks } from './support/small-disk.ts';
 
 /* The tests fill a small separate file system. They are skipped if they have no permission to mount it. */
 
-const mounts: string[] = [];
-afterAll(() => {
-  for (const folder of mounts) {
-    spawnSync('umount', ['-l', folder]);
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+afterAll(unmountDisks);
 
-function mount(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'postroom-disk-'));
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0) {
-    mounts.push(folder);
-    return folder;
-  }
-  rmSync(folder, { recursive: true, force: true });
-  return undefined;
-}
-
-/** Fills the free space; the returned function frees it. */
-function fill(folder: string): () => void {
-  const file = join(folder, 'filler');
-  const descriptor = openSync(file, 'w');
-  const release = () => rmSync(file, { force: true });
-  onTestFinished(release);
-  for (const length of [65_536, 4_096, 1]) {
-    try {
-      for (;;) writeSync(descriptor, Buffer.alloc(length));
-    } catch {
-      // There is no space for another block of this length.
-    }
-  }
-  closeSync(descriptor);
-  return release;
-}
-
-const disk = mount();
+const disk = mountDisk();
 
 describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', () => {
   it('refuses writes with 503 and the true reason in the log, lets reads and streams continue, and recovers by itself', async () => {
@@ -57,7 +22,7 @@ describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', ()
     const write = (title: string) =>
       postroom.send(mutation, { input: { room, title, body: 'x'.repeat(20_000) } }, ada.token);
     const ready = async () => (await exchange(postroom, { path: '/ready' })).status;
-    const release = fill(folder);
+    const release = fillDisk(folder);
     const stored: string[] = [];
     // The write-ahead log has some reusable space, so the first writes may succeed.
     let answer = await write('post 0');
@@ -92,7 +57,7 @@ describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', ()
   });
 
   it('is the reason that import and start give', async () => {
-    const folder = mount() ?? '';
+    const folder = mountDisk() ?? '';
     const settings = { PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` };
     const first = await launchForTest(settings);
     const ada = await first.signUp('Ada');
@@ -105,8 +70,8 @@ describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', ()
     const imported = await run(['import', '-'], settings, users.join('\n'));
     expect(imported.status).toBe(1);
     expect(imported.stderr).toMatch(/^postroom: [^\n]*database or disk is full \(SQLITE_FULL, code 13\)$/m);
-    const full = mount() ?? '';
-    fill(full);
+    const full = mountDisk() ?? '';
+    fillDisk(full);
     const started = await run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${join(full, 'postroom.db')}` });
     expect(started.status).toBe(1);
     expect(started.stderr).toMatch(/^postroom: [^\n]*: the disk is full\n$/);

@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, posix } from 'node:path';
+import { listSettings } from '../../src/config.ts';
 import { clientErrors } from '../../src/errors.ts';
-import { findTypeScriptFiles, inRepository, runInstalled } from '../repository.ts';
+import { findTypeScriptFiles, inRepository, runNode } from '../repository.ts';
 import { type Document, listCodeSpans, listSamples, readDocuments } from './documents.ts';
-import { listSettings } from './settings.ts';
 
 /** The documents that describe the code itself: their folders and identifiers must exist in src/. */
 const aboutTheCode = ['docs/architecture.md', 'docs/glossary.md'];
@@ -48,11 +48,13 @@ async function ruleOfScripts(root: string): Promise<Rule> {
     await readFile(join(root, 'package.json'), 'utf8'),
   );
   return (text) =>
-    findAll(text, /\bnpm (?:run )?(?!ci\b|install\b|run\b)([a-z:]+)/g).filter((name) => !(name in scripts));
+    findAll(text, /\bnpm (?:run )?(?!ci\b|install\b|pack\b|run\b|sbom\b)([a-z][a-z:-]*)/g).filter(
+      (name) => !(name in scripts),
+    );
 }
 
 async function ruleOfCommands(): Promise<Rule> {
-  const { stdout } = await runInstalled('node', ['src/main.ts', '--help']);
+  const { stdout } = await runNode(['src/main.ts', '--help']);
   const commands = findAll(stdout, /\bpostroom ([a-z-]+)/g);
   return (text) => findAll(text, /\bnpx postroom ([a-z-]+)/g).filter((name) => !commands.includes(name));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokens } from 'marked';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Config, listSettings, readConfig } from '../../src/config.ts';
 import { inRepository } from '../repository.ts';
 import { readDocuments } from './documents.ts';
 
@@ -21,13 +21,6 @@ export async function checkSettings(root = inRepository()): Promise<string[]> {
     ...documented.flatMap(checkDefault),
     ...findHiddenDefaults(documented),
   ];
-}
-
-/** The names of all environment variables that the configuration reads. */
-export function listSettings(): string[] {
-  const names = new Set<string>();
-  readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
-  return [...names];
 }
 
 async function readTable(root: string): Promise<DocumentedSetting[]> {
@@ -55,7 +48,10 @@ function checkDefault({ name, defaultValue }: DocumentedSetting): string[] {
 
 /** A default may be described in words only if the configuration has no value for the setting. */
 function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] {
-  const names = documented.flatMap(({ name, defaultValue }) => (defaultValue === undefined ? [name] : []));
+  const names = documented.flatMap(({ name, defaultValue }) =>
+    // The path of a file has no default of its own.
+    defaultValue === undefined && !name.endsWith('_FILE') ? [name] : [],
+  );
   const changed = readOrUndefined(Object.fromEntries(names.map((name) => [name, exampleOf(name)])));
   const isAbsent = (value: unknown) => value === undefined || isDeepStrictEqual(value, []);
   const hasOnlyAbsent =

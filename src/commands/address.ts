@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { BadSetting, type Config } from '../config.ts';
+import { BadSetting } from '../bad-setting.ts';
+import type { Config } from '../config.ts';
 
 /**
  * Opens and closes a listening socket, so that a start with an unusable address fails before it has created anything.

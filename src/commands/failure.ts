@@ -1,7 +1,9 @@
-import { BadSetting } from '../config.ts';
+import { BadSetting } from '../bad-setting.ts';
+import { BackupError } from '../data/backup.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import { InputUnreadable } from '../import/input.ts';
+import { BusUnreachable } from '../live/bus/bus.ts';
 
 const systemFailures: Record<string, string> = {
   EADDRINUSE: 'the address is in use; set PORT to another port',
@@ -16,16 +18,18 @@ const systemFailures: Record<string, string> = {
   Z_BUF_ERROR: 'its gzip data ends too early',
 };
 
+/** Errors whose messages are sentences for the operator. */
+const forOperators = [BadSetting, BackupError, BusUnreachable, ClientError];
+
 /** One line for the operator per error. An unexpected error is printed with its stack. */
 export function explainFailures(error: unknown): string[] {
   return error instanceof AggregateError ? error.errors.map(explainFailure) : [explainFailure(error)];
 }
 
 function explainFailure(error: unknown): string {
-  if (error instanceof BadSetting) return error.message;
   if (error instanceof DatabaseUnusable) return `the database cannot be used: ${error.message}`;
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${error.reason}`;
-  if (error instanceof ClientError) return error.message;
+  if (forOperators.some((type) => error instanceof type)) return (error as Error).message;
   // Its message names the file already, so the message of the system adds nothing.
   if (error instanceof InputUnreadable)
     return `${error.message}: ${explainSystemFailure(error.cause) ?? explainFailure(error.cause)}`;

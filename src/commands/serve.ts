@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { findMistakenSettings, readConfig } from '../config.ts';
 import { createLog, nodeNameOf } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
@@ -17,6 +17,8 @@ export async function serve(args: string[]): Promise<number> {
   const config = readConfig();
   await assertAddressFree(config);
   const log = createLog(config.logLevel, nodeNameOf(config));
+  for (const mistaken of findMistakenSettings())
+    log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
@@ -29,7 +31,7 @@ export async function serve(args: string[]): Promise<number> {
 
   In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
   Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
-  Fill it       npx postroom import FILE, while this server runs
+  Fill it       npm run import -- FILE, while this server runs (npx postroom import FILE if the package is installed)
 
 `);
   const signal = await stopped;

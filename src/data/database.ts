@@ -102,6 +102,12 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A database that was found usable, without being opened by a server. */
+export interface DatabaseState extends Pick<Database, 'name' | 'folder'> {
+  /** The number of migrations that its tables have had; undefined if it has no tables yet. */
+  version: number | undefined;
+}
+
 /**
  * How a transaction locks a row that it reads and that its changes depend on. Locks last until the end of the
  * transaction.

@@ -19,8 +19,11 @@ const migrations: readonly Migration[] = [
   { migrate: deletions, keepsPrograms: true },
 ];
 
+/** The number of migrations that this program knows. */
+export const latestVersion = migrations.length;
+
 /** The row of the table `migrations`. */
-interface TableVersion {
+export interface TableVersion {
   /** The number of migrations that have run. */
   seen: number;
   /**
@@ -39,16 +42,21 @@ export async function migrate(
   dialect: TableDialect,
   all: readonly Migration[] = migrations,
 ): Promise<void> {
-  const { seen, needed } = await readVersion(db);
-  const leastNeeded = needed ?? seen;
-  if (leastNeeded > all.length) {
-    throw new DatabaseUnusable(
-      `it was written by a newer Postroom (its tables need a program that knows version ${leastNeeded}, this program knows ${all.length})`,
-    );
-  }
+  const version = await readVersion(db);
+  assertKnown(version, all.length);
+  const { seen } = version;
   if (seen >= all.length) return;
   for (const { migrate } of all.slice(seen)) await migrate(db, dialect);
   await writeVersion(db, { seen: all.length, needed: all.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1 });
+}
+
+/** @throws DatabaseUnusable if a program that knows `known` migrations is too old for the tables. */
+export function assertKnown({ seen, needed }: TableVersion, known = latestVersion): void {
+  const leastNeeded = needed ?? seen;
+  if (leastNeeded <= known) return;
+  throw new DatabaseUnusable(
+    `it was written by a newer Postroom (its tables need a program that knows version ${leastNeeded}, this program knows ${known})`,
+  );
 }
 
 async function readVersion(db: Transaction<Tables>): Promise<TableVersion> {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { BadSetting } from '../../config.ts';
+import { BadSetting } from '../../bad-setting.ts';
 import {
   type Database,
   DatabaseUnavailable,
@@ -11,7 +11,7 @@ import {
 import { FaultReports } from '../fault-reports.ts';
 import { TimedConnection } from '../timed-database.ts';
 import { CommitMarks } from './commit-marks.ts';
-import { type ConnectionOptions, PostgresConnection } from './connection.ts';
+import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
 import { toDb, toTransaction } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
@@ -44,16 +44,20 @@ const readyTimeoutMs = 2_000;
  * @throws BadSetting, DatabaseUnusable
  */
 export async function openPostgres(address: string, options: ImplementationOptions): Promise<Database> {
-  const url = `postgres:${address}`;
-  if (!isComplete(url)) {
-    const rule = `must be ${postgresUrlForm}; special characters of the password must be percent-encoded`;
-    throw new BadSetting('DATABASE_URL', url, rule);
-  }
+  const url = toUrl(address);
   try {
     return await open(url, options);
   } catch (error) {
     throw explain(url, error);
   }
+}
+
+/** The URL of an address without its scheme. @throws BadSetting */
+export function toUrl(address: string): string {
+  const url = `postgres:${address}`;
+  if (isComplete(url)) return url;
+  const rule = `must be ${postgresUrlForm}; special characters of the password must be percent-encoded`;
+  throw new BadSetting('DATABASE_URL', url, rule);
 }
 
 /** The host may be missing: then it is a parameter, the folder of a socket. */
@@ -124,19 +128,23 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
 async function prepare(options: ConnectionOptions): Promise<void> {
   const connection = await PostgresConnection.open({ ...options, isUnlimited: true });
   try {
-    const { version, encoding, isReadOnly } = connection.facts;
-    if (version < minVersion * 10_000) {
-      throw new DatabaseUnusable(
-        `its version is ${Math.floor(version / 10_000)}; Postroom needs PostgreSQL ${minVersion} or later`,
-      );
-    }
-    if (encoding !== 'UTF8') throw new DatabaseUnusable(`its encoding is ${encoding}; Postroom needs UTF8`);
-    if (isReadOnly) throw new DatabaseUnusable(readOnly);
+    assertSupported(connection.facts);
     await migrateTables(connection);
     await CommitMarks.deleteOld(connection);
   } finally {
     connection.destroy();
   }
+}
+
+/** @throws DatabaseUnusable */
+export function assertSupported({ version, encoding, isReadOnly }: ServerFacts): void {
+  if (version < minVersion * 10_000) {
+    throw new DatabaseUnusable(
+      `its version is ${Math.floor(version / 10_000)}; Postroom needs PostgreSQL ${minVersion} or later`,
+    );
+  }
+  if (encoding !== 'UTF8') throw new DatabaseUnusable(`its encoding is ${encoding}; Postroom needs UTF8`);
+  if (isReadOnly) throw new DatabaseUnusable(readOnly);
 }
 
 const readOnly = 'it can only be read (a standby server, or default_transaction_read_only)';
@@ -171,7 +179,7 @@ function isFault(error: unknown): error is PostgresUnavailable {
 }
 
 /** An error of the server or of the connection becomes a line for the operator, without the password. */
-function explain(url: string, error: unknown): unknown {
+export function explain(url: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (!(error instanceof DatabaseUnusable || error instanceof DatabaseUnavailable || 'code' in error)) return error;
   const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
@@ -179,7 +187,7 @@ function explain(url: string, error: unknown): unknown {
 }
 
 /** Parameters may contain a password, too. */
-function withoutSecrets(url: string): string {
+export function withoutSecrets(url: string): string {
   const parsed = URL.parse(url.replace(/\/\/[^/]*@/, '//'));
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : 'postgres:';
 }

@@ -159,7 +159,7 @@ async function watch({ connection, writer, health, purge }: Watched, opened: Asy
 }
 
 /** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
-function explain(path: string, error: unknown): unknown {
+export function explain(path: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
   const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;

@@ -131,8 +131,9 @@ export class SqliteFile {
 
 /**
  * With a new database file, SQLite would reuse the write-ahead log of the missing database, and its data would be lost.
+ * @throws DatabaseUnusable
  */
-function assertNoOrphanedLog(path: string): void {
+export function assertNoOrphanedLog(path: string): void {
   if (stat(path)) return;
   const left = suffixes.find((suffix) => stat(path + suffix));
   if (left === undefined) return;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { BadSetting } from '../../config.ts';
+import { BadSetting } from '../../bad-setting.ts';
 import { ClientError } from '../../errors.ts';
 
 /** How a request names its document: by its text, by an id or hash, or by both. */

@@ -1,8 +1,15 @@
 import { join } from 'node:path';
-import { BadSetting, type Config } from '../../config.ts';
-import type { Database } from '../../data/database.ts';
+import { BadSetting } from '../../bad-setting.ts';
+import type { Config } from '../../config.ts';
+import type { Database, DatabaseState } from '../../data/database.ts';
 import { isPostgresUrl } from '../../data/open-database.ts';
-import { createSessionKeys, loadSessionKeys, parseSessionKeys, type SessionKeys } from './session-key.ts';
+import {
+  assertSessionKeys,
+  createSessionKeys,
+  loadSessionKeys,
+  parseSessionKeys,
+  type SessionKeys,
+} from './session-key.ts';
 
 /**
  * The keys of SESSION_KEY; undefined if they are stored with the database. @throws BadSetting, also if several nodes may
@@ -27,5 +34,14 @@ export function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys 
 
 /** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
 export function findStoredKeys({ folder }: Database): SessionKeys {
-  return folder === undefined ? createSessionKeys() : loadSessionKeys(join(folder, 'session-key.pem'));
+  return folder === undefined ? createSessionKeys() : loadSessionKeys(fileIn(folder));
+}
+
+/** @throws BadSetting if the session key that is stored with the database is invalid. Creates none. */
+export function assertStoredKeys({ folder }: DatabaseState): void {
+  if (folder !== undefined) assertSessionKeys(fileIn(folder));
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'session-key.pem');
 }

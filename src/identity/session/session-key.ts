@@ -1,7 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { BadSetting } from '../../config.ts';
+import { BadSetting } from '../../bad-setting.ts';
+import { syncFolder } from '../../sync-folder.ts';
 
 /** The first key signs. All keys verify, so that tokens stay valid after a change of keys. */
 export interface SessionKeys {
@@ -38,6 +39,15 @@ export function createSessionKeys(): SessionKeys {
  */
 export function loadSessionKeys(file: string): SessionKeys {
   if (isEmpty(file)) createKeyFile(file);
+  return readSessionKeys(file);
+}
+
+/** @throws BadSetting if the file exists, is not empty, and contains no keys. */
+export function assertSessionKeys(file: string): void {
+  if (!isEmpty(file)) readSessionKeys(file);
+}
+
+function readSessionKeys(file: string): SessionKeys {
   const pem = readFileSync(file, 'utf8');
   try {
     return parseSessionKeys(pem);
@@ -73,16 +83,6 @@ function createKeyFile(file: string): void {
     rmSync(draft);
   }
   syncFolder(dirname(file));
-}
-
-/** The name of a new file is durable only after its folder has been synced. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function hasCode(error: unknown, code: string): boolean {

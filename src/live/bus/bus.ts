@@ -59,6 +59,9 @@ export interface BusOptions {
   onUp?: () => void;
 }
 
+/** The server of a bus does not answer. The message is for the operator. */
+export class BusUnreachable extends Error {}
+
 /** The topic of messages that concern more than one room: accounts, credentials and deleted content. */
 export const commonTopic = 'common';
 const roomPrefix = 'room:';

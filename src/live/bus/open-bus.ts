@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
 import { isPostgresUrl } from '../../data/open-database.ts';
 import { findDatabaseId } from '../../data/settings.ts';
-import type { Bus, BusOptions } from './bus.ts';
+import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
 import { createMemoryBus } from './memory.ts';
 import { openPostgresBus } from './postgres.ts';
 import { openRedisBus } from './redis.ts';
@@ -15,4 +15,23 @@ export async function openBus(
 ): Promise<Bus> {
   if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findDatabaseId(database) });
   return isPostgresUrl(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
+}
+
+/** Finds out whether the bus answers. Returns its name for the operator. @throws BusUnreachable */
+export async function probeBus({ redisUrl, databaseUrl }: Pick<Config, 'redisUrl' | 'databaseUrl'>): Promise<string> {
+  if (!redisUrl && !isPostgresUrl(databaseUrl)) return 'in this process only';
+  let fault: string | undefined;
+  const options: BusOptions = {
+    onError: () => {},
+    onDown(reason) {
+      fault = reason;
+    },
+  };
+  const bus = await (redisUrl
+    ? openRedisBus(redisUrl, { ...options, databaseId: 'probe' })
+    : openPostgresBus(databaseUrl, options));
+  await bus.close();
+  const name = redisUrl ? `Redis ${new URL(redisUrl).host}` : "PostgreSQL's notifications";
+  if (fault !== undefined) throw new BusUnreachable(`${name}: ${fault}`);
+  return name;
 }

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A strong entity tag: it differs for different bytes and for different media types. */
 export function createEntityTag(mediaType: string, content: string | Buffer): string {
-  const digest = createHash('sha256').update(`${mediaType}\n`).update(content).digest('base64url');
+  const head = `${mediaType}\n`;
+  const bytes = typeof content === 'string' ? head + content : Buffer.concat([Buffer.from(head), content]);
+  const digest = hash('sha256', bytes, 'base64url');
   return `"${digest.slice(0, 27)}"`;
 }
 

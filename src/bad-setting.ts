@@ -1,0 +1,15 @@
+/** The password in a URL, also if its special characters are not percent-encoded; it is hidden in messages. */
+const password = /(?<=:\/\/[^/:@]*:).*(?=@)|(?<=[?&]password=)[^&]*/gi;
+
+/** A setting with a bad value. `rule` continues the name: "must be true or false". */
+export class BadSetting extends Error {
+  readonly setting: string;
+  readonly rule: string;
+
+  constructor(setting: string, value: string, rule: string) {
+    super(`${setting} ${rule} (got ${JSON.stringify(value.replace(password, '…'))}).`);
+    this.name = 'BadSetting';
+    this.setting = setting;
+    this.rule = rule;
+  }
+}

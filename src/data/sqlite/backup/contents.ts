@@ -1,0 +1,69 @@
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { type BackupContents, BackupError } from '../../backup.ts';
+import { DatabaseUnusable } from '../../database.ts';
+import { assertKnown, type TableVersion } from '../../migrations/migrate.ts';
+
+/** The tables of every version of Postroom. */
+const tables = ['users', 'rooms', 'roomMembers', 'posts', 'roomEvents', 'apiKeys', 'settings', 'migrations'];
+
+export interface Copy {
+  /** The path of a copy that no other program uses. */
+  path: string;
+  /** The name of the file in messages. */
+  name: string;
+  /**
+   * The journal mode that the copy gets: `delete` if other programs should read it as a single file, `wal` if a server
+   * will use it.
+   */
+  journalMode: 'delete' | 'wal';
+}
+
+/**
+ * Verifies that a copy is a complete database of Postroom that this program can use: all pages, the tables, and their
+ * version. Afterwards the copy is one file. @throws BackupError
+ */
+export function verify({ path, name, journalMode }: Copy): BackupContents {
+  const database = new DatabaseSync(`${pathToFileURL(path)}?mode=rw`);
+  try {
+    // Ends a write-ahead log that was copied with the file.
+    database.exec('pragma journal_mode = delete');
+    const damage = database.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
+    if (damage !== 'ok') throw new BackupError(`${name} is damaged: ${String(damage).replaceAll('\n', ' ')}`);
+    assertTables(database, name);
+    const contents = readContents(database);
+    database.exec(`pragma journal_mode = ${journalMode}`);
+    return contents;
+  } catch (error) {
+    throw explain(error, name);
+  } finally {
+    database.close();
+  }
+}
+
+function assertTables(database: DatabaseSync, name: string): void {
+  const found = database.prepare("select name from sqlite_schema where type = 'table'").all();
+  const names = new Set(found.map((row) => row['name']));
+  const missing = tables.find((table) => !names.has(table));
+  if (missing !== undefined) throw new BackupError(`${name} is not a database of Postroom: it has no table ${missing}`);
+}
+
+function readContents(database: DatabaseSync): BackupContents {
+  const version = database.prepare('select * from migrations').get() as unknown as TableVersion | undefined;
+  assertKnown(version ?? { seen: 0 });
+  const read = (sql: string) => database.prepare(`select ${sql}`).get() as { value: number | null };
+  const count = (rows: string) => read(`count(*) as value from ${rows}`).value ?? 0;
+  return {
+    version: version?.seen ?? 0,
+    rooms: count('rooms'),
+    users: count('users where "deletedAt" is null'),
+    posts: count('posts'),
+    newestEventAt: read('max("at") as value from "roomEvents"').value ?? undefined,
+  };
+}
+
+function explain(error: unknown, name: string): unknown {
+  if (error instanceof BackupError || !(error instanceof Error)) return error;
+  if (error instanceof DatabaseUnusable) return new BackupError(`${name} cannot be used: ${error.message}`);
+  return 'errcode' in error ? new BackupError(`${name} is damaged: ${error.message}`, { cause: error }) : error;
+}

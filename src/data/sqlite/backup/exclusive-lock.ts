@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { BackupError } from '../../backup.ts';
+
+/* Primary result codes: https://www.sqlite.org/rescode.html */
+const busy = 5;
+const damaged = [11, 26];
+
+/**
+ * Keeps all other programs from a database file. Each connection of a server to a database with a write-ahead log holds
+ * a shared lock on its file for as long as it is open, also between its statements, so an exclusive lock proves that
+ * there is none. It belongs to the file, not to its path.
+ */
+export class ExclusiveLock implements Disposable {
+  readonly #database: DatabaseSync;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /**
+   * Undefined if SQLite cannot lock the file because its first page is damaged and it has no write-ahead log. A server
+   * that has such a file open writes nothing any more: it has noticed both (`SqliteFile.findFault`).
+   * @throws BackupError if another program uses the database.
+   */
+  static take(path: string): ExclusiveLock | undefined {
+    const database = new DatabaseSync(`${pathToFileURL(path)}?mode=rw`);
+    try {
+      database.exec('pragma locking_mode = exclusive; select 1 from sqlite_schema limit 1; begin exclusive; commit');
+      return new ExclusiveLock(database);
+    } catch (error) {
+      database.close();
+      const code = codeOf(error);
+      if (damaged.includes(code)) return undefined;
+      if (code === busy) throw new BackupError(`${path} is in use by a server or another program; stop it first`);
+      throw error;
+    }
+  }
+
+  /**
+   * Copies the write-ahead log into the file and ends it, so that the file is complete without it. Does nothing if the
+   * file is damaged. The lock stays.
+   */
+  foldLog(): void {
+    try {
+      this.#database.exec('pragma journal_mode = delete');
+    } catch (error) {
+      if (!damaged.includes(codeOf(error))) throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+}

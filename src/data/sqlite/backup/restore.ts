@@ -1,0 +1,49 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../../sync-folder.ts';
+import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
+import { translateError } from '../errors.ts';
+import { assertOther } from './backup.ts';
+import { verify } from './contents.ts';
+import { companions, Draft, resolveTarget } from './draft.ts';
+import { ExclusiveLock } from './exclusive-lock.ts';
+
+export interface SqliteRestore extends BackupOptions {
+  /** The path of the database; no program may use it. */
+  database: string;
+  /** The path of the backup. A write-ahead log beside it belongs to it. */
+  file: string;
+}
+
+/**
+ * Replaces the database by a verified copy of a backup. At each moment, also after a crash, the path leads to the whole
+ * old database or to the whole backup. @throws BackupError, DatabaseUnavailable, or an error of the system.
+ */
+export function restoreSqlite(options: SqliteRestore): BackupContents {
+  try {
+    return restore(options);
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
+function restore({ database, file, isForced }: SqliteRestore): BackupContents {
+  const target = resolveTarget(database);
+  assertOther(target, file);
+  const isPresent = existsSync(target);
+  using lock = isPresent ? ExclusiveLock.take(target) : undefined;
+  const present = ['', ...companions].map((suffix) => target + suffix).find((path) => existsSync(path));
+  if (present !== undefined && !isForced) throw new BackupError(`${present} exists; --force replaces the database`);
+  mkdirSync(dirname(target), { recursive: true });
+  using draft = new Draft(target);
+  copyFileSync(file, draft.path);
+  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${draft.path}-wal`);
+  const contents = verify({ path: draft.path, name: file, journalMode: 'wal' });
+  draft.setOwner();
+  // SQLite would also apply the log of the old database to the new one. So the old one must be complete without it.
+  lock?.foldLog();
+  for (const suffix of companions) rmSync(target + suffix, { force: true });
+  syncFolder(dirname(target));
+  draft.moveIntoPlace({ mayReplace: isPresent });
+  return contents;
+}
