@@ -9,7 +9,6 @@ import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { setRole } from '../../src/data/users.ts';
-import { nodeNameOf } from '../../src/log.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 import { dropDatabase, withTestDatabase } from './test-database.ts';
 
@@ -204,11 +203,7 @@ export async function startInProcess(settings: Settings = {}, own: OwnParts = {}
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
-  const node = nodeNameOf(config);
-  const log = pino(
-    { level: config.logLevel, base: node === undefined ? null : { node } },
-    { write: (line) => void lines.push(JSON.parse(line)) },
-  );
+  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), own);
   const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
   return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
