@@ -27,7 +27,7 @@ export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 /** Serves /graphql. @throws the error that refuses the request. */
 export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
-  exchange.report = new OperationReport();
+  exchange.report = new OperationReport(exchange.timer.startedAt);
   admitOrigin(parts.origins, exchange);
   if (request.method === 'OPTIONS') return void writeOptions(exchange);
   assertExpectation(request);

@@ -68,7 +68,8 @@ class RequestTimer {
   readonly #metrics: HttpMetrics;
   readonly #method: string | undefined;
   readonly #response: ServerResponse;
-  readonly #startedAt = performance.now();
+  /** By `performance.now()`. */
+  readonly startedAt = performance.now();
   #isRecorded = false;
 
   constructor(metrics: HttpMetrics, method: string | undefined, response: ServerResponse) {
@@ -82,7 +83,7 @@ class RequestTimer {
     if (this.#isRecorded) return;
     this.#isRecorded = true;
     const { headersSent, statusCode } = this.#response;
-    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const seconds = (performance.now() - this.startedAt) / 1_000;
     this.#metrics.observe(this.#method, this.route, headersSent ? statusCode : noStatus, seconds);
   }
 }
