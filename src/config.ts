@@ -58,6 +58,10 @@ function readSettings(environment: Environment, bad: unknown[]) {
   return {
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 4000, 0, 65_535),
+    /** The port of /metrics; undefined: that of all other paths. */
+    metricsPort: text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535),
+    /** The name of this node in its log lines. */
+    nodeName: text('NODE_NAME'),
     /** The URL at which clients reach the server; undefined: this machine only. */
     publicUrl: parsed('PUBLIC_URL', '', parsePublicUrl),
     /** The origins whose pages may send requests, in addition to the server's own origin. */
@@ -89,6 +93,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** The number of the operator's own proxies before the server, each of which adds to X-Forwarded-For. */
     trustProxy: whole('TRUST_PROXY', 0, 0, 10),
     rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
+    /** Operations that take at least this time are logged; 0: none. */
+    slowOperationMs: whole('SLOW_OPERATION_MS', 1_000, 0),
     logLevel: parsed('LOG_LEVEL', 'info', parseLogLevel),
     limits: {
       depth: whole('LIMIT_DEPTH', 10, 1),

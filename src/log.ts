@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { pino } from 'pino';
 import type { Config } from './config.ts';
 import { Output } from './output.ts';
@@ -5,10 +6,17 @@ import { RecentReports } from './recent-reports.ts';
 
 export type Log = Pick<ReturnType<typeof createLog>, 'error' | 'warn' | 'info' | 'debug' | 'countDropped'>;
 
-/** Writes one JSON object per line to standard error; standard output is for people. */
-export function createLog(level: Config['logLevel']) {
+/** Writes one JSON object per line to standard error; standard output is for people. Each line names the `node`, if any. */
+export function createLog(level: Config['logLevel'], node?: string) {
   const output = new Output();
-  return Object.assign(pino({ level, base: null }, output), { countDropped: () => output.dropped });
+  const base = node === undefined ? null : { node };
+  return Object.assign(pino({ level, base }, output), { countDropped: () => output.dropped });
+}
+
+/** The name of this node in the log: the configured name, or the host and process if nodes may share a database. */
+export function nodeNameOf({ nodeName, databaseUrl, redisUrl }: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl'>) {
+  const isShared = redisUrl !== undefined || databaseUrl.startsWith('postgres');
+  return nodeName ?? (isShared ? `${hostname()}/${process.pid}` : undefined);
 }
 
 /** A handler for the failures of work that is repeated by itself, such as once a second while the database is away. */

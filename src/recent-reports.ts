@@ -14,3 +14,27 @@ export class RecentReports {
     return true;
   }
 }
+
+const maxLinesPerReason = 20;
+
+/**
+ * Limits the log lines of each reason to 20 in ten seconds, so that clients cannot fill the log. The reasons must be few,
+ * and must not be chosen by a client.
+ */
+export class LimitedLines {
+  readonly #windows = new Map<string, { endsAt: number; lines: number; omitted: number }>();
+
+  /** Undefined if the line must not be written; otherwise the number of lines that were left out before it. */
+  take(reason: string): number | undefined {
+    const now = performance.now();
+    const window = this.#windows.get(reason);
+    if (!window || now >= window.endsAt) {
+      this.#windows.set(reason, { endsAt: now + minIntervalMs, lines: 1, omitted: 0 });
+      return window?.omitted ?? 0;
+    }
+    window.lines += 1;
+    if (window.lines <= maxLinesPerReason) return 0;
+    window.omitted += 1;
+    return undefined;
+  }
+}

@@ -1,15 +1,15 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from './config.ts';
 import type { Database } from './data/database.ts';
 import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
+import { createTimings } from './data/timings.ts';
 import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
 import { RedisWindows } from './engine/limits/redis-windows.ts';
+import { OperationReports } from './engine/operation-reports.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
@@ -20,6 +20,7 @@ import { Sessions } from './identity/session/session.ts';
 import type { SessionKeys } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import { ViewerCache } from './identity/viewer-cache.ts';
+import { listen } from './listen.ts';
 import { type Bus, type BusMessage, type BusOptions, commonTopic } from './live/bus/bus.ts';
 import { openBus } from './live/bus/open-bus.ts';
 import { Deletions } from './live/deletions.ts';
@@ -32,8 +33,8 @@ import { boundConnections, type DroppedConnections } from './transport/admission
 import { Drain } from './transport/drain.ts';
 import type { PartStates } from './transport/http/routes.ts';
 import { createHttpServer } from './transport/http/server.ts';
-import { Metrics } from './transport/metrics.ts';
-import { addServerMetrics } from './transport/server-metrics.ts';
+import { createMetricsServer } from './transport/metrics/metrics-port.ts';
+import { createMetrics } from './transport/metrics/server-metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint } from './transport/websocket/server.ts';
 
@@ -45,6 +46,8 @@ const maxOperationsPerEvent = 5;
 
 export interface RunningServer {
   url: string;
+  /** The URL of the metrics, if they have a port of their own. */
+  metricsUrl: string | undefined;
   /** The path of the database, or another name for the log. */
   databaseName: string;
   /**
@@ -71,7 +74,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const documents = findDocuments(config, schema);
   const givenKeys = readGivenKeys(config);
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
+  const timings = createTimings();
   const database = await openDatabase(config.databaseUrl, {
+    timings,
     ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),
@@ -112,7 +117,12 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
-    const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate });
+    let rateLimitedCount = 0;
+    const onRateLimited = () => {
+      rateLimitedCount += 1;
+    };
+    const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate, onRateLimited });
+    const operations = new OperationReports(config, log);
     const oauth = config.oauth && new OAuth(config.oauth, log);
     opened.defer(() => oauth?.close());
     const viewers = new ViewerCache();
@@ -132,20 +142,31 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const answerBudget = new AnswerBudget(config.limits.answerBytes);
     const clientMemory = new ClientMemory(config.limits);
     const drain = new Drain();
-    const parts: TransportParts = { engine, authenticate, watch, answerBudget, clientMemory, drain, config, log };
+    const clients = { answerBudget, clientMemory };
+    const parts: TransportParts = { engine, operations, authenticate, watch, ...clients, drain, config, log };
     const webSockets = createWebSocketEndpoint(parts);
     let dropped: DroppedConnections | undefined;
-    const metrics = new Metrics();
-    opened.defer(() => metrics.stop());
-    addServerMetrics(metrics, {
+    const {
+      metrics,
+      httpMetrics,
+      stop: stopMetrics,
+    } = createMetrics({
+      operations,
+      timings,
       bus,
       fanOut,
       webSockets,
       log,
       countLogReads: () => logReadCount,
+      countRateLimited: () => rateLimitedCount,
       countDroppedConnections: () => dropped?.count ?? 0,
     });
-    const http = createHttpServer({ ...parts, metrics, readState: () => readState(database, bus) }, webSockets.upgrade);
+    opened.defer(stopMetrics);
+    const hasOwnPort = config.metricsPort !== undefined;
+    const http = createHttpServer(
+      { ...parts, metrics: hasOwnPort ? undefined : metrics, httpMetrics, readState: () => readState(database, bus) },
+      webSockets.upgrade,
+    );
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
       if ('roomId' in message) return;
       if (mayErase.has(message.type)) fanOut.clearReplayed();
@@ -162,10 +183,14 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     );
     opened.defer(() => trimming.stop());
     await deletions.resume();
-    const url = await listen(http, config);
+    const metricsServer = hasOwnPort ? createMetricsServer(config, metrics) : undefined;
+    opened.defer(() => void metricsServer?.close().closeAllConnections());
+    const metricsUrl = metricsServer && `${await listen(metricsServer, config.host, config.metricsPort)}/metrics`;
+    const url = await listen(http, config.host, config.port);
     dropped = boundConnections(http, log);
     return {
       url,
+      metricsUrl,
       databaseName: database.name,
       async close({ withDelay = true } = {}) {
         drain.begin();
@@ -225,15 +250,4 @@ function reportBusTo(log: Log): BusOptions {
 
 async function readState(database: Database, bus: Bus): Promise<PartStates> {
   return { database: (await database.isReady()) ? 'up' : 'down', bus: bus.isUp() ? 'up' : 'down' };
-}
-
-function listen(http: Server, { host, port }: Config): Promise<string> {
-  return new Promise((resolve, reject) => {
-    http.once('error', reject);
-    http.listen({ host, port, backlog: 4_096 }, () => {
-      http.off('error', reject);
-      const { port: actual } = http.address() as AddressInfo;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${actual}`);
-    });
-  });
 }

@@ -62,8 +62,10 @@ function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] 
   return hasOnlyAbsent ? [] : [`README.md: one of ${names.join(', ')} has a default that is not written as code`];
 }
 
+const examples: Record<string, string> = { REDIS_URL: 'redis://example.org', METRICS_PORT: '9090' };
+
 function exampleOf(name: string): string {
-  return name === 'REDIS_URL' ? 'redis://example.org' : 'https://example.org';
+  return examples[name] ?? 'https://example.org';
 }
 
 function readOrUndefined(environment: Record<string, string>): Config | undefined {

@@ -1,5 +1,5 @@
 import { findMistakenSettings, readConfig } from '../config.ts';
-import { createLog } from '../log.ts';
+import { createLog, nodeNameOf } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressFree } from './address.ts';
 
@@ -16,14 +16,15 @@ export async function serve(args: string[]): Promise<number> {
   }
   const config = readConfig();
   await assertAddressFree(config);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, nodeNameOf(config));
   for (const mistaken of findMistakenSettings())
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
   const stopped = nextSignal();
   const redis = config.redisUrl && new URL(config.redisUrl).host;
-  log.info({ url: `${server.url}/graphql`, database: server.databaseName, redis }, 'started');
+  const { url, metricsUrl: metrics, databaseName: database } = server;
+  log.info({ url: `${url}/graphql`, metrics, database, redis }, 'started');
   // Nobody may read it, or the disk may be full; the server serves nevertheless.
   process.stdout.on('error', () => {});
   process.stdout.write(`Postroom is at ${server.url}/graphql

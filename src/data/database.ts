@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { ClientError } from '../errors.ts';
 import type { Tables } from './tables.ts';
+import type { DatabaseTimings } from './timings.ts';
 
 /** The database, or a transaction; data functions work with both. */
 export type Db = Kysely<Tables> | Transaction<Tables>;
@@ -129,6 +130,7 @@ export function withLock<Query extends Lockable<Query>>(query: Query, lock: RowL
 }
 
 export interface DatabaseOptions {
+  timings?: DatabaseTimings;
   /** Called with the text of each statement, without its values. */
   onStatement?: (sql: string) => void;
   /** Called with the reason of a fault, for the operator. At most once in ten seconds for the same reason. */
@@ -136,6 +138,9 @@ export interface DatabaseOptions {
   /** Called when writes succeed again after a reported fault. */
   onRecovery?: () => void;
 }
+
+/** The options of an implementation. */
+export type ImplementationOptions = DatabaseOptions & Required<Pick<DatabaseOptions, 'timings'>>;
 
 /** The database cannot be used at all: it is corrupt, or newer than this program. The message is for the operator. */
 export class DatabaseUnusable extends Error {

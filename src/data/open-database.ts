@@ -1,19 +1,21 @@
 import { resolve } from 'node:path';
 import { BadSetting } from '../bad-setting.ts';
 import { type BackupContents, BackupError, type BackupOptions, type Progress } from './backup.ts';
-import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
+import type { Database, DatabaseOptions, DatabaseState, ImplementationOptions } from './database.ts';
 import { openPostgres, postgresUrlForm } from './postgres/database.ts';
 import { inspectPostgres } from './postgres/inspect.ts';
 import { backupSqlite } from './sqlite/backup/backup.ts';
 import { restoreSqlite } from './sqlite/backup/restore.ts';
 import { openSqlite } from './sqlite/database.ts';
 import { inspectSqlite } from './sqlite/inspect.ts';
+import { withTimings } from './timed-database.ts';
+import { createTimings } from './timings.ts';
 
 interface Implementation {
   /** The part of the error message that says which URLs are allowed. */
   urlForm: string;
   /** In all functions `address` is the URL without its scheme. */
-  open: (address: string, options: DatabaseOptions) => Promise<Database>;
+  open: (address: string, options: ImplementationOptions) => Promise<Database>;
   inspect: (address: string) => Promise<DatabaseState>;
   backup: (address: string, file: string, options: BackupOptions & BackupProgress) => Promise<BackupContents>;
   restore: (address: string, file: string, options: BackupOptions) => Promise<BackupContents>;
@@ -67,7 +69,8 @@ export function isPostgresUrl(url: string): boolean {
  * this program.
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  return findImplementation(url).open(addressOf(url), options);
+  const { timings = createTimings() } = options;
+  return withTimings(await findImplementation(url).open(addressOf(url), { ...options, timings }), timings);
 }
 
 /**

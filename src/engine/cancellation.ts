@@ -85,6 +85,8 @@ interface RaceOptions<T> {
 function ignore(): void {}
 
 /** The reason of an operation whose client has disconnected; it is never sent. */
-export function clientDisconnected(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'The client disconnected.');
+export class ClientDisconnected extends ClientError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', 'The client disconnected.');
+  }
 }

@@ -24,6 +24,8 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
   sharedRate?: SharedWindows | undefined;
+  /** Called for each request that the rate refuses. */
+  onRateLimited?: () => void;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
@@ -45,13 +47,14 @@ const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
-  const rateLimit = createRateLimit(config.rate, parts.sharedRate);
+  const rateLimit = createRateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
   const documents = createDocuments(parts);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
   function prepareOperation(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
     const compiled = documents.find(source, request.operationName);
+    if (call.report) call.report.compiled = compiled;
     assertAccess(compiled, call.viewer, config.authRequired);
     if (compiled.subscription) assertFewVariables(request.variables);
     const args = compiled.bind(request.variables);
@@ -73,6 +76,7 @@ export function createEngine(parts: EngineParts): Engine {
       if (isNew) refusals?.assertNotPaused(call);
       return prepareOperation(source, request, call);
     } catch (error) {
+      if (call.report) call.report.requestedName = request.operationName;
       if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
       throw error;
     }

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
 import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
+import type { StreamTransport } from '../live/live-counts.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
@@ -25,6 +26,7 @@ import type { ClientAccount } from './limits/client-memory.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
+import type { OperationReport } from './operation-report.ts';
 import { createSubscribeRequest } from './room-events.ts';
 
 /** A well-formed GraphQL request. */
@@ -44,6 +46,8 @@ export interface Call extends Caller {
   cancellation: Cancellation;
   /** The caller's remaining rate, as soon as the operation is charged. */
   rate?: Rate | undefined;
+  /** Undefined if the request is for another path. */
+  report?: OperationReport | undefined;
 }
 
 /** An operation that passed every check and has not run yet. */
@@ -60,6 +64,7 @@ export interface PreparedOperation {
 export interface SubscribeOptions {
   /** The stream is charged to this account until it ends. */
   account: ClientAccount;
+  transport: StreamTransport;
   /** The cursor to resume after. It takes precedence over the operation's own argument. */
   after?: string | undefined;
   /**
@@ -134,7 +139,7 @@ export class Operation implements PreparedOperation {
     }
   }
 
-  async #open({ account, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
+  async #open({ account, transport, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
     const { services, fanOut, executor, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId } = this.#call;
     const { compiled, args, cost } = this.#bound;
@@ -150,6 +155,7 @@ export class Operation implements PreparedOperation {
         services,
         viewer,
         address,
+        transport,
         cost,
         after,
         answerBytes: config.limits.answerBytes,
@@ -158,7 +164,7 @@ export class Operation implements PreparedOperation {
         onEnd,
       });
       const opening = fanOut.subscribe(request, resumed?.charge);
-      return await cancellation.race(opening, { dispose: (stream) => stream.stop() });
+      return await cancellation.race(opening, { dispose: (stream) => stream.stop('client') });
     } catch (error) {
       onEnd();
       throw error;

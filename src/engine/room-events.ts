@@ -6,6 +6,7 @@ import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import { EncodedEvent } from '../live/encoded-event.ts';
+import type { StreamTransport } from '../live/live-counts.ts';
 import { personal, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
@@ -24,6 +25,7 @@ export interface RoomSubscription {
   services: Services;
   viewer: Viewer | null;
   address: string;
+  transport: StreamTransport;
   cost: number;
   /** Takes precedence over the cursor of the source. */
   after: string | undefined;
@@ -39,7 +41,7 @@ export interface RoomSubscription {
 /** Creates the request for the fan-out, which executes the selection once for all who select the same. */
 export function createSubscribeRequest(source: RoomEventSource, given: RoomSubscription): SubscribeRequest {
   const subscription = { ...given, args: withCoercedOnly(given.args) };
-  const { compiled, args, services, viewer, address, cost, onEnd } = subscription;
+  const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');
   const { [traits.resumeVariable ?? '']: _, ...variables } = args.variableValues.coerced;
@@ -55,6 +57,7 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,
+    transport,
     onEnd,
     executeShared: (event) => read(subscription, (db) => executeShared(subscription, source, event, db)),
     executePersonal: (event) =>

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, type ErrorCode } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
 import { type Feed, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
 import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
+import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { ExecuteEvent, SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
@@ -31,7 +32,7 @@ export class FanOut implements SubscriberHub {
   readonly #costs: GroupCosts;
   readonly #lanes = new WeakMap<Feed, Lanes>();
   readonly #replayBudget = new ReplayBudget();
-  #executions = 0;
+  readonly live = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
@@ -43,7 +44,13 @@ export class FanOut implements SubscriberHub {
   get counts(): { feeds: number; groups: number; subscribers: number; executions: number } {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
     const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
-    return { feeds: this.#feeds.size, groups, subscribers, executions: this.#executions };
+    return { feeds: this.#feeds.size, groups, subscribers, executions: this.live.executions };
+  }
+
+  /** The number of open subscriptions over a transport. */
+  countOpen(transport: StreamTransport): number {
+    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
+    return subscribers.reduce((count, { request }) => count + Number(request.transport === transport), 0);
   }
 
   /**
@@ -55,8 +62,11 @@ export class FanOut implements SubscriberHub {
     const { group } = costOf(request);
     const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
     try {
-      return await this.#subscribe(request);
+      const subscriber = await this.#subscribe(request);
+      if (request.after !== undefined) this.live.countResume('OK');
+      return subscriber;
     } catch (error) {
+      if (request.after !== undefined) this.live.countResume(codeOf(error));
       if (isNew) this.#costs.dropUnopened(group);
       throw error;
     }
@@ -71,7 +81,8 @@ export class FanOut implements SubscriberHub {
       subscriber.reservation = this.#costs.reserve(costOf(request));
       const subscribers = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, subscribers.add(subscriber));
-      release = async () => subscriber.stop();
+      this.live.started[request.transport] += 1;
+      release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await this.#checkAccess(feed, [subscriber]);
       return subscriber;
@@ -98,11 +109,12 @@ export class FanOut implements SubscriberHub {
     await setImmediate();
   }
 
-  remove(subscriber: Subscriber): void {
+  remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {
     this.#release(subscriber);
     subscriber.request.onEnd();
     const subscribers = this.#subscribers.get(subscriber.feed);
-    if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#subscribers.delete(subscriber.feed);
+    if (subscribers?.delete(subscriber)) this.live.countEnd(subscriber.request.transport, reason);
+    if (subscribers?.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
   }
 
@@ -128,6 +140,7 @@ export class FanOut implements SubscriberHub {
       execute: this.#executeIn(live, execute),
       replay: this.#executeIn(replay, execute),
       replayBudget: this.#replayBudget,
+      counts: this.live,
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);
@@ -148,7 +161,7 @@ export class FanOut implements SubscriberHub {
   #executeIn(queue: SerialQueue, execute: ExecuteEvent): ExecuteEvent {
     return (event) =>
       queue.run(() => {
-        this.#executions += 1;
+        this.live.executions += 1;
         return execute(event);
       });
   }
@@ -207,6 +220,10 @@ export class FanOut implements SubscriberHub {
     if (feed.deleted) return new ClientError('ROOM_DELETED');
     return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
+}
+
+function codeOf(error: unknown): ErrorCode {
+  return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
 }
 
 function groupKeyOf({ key, traits, viewerKey }: SubscribeRequest): string {

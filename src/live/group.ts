@@ -2,6 +2,7 @@ import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, type FeedReader, isReadFailure } from './feed/feed.ts';
 import { withoutContent } from './feed/recent-events.ts';
+import type { LiveCounts } from './live-counts.ts';
 import { type ExecuteEvent, personal } from './subscribe-request.ts';
 
 /**
@@ -22,6 +23,7 @@ export interface GroupParts {
   /** Executes the selection for an event of the past. */
   replay: ExecuteEvent;
   replayBudget: ReplayBudget;
+  counts: LiveCounts;
   /** Moves each member to the group of its viewer; called if the selection is found to be personal. */
   split: () => void;
   onEmpty: () => void;
@@ -181,9 +183,16 @@ export class Group<Subscriber extends Member> implements FeedReader {
       if (generation !== this.feed.generation) return true;
       if (encoded === personal) return false;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
-      if (encoded) for (const member of this.#live) member.deliver(encoded);
+      if (encoded) this.#deliver(encoded, event.at);
     }
     return true;
+  }
+
+  #deliver(encoded: EncodedEvent, at: number): void {
+    const { counts } = this.#parts;
+    const before = counts.deliveries;
+    for (const member of this.#live) member.deliver(encoded);
+    counts.recordLag(at, counts.deliveries - before);
   }
 
   /** The events after the group's position can no longer be read. Each member finds out when it catches up. */

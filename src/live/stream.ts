@@ -1,4 +1,5 @@
 import type { ClientError } from '../errors.ts';
+import type { StreamEnd } from './live-counts.ts';
 
 /** Encodes a frame for a transport; all receivers of the frame on this transport share the bytes. */
 export type Encoder = (frame: Frame) => Buffer;
@@ -46,8 +47,11 @@ export interface Stream {
   readonly cursor: string;
   /** Sends the frames after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
-  /** Ends the stream from the client's side, and releases all that it holds. The sink is not called again. */
-  stop(): void;
+  /**
+   * Ends the stream because its connection or its operation is over, and releases all that it holds. The sink is not
+   * called again.
+   */
+  stop(reason: StreamEnd): void;
   /** Ends the stream from the server's side; the sink receives the reason. */
   end(error: ClientError): void;
   /** The client is too slow: it must query its data again and resume from there. */

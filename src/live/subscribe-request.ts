@@ -1,6 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { EncodedEvent } from './encoded-event.ts';
+import type { StreamTransport } from './live-counts.ts';
 
 /** The result of a selection that read the viewer: it cannot be shared between viewers. */
 export const personal = Symbol('personal');
@@ -29,6 +30,7 @@ export interface SubscribeRequest {
   viewerKey: string;
   /** The cost of the operation for each event. */
   cost: number;
+  transport: StreamTransport;
   /** The client's address. */
   address: string;
   /** Called when the stream has ended. */

@@ -1,19 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition, RoomEvent } from '../data/events.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, type ErrorCode } from '../errors.ts';
 import { yieldWhenDue } from '../event-loop.ts';
 import { encodeCursor } from './cursor.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { type Feed, isReadFailure, type ReadFailure } from './feed/feed.ts';
 import type { Group, Member } from './group.ts';
 import type { GroupReservation } from './group-costs.ts';
+import type { LiveCounts, StreamEnd } from './live-counts.ts';
 import type { Sink, Stream } from './stream.ts';
 import { personal, type SubscribeRequest } from './subscribe-request.ts';
 
 /** What all subscribers of a fan-out share. */
 export interface SubscriberHub {
+  readonly live: LiveCounts;
   findGroup(subscriber: Subscriber): Group<Subscriber>;
-  remove(subscriber: Subscriber): void;
+  remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void;
   onError(error: unknown): void;
 }
 
@@ -35,6 +37,8 @@ export class Subscriber implements Stream, Member {
   #group: Group<Subscriber> | undefined;
   #sink: Sink | undefined;
   #hasStopped = false;
+  /** Whether it waits until its socket has drained. */
+  #isWaiting = false;
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
   #isReading = false;
@@ -75,6 +79,7 @@ export class Subscriber implements Stream, Member {
     if (encoded.position.seq <= this.position.seq || !this.#sink) return;
     if (this.#sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
+    this.#hub.live.deliveries += 1;
     this.#sink.write(encoded);
   }
 
@@ -96,23 +101,20 @@ export class Subscriber implements Stream, Member {
     this.#catchUp();
   }
 
-  stop(): void {
-    if (this.#hasStopped) return;
-    this.#hasStopped = true;
-    this.#group?.remove(this);
-    this.#hub.remove(this);
+  stop(reason: StreamEnd): void {
+    this.#stop(reason);
   }
 
   end(error: ClientError): void {
     if (this.#hasStopped) return;
-    this.stop();
+    this.#stop(error.code);
     if (this.#sink) this.#sink.end(error);
     else this.#ended = error;
   }
 
   /** Closes the connection without an end of the stream, so that the client can resume it. */
   disconnect(): void {
-    this.stop();
+    this.stop('server_stop');
     this.#sink?.disconnect();
   }
 
@@ -122,6 +124,27 @@ export class Subscriber implements Stream, Member {
 
   endDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
+  }
+
+  #stop(reason: StreamEnd | ErrorCode): void {
+    if (this.#hasStopped) return;
+    this.#hasStopped = true;
+    this.#setWaiting(false);
+    this.#group?.remove(this);
+    this.#hub.remove(this, reason);
+  }
+
+  #setWaiting(isWaiting: boolean): void {
+    this.#hub.live.slowConsumers += Number(isWaiting) - Number(this.#isWaiting);
+    this.#isWaiting = isWaiting;
+  }
+
+  #waitUntilDrained(sink: Sink): void {
+    this.#setWaiting(true);
+    sink.onceDrained(() => {
+      this.#setWaiting(false);
+      this.#catchUp();
+    });
   }
 
   #catchUp(): void {
@@ -136,7 +159,7 @@ export class Subscriber implements Stream, Member {
   async #readOn(): Promise<void> {
     try {
       while (this.#group && this.#sink && !this.#hasStopped) {
-        if (this.#sink.isFull()) return this.#sink.onceDrained(() => this.#catchUp());
+        if (this.#sink.isFull()) return this.#waitUntilDrained(this.#sink);
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.position.seq >= this.#group.position.seq) return this.#group.goLive(this);
@@ -162,7 +185,10 @@ export class Subscriber implements Stream, Member {
       // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
-      if (encoded) this.#sink?.write(encoded);
+      if (encoded && this.#sink) {
+        this.#hub.live.replayed += 1;
+        this.#sink.write(encoded);
+      }
       if (this.#sink?.isFull()) return;
     }
   }

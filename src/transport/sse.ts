@@ -48,14 +48,14 @@ export function runEventStream(
   const sink = new EventStreamSink(response, { expiresAt, refuse, account, stopHeartbeat, endAsSlowConsumer });
   const connection: LongConnection = {
     drain() {
-      stream.stop();
+      stream.stop('server_stop');
       sink.disconnect();
     },
   };
   response.once('close', () => {
     drain.delete(connection);
     stopHeartbeat();
-    stream.stop();
+    stream.stop('client');
   });
   stream.start(sink);
   drain.add(connection);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ClientMemory } from '../engine/limits/client-memory.ts';
+import type { OperationReports } from '../engine/operation-reports.ts';
 import type { Authenticate } from '../identity/authentication.ts';
 import type { Watch } from '../identity/credential-watch.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -13,6 +14,7 @@ import type { Drain } from './drain.ts';
 /** The parts that all transports use. */
 export interface TransportParts {
   engine: Engine;
+  operations: OperationReports;
   authenticate: Authenticate;
   /** Calls `end` when the viewer's credentials become invalid. */
   watch: (viewer: Viewer | null, end: () => void) => Watch;

@@ -5,13 +5,15 @@ import { openDatabase } from '../../../src/data/open-database.ts';
 import { createAutomaticDocuments } from '../../../src/engine/documents/persisted.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
+import { OperationReports } from '../../../src/engine/operation-reports.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
 import { Drain } from '../../../src/transport/drain.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
-import { Metrics } from '../../../src/transport/metrics.ts';
+import { HttpMetrics } from '../../../src/transport/metrics/http-metrics.ts';
+import { Metrics } from '../../../src/transport/metrics/metrics.ts';
 import { listen } from '../../support/listen.ts';
 import { createEngineWithoutLimits } from '../engine-without-limits.ts';
 import { resolvers, typeDefs } from '../memory.ts';
@@ -46,6 +48,8 @@ const server = createHttpServer(
     log,
     readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
+    httpMetrics: new HttpMetrics(),
+    operations: new OperationReports(config, log),
   },
   () => false,
 );

@@ -1,8 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { BadSetting } from '../../bad-setting.ts';
-import { type Database, type DatabaseOptions, DatabaseUnavailable, DatabaseUnusable, type Work } from '../database.ts';
+import {
+  type Database,
+  DatabaseUnavailable,
+  DatabaseUnusable,
+  type ImplementationOptions,
+  type Work,
+} from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
+import { TimedConnection } from '../timed-database.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
 import { toDb, toTransaction } from './dialect.ts';
@@ -36,7 +43,7 @@ const readyTimeoutMs = 2_000;
  * each could wait for the other.
  * @throws BadSetting, DatabaseUnusable
  */
-export async function openPostgres(address: string, options: DatabaseOptions): Promise<Database> {
+export async function openPostgres(address: string, options: ImplementationOptions): Promise<Database> {
   const url = toUrl(address);
   try {
     return await open(url, options);
@@ -58,7 +65,7 @@ function isComplete(url: string): boolean {
   return urlParts.test(url) && URL.canParse(url.replace('@/', '@host/'));
 }
 
-async function open(url: string, options: DatabaseOptions): Promise<Database> {
+async function open(url: string, options: ImplementationOptions): Promise<Database> {
   const reports = new FaultReports(options);
   const names = new StatementNames();
   let isOpen = false;
@@ -77,7 +84,7 @@ async function open(url: string, options: DatabaseOptions): Promise<Database> {
   const kept = new ConnectionPool(sizes.snapshotsDuringWrites, connect);
   const transactions = new Transactions(writers, new CommitMarks(connect));
   const checks = toDb(checkReads);
-  const db = toDb(reads);
+  const db = toDb(new TimedConnection(reads, options.timings.read));
   isOpen = true;
   const probing = setInterval(() => {
     // Every transaction writes its mark.

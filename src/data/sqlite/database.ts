@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { type Driver, Kysely, sql } from 'kysely';
 import {
   type Database,
-  type DatabaseOptions,
   DatabaseUnavailable,
   DatabaseUnusable,
   type Db,
+  type ImplementationOptions,
   type Reader,
 } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
@@ -45,7 +45,7 @@ const tableDialect: TableDialect = {
  * commits. Deleted data is overwritten in the file (`secure_delete`), so that an erased account cannot be read from it.
  * @throws DatabaseUnusable
  */
-export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
+export async function openSqlite(path: string, options: ImplementationOptions): Promise<Database> {
   const opened = new AsyncDisposableStack();
   try {
     return await open(path, options, opened);
@@ -56,7 +56,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
 }
 
 /** What it opens is closed by `opened`. */
-async function open(path: string, options: DatabaseOptions, opened: AsyncDisposableStack): Promise<Database> {
+async function open(path: string, options: ImplementationOptions, opened: AsyncDisposableStack): Promise<Database> {
   const file = opened.adopt(SqliteFile.open(path), (file) => file.close());
   const health = new SqliteHealth(file, options);
   const connect = (mode: 'read' | 'write') => {
@@ -71,9 +71,11 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   const snapshots = toKysely(new PoolDriver(connectSeveral()));
   const kept = toKysely(new PoolDriver(connectSeveral()));
   const connection = connect('write');
+  const { timings } = options;
   const countPages = () => findLogPages(connection);
-  const log = opened.adopt(new WriteAheadLog({ url: file.url, log: file.log, health, countPages }), (log) =>
-    log.close(),
+  const log = opened.adopt(
+    new WriteAheadLog({ url: file.url, log: file.log, health, countPages, flushes: timings.flush }),
+    (log) => log.close(),
   );
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
@@ -82,7 +84,8 @@ async function open(path: string, options: DatabaseOptions, opened: AsyncDisposa
   await watch({ connection, writer, health, purge }, opened);
   const onDone = () => void purge.runIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
-  const readsFor = (reader: Reader) => toTransaction(new CallerReads(reading, longReads, reader));
+  const readsFor = (reader: Reader) =>
+    toTransaction(new CallerReads({ connection: reading, longReads, timings }, reader));
   const db = readsFor({ caller: '' });
   return {
     db,

@@ -21,6 +21,7 @@ const maxCoercionErrors = 10;
 /** Everything that is known about one operation of a document before a request brings its variables and its viewer. */
 export class CompiledOperation {
   readonly type: OperationTypeNode;
+  readonly name: string | undefined;
   readonly fields: SelectedFields;
   /** Undefined for a query or a mutation. */
   readonly subscription: SubscriptionTraits | undefined;
@@ -35,6 +36,7 @@ export class CompiledOperation {
     const operation = getOperationAST(document, name);
     if (!operation) throw requestError('OPERATION_NOT_FOUND');
     this.type = operation.operation;
+    this.name = operation.name?.value;
     this.#args = createArgs(schema, document, operation, hideSuggestions);
     const { cost, isFixed } = costOf(schema, this.#args);
     this.#fixedCost = isFixed ? cost : undefined;

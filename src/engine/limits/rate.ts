@@ -8,6 +8,11 @@ export interface RateOptions {
   windowSeconds: number;
 }
 
+interface RateLimitOptions extends RateOptions {
+  /** Called for each refusal. */
+  onRefused?: (() => void) | undefined;
+}
+
 /** The caller's remaining rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface Rate extends RateOptions {
   remaining: number;
@@ -59,7 +64,7 @@ export interface RateLimit {
 }
 
 /** With `shared`, nodes share the limit. */
-export function createRateLimit(options: RateOptions, shared?: SharedWindows): RateLimit {
+export function createRateLimit(options: RateLimitOptions, shared?: SharedWindows): RateLimit {
   if (options.limit === 0) return { charge: () => undefined, assertNotOver: () => {} };
   const local = new LocalRate(options);
   if (!shared) return local;
@@ -73,11 +78,13 @@ export function createRateLimit(options: RateOptions, shared?: SharedWindows): R
 class LocalRate implements RateLimit {
   readonly #limit: number;
   readonly #windowSeconds: number;
+  readonly #onRefused: (() => void) | undefined;
   /** Two counters keep users and addresses apart without building a key string for each request. */
   readonly #users: FixedWindow;
   readonly #addresses: FixedWindow;
 
-  constructor(options: RateOptions) {
+  constructor(options: RateLimitOptions) {
+    this.#onRefused = options.onRefused;
     this.#limit = options.limit;
     this.#windowSeconds = options.windowSeconds;
     this.#users = new FixedWindow(options);
@@ -102,8 +109,9 @@ class LocalRate implements RateLimit {
   /** @throws RateLimited. */
   #toRate({ isOver, remaining, resetMs }: Charged): Rate {
     const rate = { limit: this.#limit, windowSeconds: this.#windowSeconds, remaining, resetMs };
-    if (isOver) throw new RateLimited(rate);
-    return rate;
+    if (!isOver) return rate;
+    this.#onRefused?.();
+    throw new RateLimited(rate);
   }
 }
 

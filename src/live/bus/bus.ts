@@ -1,4 +1,5 @@
 import type { RoomEvent } from '../../data/events.ts';
+import type { BusCounts } from './bus-counts.ts';
 
 /**
  * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
@@ -38,6 +39,7 @@ export interface Bus {
    * that unsubscribes.
    */
   subscribe(topic: string, listener: BusListener): Promise<() => void>;
+  readonly counts: BusCounts;
   /** The number of listeners. */
   listenerCount(): number;
   /** Whether the messages of other processes arrive, as far as is known. */
@@ -72,6 +74,10 @@ export function roomTopic(roomId: string): string {
 export function wakeUpOf(topic: string): WakeUp {
   if (!topic.startsWith(roomPrefix)) return { type: 'anythingMayHaveChanged' };
   return { type: 'roomMayHaveChanged', roomId: topic.slice(roomPrefix.length) };
+}
+
+export function isWakeUp({ type }: BusMessage): boolean {
+  return type === 'roomMayHaveChanged' || type === 'anythingMayHaveChanged';
 }
 
 export function topicOf(message: BusMessage): string {

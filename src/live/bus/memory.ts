@@ -1,11 +1,17 @@
 import type { Bus, BusOptions } from './bus.ts';
+import { BusCounts } from './bus-counts.ts';
 import { Listeners } from './listeners.ts';
 
 /** A bus within one process. Without options, the error of a listener is an uncaught exception. */
 export function createMemoryBus({ onError }: BusOptions = { onError: throwLater }): Bus {
   const listeners = new Listeners(onError);
+  const counts = new BusCounts();
   return {
-    publish: (message) => listeners.deliver(message),
+    counts,
+    publish(message) {
+      counts.published += 1;
+      listeners.deliver(message);
+    },
     async subscribe(topic, listener) {
       const remove = listeners.add(topic, listener);
       return () => void remove();

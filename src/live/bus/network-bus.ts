@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Bus, type BusListener, type BusMessage, type BusOptions, commonTopic } from './bus.ts';
+import { type Bus, type BusListener, type BusMessage, type BusOptions, commonTopic, isWakeUp } from './bus.ts';
+import { BusCounts } from './bus-counts.ts';
 import { Listeners } from './listeners.ts';
 import { Outbox } from './outbox.ts';
 import { decode, encode, encodePing, type Frame } from './wire-format.ts';
@@ -43,6 +44,7 @@ const closeTimeoutMs = 500;
  * pings: this also finds a server that hangs, and a proxy that accepts subscriptions but delivers nothing.
  */
 export class NetworkBus implements Bus {
+  readonly counts = new BusCounts();
   readonly #id = randomUUID();
   readonly #transport: Transport;
   readonly #options: BusOptions;
@@ -67,7 +69,7 @@ export class NetworkBus implements Bus {
     this.#options = options;
     this.#listeners = new Listeners(options.onError);
     const wakeUp = encode(this.#id, { type: 'anythingMayHaveChanged' }, transport.maxFrameBytes);
-    this.#outbox = new Outbox({ maxInFlight: transport.maxInFlight, wakeUp });
+    this.#outbox = new Outbox({ maxInFlight: transport.maxInFlight, wakeUp, counts: this.counts });
   }
 
   /** Resolves after the first attempt to connect, whether or not it succeeds. */
@@ -79,6 +81,7 @@ export class NetworkBus implements Bus {
   }
 
   publish(message: BusMessage): void {
+    this.counts.published += 1;
     this.#listeners.deliver(message);
     if (!this.#closed.signal.aborted) this.#outbox.add(encode(this.#id, message, this.#transport.maxFrameBytes));
   }
@@ -248,7 +251,10 @@ export class NetworkBus implements Bus {
   #receive(text: string): void {
     const { from, message } = decode(text);
     if (from === this.#id && !message) this.#onPing();
-    if (from !== this.#id && message) this.#listeners.deliver(message);
+    if (from === this.#id || !message) return;
+    if (isWakeUp(message)) this.counts.wakeUps += 1;
+    else this.counts.received += 1;
+    this.#listeners.deliver(message);
   }
 
   #up(): void {

@@ -1,3 +1,4 @@
+import type { BusCounts } from './bus-counts.ts';
 import type { Frame } from './wire-format.ts';
 
 /** The maximum size of the messages that wait to be sent. */
@@ -11,6 +12,7 @@ interface OutboxParts {
   maxInFlight: number;
   /** The message that replaces lost messages. */
   wakeUp: Frame;
+  counts: BusCounts;
 }
 
 /**
@@ -78,12 +80,13 @@ export class Outbox {
     this.#inFlight += 1;
     const settle = (isSent: boolean) => {
       // After a failure the connection is replaced.
-      if (!isSent) this.#replaceLost(send);
+      if (!isSent) this.#replaceLost(send, batch);
       if (send !== this.#send) return;
       this.#inFlight -= 1;
       this.#flush();
     };
-    send(this.#takeBatch()).then(
+    const batch = this.#takeBatch();
+    send(batch).then(
       () => settle(true),
       () => settle(false),
     );
@@ -101,7 +104,8 @@ export class Outbox {
     return batch;
   }
 
-  #replaceLost(send: Send): void {
+  #replaceLost(send: Send, batch: readonly Frame[]): void {
+    this.#countLost(batch);
     if (send === this.#send) this.#send = undefined;
     if (this.#waiting[0] === this.#parts.wakeUp) return;
     this.#waiting.unshift(this.#parts.wakeUp);
@@ -110,8 +114,13 @@ export class Outbox {
     this.#schedule();
   }
 
+  #countLost(frames: readonly Frame[]): void {
+    this.#parts.counts.lost += frames.filter((frame) => frame !== this.#parts.wakeUp).length;
+  }
+
   #replaceAll(): void {
     const { wakeUp } = this.#parts;
+    this.#countLost(this.#waiting);
     this.#waiting = [wakeUp];
     this.#waitingBytes = wakeUp.bytes;
   }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { clientDisconnected } from '../../engine/cancellation.ts';
+import { ClientDisconnected } from '../../engine/cancellation.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
+import { OperationReport } from '../../engine/operation-report.ts';
 import { ClientError } from '../../errors.ts';
 import type { HeldAnswer } from '../admission/answer-budget.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
@@ -26,6 +27,7 @@ export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 /** Serves /graphql. @throws the error that refuses the request. */
 export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
+  exchange.report = new OperationReport(exchange.timer.startedAt);
   admitOrigin(parts.origins, exchange);
   if (request.method === 'OPTIONS') return void writeOptions(exchange);
   assertExpectation(request);
@@ -36,20 +38,23 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   response.on('close', () => {
-    if (!response.writableFinished) exchange.cancellation.cancel(clientDisconnected());
+    if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
   });
   const operation = isPost ? await readPostRequest(exchange, parts) : readGetRequest(exchange.query);
   // The parser may have rejected the request meanwhile, and an error may have been sent.
   if (response.headersSent) return;
+  exchange.report.startedAt = performance.now();
   const { authorization } = request.headers;
   if (authorization !== undefined) exchange.viewer = await parts.authenticate(authorization, exchange.address);
   const preparing = parts.engine.prepare(operation, exchange);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
-  if (exchange.cancellation.isCancelled) return;
+  if (exchange.cancellation.isCancelled) return parts.operations.finish(exchange);
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
   const answer = parts.answerBudget.execute(prepared, request.socket, exchange.address);
-  writeResult(exchange, prepared, accepted, answer instanceof Promise ? await answer : answer);
+  const finished = answer instanceof Promise ? await answer : answer;
+  parts.operations.finish(exchange, finished);
+  writeResult(exchange, prepared, accepted, finished);
 }
 
 /** Pages of other origins receive no CORS header; pages of allowed origins may read the answer. */
@@ -80,7 +85,7 @@ function writeResult(exchange: Exchange, prepared: PreparedOperation, accepted: 
 }
 
 async function openStream(
-  { engine, watch, clientMemory, drain }: GraphqlParts,
+  { engine, operations, watch, clientMemory, drain }: GraphqlParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
@@ -95,6 +100,7 @@ async function openStream(
   account.addOrThrow(eventStreamBytes);
   const stream = await prepared.subscribe({
     account,
+    transport: 'sse',
     after: typeof after === 'string' && after !== '' ? after : undefined,
   });
   const { checked, stop } = watch(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
@@ -102,8 +108,11 @@ async function openStream(
   await checked;
   if (response.closed) {
     stop();
-    return stream.stop();
+    operations.finish(exchange);
+    return stream.stop('client');
   }
+  operations.finish(exchange);
+  exchange.timer.record();
   const { requestId } = exchange;
   const refuse = (error: ClientError) => engine.refuse(error, { requestId });
   runEventStream(response, stream, { expiresAt: viewer?.expiresAt, refuse, account, drain });

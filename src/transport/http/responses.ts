@@ -5,6 +5,7 @@ import type { Rate } from '../../engine/limits/rate.ts';
 import type { Call } from '../../engine/operation.ts';
 import { maxShortAnswer } from '../admission/answer-budget.ts';
 import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
+import type { RequestTimer } from '../metrics/http-metrics.ts';
 import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
 import { type Accepted, graphqlResponse, json } from './negotiation.ts';
@@ -19,7 +20,8 @@ export interface Exchange extends Call {
   query: string | undefined;
   /** Whether an error was already sent as the answer. */
   isRefused?: boolean;
-  parts: Pick<TransportParts, 'engine' | 'answerBudget' | 'config'>;
+  timer: RequestTimer;
+  parts: Pick<TransportParts, 'engine' | 'operations' | 'answerBudget' | 'config'>;
 }
 
 export interface AnswerTraits {

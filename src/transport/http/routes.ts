@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
-import type { Metrics } from '../metrics.ts';
+import type { HttpMetrics } from '../metrics/http-metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { json } from './negotiation.ts';
@@ -24,7 +25,9 @@ export interface HttpParts extends GraphqlParts {
   hosts: AllowedHosts;
   /** The state of each part. Operations can be served while the database is up. */
   readState: () => Promise<PartStates>;
-  metrics: Metrics;
+  /** Undefined if they are served on another port. */
+  metrics: Metrics | undefined;
+  httpMetrics: HttpMetrics;
 }
 
 /** Starts to answer a request. While the server stops, the answer is an error. */
@@ -42,7 +45,7 @@ const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
   ['/health', { methods: reading, serve: (_, { response }) => writeState(response, 'ok') }],
   ['/ready', { methods: reading, serve: writeReadiness }],
-  ['/metrics', { methods: reading, serve: ({ metrics }, { response }) => metrics.write(response) }],
+  ['/metrics', { methods: reading, serve: writeMetrics }],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
   ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
   ['*', { methods: ['OPTIONS'], serve: (_, exchange) => writeOptions(exchange) }],
@@ -60,6 +63,8 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
       isResumed: request.headers['last-event-id'] !== undefined,
       cancellation: new Cancellation(),
       rate: undefined,
+      report: undefined,
+      timer: parts.httpMetrics.begin(request.method, response),
       parts,
     };
     const fail = (error: unknown) => refuse(exchange, error);
@@ -79,6 +84,7 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   parts.hosts.assertOwn(authority);
   const found = routes.get(path);
   if (!found) throw nothingHere();
+  exchange.timer.route = path;
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
   return found.serve(parts, exchange);
@@ -94,7 +100,9 @@ export function refuse(exchange: Exchange, error: unknown): void {
   if (response.headersSent) return void response.destroy();
   exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
-  writeAnswer(exchange, parts.engine.refuse(error, exchange), { headers });
+  const answer = parts.engine.refuse(error, exchange);
+  parts.operations.finish(exchange, answer);
+  writeAnswer(exchange, answer, { headers });
 }
 
 /** The connection is closed so that the client reconnects, perhaps to another process. */
@@ -104,6 +112,11 @@ function stopping(): HttpRefusal {
 
 function nothingHere(): ClientError {
   return new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
+}
+
+function writeMetrics({ metrics }: HttpParts, { response }: Exchange): Promise<void> {
+  if (!metrics) throw nothingHere();
+  return metrics.write(response);
 }
 
 /** Exists only if an OAuth issuer is configured. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
+import type { StreamEnd } from '../../live/live-counts.ts';
 import { SocketCredentials } from './credentials.ts';
 import { OperationStarts } from './operation/operation-starts.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
@@ -55,6 +56,7 @@ export class Connection {
   #pauses = 0;
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
+  #streamEnd: StreamEnd = 'client';
   #isDraining = false;
 
   constructor({ address, authorization, webSocket, socket, account }: ConnectionParts) {
@@ -72,6 +74,11 @@ export class Connection {
 
   get hasEnded(): boolean {
     return this.#hasEnded;
+  }
+
+  /** Why the streams end that end with their operation. */
+  get streamEnd(): StreamEnd {
+    return this.#streamEnd;
   }
 
   /** Whether it starts no more operations. */
@@ -172,6 +179,7 @@ export class Connection {
   /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */
   end(code: number, reason: string): void {
     if (!this.isOpen) return;
+    this.#streamEnd = code === serviceRestart ? 'server_stop' : 'connection_closed';
     this.writer.flush();
     this.webSocket.close(code, Buffer.byteLength(reason) > maxReasonBytes ? '' : reason);
     // The client's close frame must be read even while reading is paused.

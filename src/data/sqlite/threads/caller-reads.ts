@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { yieldWhenDue } from '../../../event-loop.ts';
 import type { Reader } from '../../database.ts';
+import type { DatabaseTimings } from '../../timings.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { LongReads } from './long-reads.ts';
 import type { ReadCommand } from './worker.ts';
@@ -8,15 +9,19 @@ import type { ReadCommand } from './worker.ts';
 /** The work, in rows, that a statement may do on the event loop: about a millisecond. */
 const maxRows = 1_000;
 
+interface CallerReadsParts {
+  connection: SqliteConnection;
+  longReads: LongReads;
+  timings: DatabaseTimings;
+}
+
 /** The reads of one caller: short reads on the event loop, and long reads in a thread. */
 export class CallerReads implements DatabaseConnection {
-  readonly #connection: SqliteConnection;
-  readonly #longReads: LongReads;
+  readonly #parts: CallerReadsParts;
   readonly #reader: Reader;
 
-  constructor(connection: SqliteConnection, longReads: LongReads, reader: Reader) {
-    this.#connection = connection;
-    this.#longReads = longReads;
+  constructor(parts: CallerReadsParts, reader: Reader) {
+    this.#parts = parts;
     this.#reader = reader;
   }
 
@@ -28,8 +33,13 @@ export class CallerReads implements DatabaseConnection {
     const turn = yieldWhenDue();
     if (turn) await turn;
     const command = { sql, parameters } as ReadCommand;
-    const short = this.#connection.executeWithin(maxRows, command);
-    return (short ?? (await this.#longReads.run(command, this.#reader))) as QueryResult<Row>;
+    const { connection, longReads, timings } = this.#parts;
+    const start = performance.now();
+    const short = connection.executeWithin(maxRows, command);
+    timings.read.observeSince(start);
+    if (short) return short as QueryResult<Row>;
+    const long = longReads.run(command, this.#reader);
+    return (await long.finally(() => timings.long_read.observeSince(start))) as QueryResult<Row>;
   }
 
   streamQuery(): never {

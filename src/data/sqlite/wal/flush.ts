@@ -1,4 +1,10 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
+import type { Histogram } from '../../../histogram.ts';
+
+interface FlushOptions {
+  durations: Histogram;
+  onFault: (fault: Error) => void;
+}
 
 /**
  * Flushes the write-ahead log to the disk, in a thread of libuv's pool. The descriptor is its own, because SQLite locks
@@ -6,15 +12,15 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
  */
 export class LogFlush {
   readonly #descriptor: number;
-  readonly #onFault: (fault: Error) => void;
+  readonly #options: FlushOptions;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** The system reports a failed write only once: a flush that succeeds afterwards proves nothing. */
   #fault: Error | undefined;
 
-  constructor(path: string, onFault: (fault: Error) => void) {
+  constructor(path: string, options: FlushOptions) {
     this.#descriptor = openSync(path, 'r+');
-    this.#onFault = onFault;
+    this.#options = options;
   }
 
   /** Resolves after a flush that began after this call. Calls that wait at the same time share one. */
@@ -48,11 +54,13 @@ export class LogFlush {
   }
 
   #flush(): Promise<void> {
+    const start = performance.now();
     return new Promise((resolve, reject) => {
       fdatasync(this.#descriptor, (error) => {
+        this.#options.durations.observeSince(start);
         if (!error) return resolve();
         this.#fault = error;
-        this.#onFault(error);
+        this.#options.onFault(error);
         reject(error);
       });
     });

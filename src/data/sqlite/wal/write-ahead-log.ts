@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Histogram } from '../../../histogram.ts';
 import { DatabaseUnavailable } from '../../database.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
@@ -17,6 +18,8 @@ interface LogParts extends CheckpointWorkerData {
   health: SqliteHealth;
   /** Reads the number of pages in the log. */
   countPages: () => number;
+  /** The durations of flushes. */
+  flushes: Histogram;
 }
 
 /** Runs work while this process does not write. */
@@ -39,7 +42,10 @@ export class WriteAheadLog {
 
   constructor(parts: LogParts) {
     this.#parts = parts;
-    this.#flush = new LogFlush(parts.log, (fault) => parts.health.noteLogFault(fault.message));
+    this.#flush = new LogFlush(parts.log, {
+      durations: parts.flushes,
+      onFault: (fault) => parts.health.noteLogFault(fault.message),
+    });
   }
 
   /** False while the log is too long and is being copied. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, jsonOf } from '../../../engine/answer.ts';
-import { Cancellation, clientDisconnected } from '../../../engine/cancellation.ts';
+import { Cancellation, ClientDisconnected } from '../../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
+import { OperationReport } from '../../../engine/operation-report.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
@@ -55,6 +56,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       isResumed: connection.hasSeen(id),
       requestId: randomUUID(),
       cancellation: new Cancellation(),
+      report: new OperationReport(),
     };
     this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
@@ -73,8 +75,9 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     // graphql-ws calls this without `next` if the client completes the operation before it begins.
     this.#start.markStarted();
     this.cancel();
-    this.#stream?.stop();
+    this.#stream?.stop(this.#connection.streamEnd);
     this.#sink?.disconnect();
+    if (!this.#done) this.#parts.operations.finish(this.#call);
     return { done: true, value: undefined };
   }
 
@@ -91,7 +94,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   }
 
   cancel(): void {
-    this.#call.cancellation.cancel(clientDisconnected());
+    this.#call.cancellation.cancel(new ClientDisconnected());
   }
 
   checkScope(viewer: Viewer | null): void {
@@ -109,6 +112,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       if (!this.#isOver) throw error instanceof OperationRefused ? error : new OperationRefused(this.#refuse(error));
     } finally {
       this.#start.markStarted();
+      this.#parts.operations.finish(this.#call);
     }
   }
 
@@ -138,6 +142,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlierStarted;
     const answer = await this.#runWithinBudget(prepared);
+    this.#parts.operations.finish(this.#call, answer);
     const head = `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`;
     try {
       if (!this.#isOver) await this.#connection.send(surround(head, jsonOf(answer), '}'));
@@ -159,10 +164,16 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     const connection = this.#connection;
     const { account, writer } = connection;
     const after = connection.takeSeen(id);
-    const stream = await prepared.subscribe({ account, after, onPositioned: this.#start.markStarted });
+    const stream = await prepared.subscribe({
+      account,
+      transport: 'websocket',
+      after,
+      onPositioned: this.#start.markStarted,
+    });
     this.#start.markStarted();
+    this.#parts.operations.finish(this.#call);
     if (this.#isOver) {
-      stream.stop();
+      stream.stop(connection.streamEnd);
       return undefined;
     }
     this.#stream = stream;
@@ -176,6 +187,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   }
 
   #refuse(error: unknown): Answer {
-    return this.#parts.engine.refuse(error, this.#call);
+    const answer = this.#parts.engine.refuse(error, this.#call);
+    this.#parts.operations.finish(this.#call, answer);
+    return answer;
   }
 }

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { DatabaseTimings } from '../../data/timings.ts';
+import type { OperationReports } from '../../engine/operation-reports.ts';
+import type { Bus } from '../../live/bus/bus.ts';
+import type { FanOut } from '../../live/fan-out.ts';
+import type { Log } from '../../log.ts';
+import type { WebSocketEndpoint } from '../websocket/server.ts';
+import { HttpMetrics } from './http-metrics.ts';
+import { addLiveMetrics } from './live-metrics.ts';
+import { Metrics } from './metrics.ts';
+import { addProcessMetrics } from './process-metrics.ts';
+
+export interface MeasuredParts {
+  operations: OperationReports;
+  timings: DatabaseTimings;
+  bus: Bus;
+  fanOut: FanOut;
+  webSockets: Pick<WebSocketEndpoint, 'size'>;
+  log: Pick<Log, 'countDropped'>;
+  countLogReads: () => number;
+  countRateLimited: () => number;
+  countDroppedConnections: () => number;
+}
+
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+);
+
+interface ServerMetrics {
+  metrics: Metrics;
+  httpMetrics: HttpMetrics;
+  /** Stops the measurements. */
+  stop: () => void;
+}
+
+/** Creates all metrics of the server and of its process. */
+export function createMetrics(parts: MeasuredParts): ServerMetrics {
+  const metrics = new Metrics();
+  const httpMetrics = new HttpMetrics();
+  httpMetrics.addTo(metrics);
+  addServerMetrics(metrics, parts);
+  return { metrics, httpMetrics, stop: addProcessMetrics(metrics) };
+}
+
+/** The metrics of operations, the live feed, the database, the connections and the log. */
+function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
+  const { operations, timings, webSockets, log, countLogReads, countRateLimited, countDroppedConnections } = parts;
+  metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
+  metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
+    Array.from(operations.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
+  );
+  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', countRateLimited);
+  addLiveMetrics(metrics, parts);
+  metrics.counter('postroom_log_reads_total', "Reads of a room's log.", countLogReads);
+  metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
+    Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),
+  );
+  metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
+  metrics.counter(
+    'postroom_dropped_connections_total',
+    'Connections dropped because no file descriptor was left.',
+    countDroppedConnections,
+  );
+  metrics.counter(
+    'postroom_log_lines_dropped_total',
+    'Log lines dropped because standard error was not read or could not be written.',
+    () => log.countDropped(),
+  );
+}
