@@ -61,7 +61,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** The port of /metrics; undefined: that of all other paths. */
     metricsPort: text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535),
     /** The name of this node in its log lines. */
-    nodeName: text('NODE_NAME'),
+    nodeName: parsed('NODE_NAME', '', parseNodeName),
     /** The URL at which clients reach the server; undefined: this machine only. */
     publicUrl: parsed('PUBLIC_URL', '', parsePublicUrl),
     /** The origins whose pages may send requests, in addition to the server's own origin. */
@@ -131,6 +131,12 @@ function parsePublicUrl(url: string): string | undefined {
   if (url === '') return undefined;
   if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
   throw new BadSetting('PUBLIC_URL', url, 'must be an http or https URL of a host and an optional path');
+}
+
+function parseNodeName(name: string): string | undefined {
+  if (name === '') return undefined;
+  if (/^[\w.:/-]{1,100}$/.test(name)) return name;
+  throw new BadSetting('NODE_NAME', name, 'must be 1 to 100 of the characters A to Z, a to z, 0 to 9, _ . : / -');
 }
 
 function parseOrigins(list: string): string[] {
