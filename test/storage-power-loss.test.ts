@@ -22,7 +22,7 @@ const random = createRandom(seed);
 const losses = isSoak ? 200 : 6;
 const writers = 8;
 /** In the soak test the write-ahead log becomes long enough to begin again. */
-const postsOfWriter = isSoak ? 80 : 12;
+const postsOfWriter = isSoak ? 130 : 12;
 /** https://www.sqlite.org/fileformat.html#wal_file_format */
 const logHeaderBytes = 32;
 const maxBodyLength = 20_000;
