@@ -21,7 +21,7 @@ ENV NODE_ENV=production \
     DATABASE_URL=sqlite:/data/postroom.db
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
-COPY package.json schema.graphql ./
+COPY package.json schema.graphql possible-types.json ./
 COPY src ./src
 # The database of a single node, and its session key: the only folder to which the server writes, so the root file system
 # can be read-only. The user `node` of the image is not root.

@@ -1,8 +1,11 @@
+import { checkCopies } from './check/copies.ts';
 import { checkDescriptions } from './check/descriptions.ts';
+import { checkEvolution } from './check/evolution.ts';
 import { checkImports } from './check/imports.ts';
 import { checkLinks } from './check/links.ts';
 import { checkNames } from './check/names.ts';
 import { checkSamples } from './check/samples.ts';
+import { lintSchema } from './check/schema-lint.ts';
 import { checkSettings } from './check/settings.ts';
 import { checkGenerated } from './generate.ts';
 import { runInstalled, type Tool } from './repository.ts';
@@ -15,8 +18,11 @@ const steps: Record<string, () => Promise<string[]>> = {
   'generated code': checkGenerated,
   'import directions': () => checkImports(),
   'schema descriptions': checkDescriptions,
+  'rules for schemas': lintSchema,
+  'changes since the last release': () => checkEvolution(),
   'links in the documentation': () => checkLinks(),
   'samples in the documentation': () => checkSamples(),
+  'copies in clients and in the documentation': () => checkCopies(),
   'settings in the documentation': () => checkSettings(),
   'names in the documentation': () => checkNames(),
 };

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type FuzzOptions, fuzzHttp, fuzzWebSocket } from '../test/support/fuzz/run.ts';
-import { createTarget, fuzzSettings, residentBytes, type Tally, type Target } from '../test/support/fuzz/target.ts';
+import {
+  createTarget,
+  faultLinesOf,
+  fuzzSettings,
+  residentBytes,
+  type Tally,
+  type Target,
+} from '../test/support/fuzz/target.ts';
 import { launch } from '../test/support/postroom.ts';
 
 /* npm run fuzz -- [--seed N] [--runs N] sends N requests over HTTP and N messages over WebSocket. */
@@ -40,9 +47,10 @@ try {
   const target = await createTarget(postroom);
   const tallies = [await runOne('HTTP', fuzzHttp, target), await runOne('WebSocket', fuzzWebSocket, target)];
   const status = await postroom.stop();
-  console.log(`\nthe server exited with status ${status}; its log has ${postroom.log.length} warnings and errors`);
-  for (const line of postroom.log.slice(0, 10)) console.log(`  ${JSON.stringify(line)}`);
-  const isClean = status === 0 && postroom.log.length === 0 && tallies.every(({ faultCount }) => faultCount === 0);
+  const lines = faultLinesOf(postroom);
+  console.log(`\nthe server exited with status ${status}; its log has ${lines.length} warnings and errors`);
+  for (const line of lines.slice(0, 10)) console.log(`  ${JSON.stringify(line)}`);
+  const isClean = status === 0 && lines.length === 0 && tallies.every(({ faultCount }) => faultCount === 0);
   process.exitCode = isClean ? 0 : 1;
 } finally {
   await postroom.stop();

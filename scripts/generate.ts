@@ -5,14 +5,16 @@ import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildSchema, isAbstractType, parse, Source } from 'graphql';
 import { roomEventTypes } from '../src/data/room-event-types.ts';
+import { generateErrorDocs } from './generate/error-docs.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
 const resolverTypes = 'src/resolvers/resolver-types.generated.ts';
 
-/** The files that are generated from schema.graphql, and the text of each for a schema. */
+/** The generated files, and the text of each for the schema. */
 const generated: Record<string, (sdl: string) => Promise<string>> = {
   [resolverTypes]: generateResolverTypes,
   'possible-types.json': generatePossibleTypes,
+  'docs/errors.md': async () => generateErrorDocs(),
 };
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
@@ -34,6 +36,11 @@ const mappers = {
   PostEdge: '../data/pages.ts#PostEdge as PostEdgeModel',
   RoomMemberConnection: '../data/pages.ts#RoomMemberConnection as RoomMemberConnectionModel',
   RoomMemberEdge: '../data/pages.ts#RoomMemberEdge as RoomMemberEdgeModel',
+  Client: '../live/inventory/client.ts#Client as ClientModel',
+  ClientConnection: '../live/inventory/client-pages.ts#ClientConnection as ClientConnectionModel',
+  ClientEdge: '../live/inventory/client-pages.ts#ClientEdge as ClientEdgeModel',
+  ServerStatus: '../live/inventory/server-status.ts#ServerStatus as ServerStatusModel',
+  RoomFollowers: '../live/inventory/node-report.ts#RoomFollowers as RoomFollowersModel',
   ...Object.fromEntries(['RoomEvent', ...Object.keys(roomEventTypes)].map((type) => [type, eventModel])),
 };
 
@@ -52,12 +59,12 @@ const config = {
   inputMaybeValue: 'T | null | undefined',
 };
 
-/** Returns a problem for each generated file that does not match schema.graphql. */
+/** Returns a problem for each generated file that does not match its source. */
 export async function checkGenerated(): Promise<string[]> {
   const problems: string[] = [];
   for (const [file, text] of await generate()) {
     const present = existsSync(inRepository(file)) && (await readFile(inRepository(file), 'utf8'));
-    if (present !== text) problems.push(`${file} does not match schema.graphql: run npm run generate`);
+    if (present !== text) problems.push(`${file} does not match its source: run npm run generate`);
   }
   return problems;
 }

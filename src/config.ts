@@ -1,6 +1,7 @@
 import { BadSetting } from './bad-setting.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
 import { readSecretFiles } from './secret-files.ts';
+import { readTracing } from './tracing-settings.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -17,7 +18,10 @@ export interface OAuthSettings {
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
 
-/** Reads all settings from the environment, and the files that it names. @throws BadSetting, or an AggregateError if several settings are bad. */
+/**
+ * Reads all settings from the environment, and the files that it names.
+ * @throws BadSetting, or an AggregateError of several.
+ */
 export function readConfig(environment: Environment = process.env) {
   const bad: unknown[] = [];
   const config = readSettings(environment, bad);
@@ -66,9 +70,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     publicUrl: parsed('PUBLIC_URL', '', parsePublicUrl),
     /** The origins whose pages may send requests, in addition to the server's own origin. */
     allowedOrigins: parsed('ALLOWED_ORIGINS', '', parseOrigins),
-    /**
-     * A JSON file that maps ids to documents; only these documents are executed. Undefined: any document is executed.
-     */
+    /** The JSON file of a client's generator; only its documents are executed. Undefined: any document is executed. */
     trustedDocuments: text('TRUSTED_DOCUMENTS'),
     databaseUrl: parsed('DATABASE_URL', 'sqlite:data/postroom.db', parseDatabaseUrl),
     /** The server of the bus between nodes; undefined: the bus uses the database. */
@@ -86,6 +88,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
     oauth: parsed('OAUTH_ISSUER', '', () => readOAuth(text)),
     introspection: flag('INTROSPECTION', true),
     graphiql: flag('GRAPHIQL', true),
+    /** Whether the console for operators is served. The page contains no data: its operations need the role ADMIN. */
+    console: flag('CONSOLE', true),
     operationTimeoutMs: whole('OPERATION_TIMEOUT_MS', 10_000, 1),
     stallSeconds: whole('STALL_SECONDS', 60, 1),
     eventRetentionHours: whole('EVENT_RETENTION_HOURS', 168, 1),
@@ -96,6 +100,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** Operations that take at least this time are logged; 0: none. */
     slowOperationMs: whole('SLOW_OPERATION_MS', 1_000, 0),
     logLevel: parsed('LOG_LEVEL', 'info', parseLogLevel),
+    /** Undefined: no traces are recorded. */
+    tracing: readTracing({ parsed, flag }),
     limits: {
       depth: whole('LIMIT_DEPTH', 10, 1),
       cost: whole('LIMIT_COST', 5_000, 1),

@@ -1,5 +1,5 @@
 /** The longest time that work may block the event loop before sockets and timers are served. */
-const maxTurnMs = 3;
+const maxTurnMs = 2;
 
 let turnEndsAt = 0;
 let isTurnOpen = false;

@@ -6,6 +6,8 @@ export class Histogram {
   /** Ascending. */
   readonly bounds: readonly number[];
   sum = 0;
+  /** The number of values. */
+  count = 0;
   /** The number of values in each bucket; the last one is for values above all bounds. */
   readonly #counts: number[];
 
@@ -20,6 +22,7 @@ export class Histogram {
     while (index < this.bounds.length && value > (this.bounds[index] ?? 0)) index += 1;
     this.#counts[index] = (this.#counts[index] ?? 0) + count;
     this.sum += value * count;
+    this.count += count;
   }
 
   /** Observes the seconds since `start`, a value of `performance.now()`. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { monotonicFactory } from 'ulid';
+import { decodeTime, monotonicFactory } from 'ulid';
 
 const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k' } as const;
 
@@ -14,6 +14,14 @@ const createUlid = monotonicFactory(() => randomInt(32) / 32);
  */
 export function createId(type: NodeType): string {
   return prefixes[type] + createUlid().toLowerCase();
+}
+
+/**
+ * The id of a connection, and the time of its start, which the id contains: both ascend, also if the clock is set back.
+ */
+export function createConnectionId(): { id: string; since: number } {
+  const ulid = createUlid();
+  return { id: `c${ulid.toLowerCase()}`, since: decodeTime(ulid) };
 }
 
 /** The type of an id, or undefined if the text is not an id of Postroom. */

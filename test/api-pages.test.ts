@@ -115,6 +115,20 @@ describe('posts', () => {
     expect(pagination).toMatchObject({ total: 4, pages: 1 });
   });
 
+  it('are in the opposite order, over all pages, if the newest are requested first', async () => {
+    const idsOf = async (args: string): Promise<string[]> => {
+      const { data } = (await server.postroom.ask(`{ posts(${args}) { data { id } } }`)).posts;
+      return data.map(({ id }: { id: string }) => id);
+    };
+    const oldestFirst = await idsOf('order: OLDEST_FIRST');
+    expect(oldestFirst.map((id) => posts.indexOf(id))).toEqual([1, 3, 4, 0]);
+    expect(await idsOf('order: null')).toEqual(oldestFirst);
+    const pages = await Promise.all([1, 2, 3].map((page) => idsOf(`order: NEWEST_FIRST, limit: 3, page: ${page}`)));
+    expect(pages).toEqual([oldestFirst.slice(1).reverse(), oldestFirst.slice(0, 1), []]);
+    const filter = `filter: { room: "${rooms[0]}", publishedAfter: "${iso(at(0))}" }`;
+    expect(await idsOf(`order: NEWEST_FIRST, ${filter}`)).toEqual([posts[0], posts[4]]);
+  });
+
   it('are filtered by room, author, title and time; a post must match all filters', async () => {
     const [p0, p1, , p3, p4] = posts;
     expect(await filtered('posts', { room: rooms[0] })).toEqual([p1, p3, p4, p0]);

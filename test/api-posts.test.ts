@@ -60,17 +60,17 @@ describe('createPost', () => {
     expect(await send(create, { room, title: 't' })).toMatchObject({
       status: 401,
       code: 'UNAUTHENTICATED',
-      data: null,
+      data: { createPost: null },
     });
     for (const unknown of ['', 'nowhere', '\0', author.id]) {
       const reply = await send(create, { room: unknown, title: 't' }, author);
-      expect(reply).toMatchObject({ status: 404, code: 'NOT_FOUND', data: null });
+      expect(reply).toMatchObject({ status: 404, code: 'NOT_FOUND', data: { createPost: null } });
     }
   });
 
   it('reports every problem of the input together', async () => {
     const reply = await send(create, { room, title: ' ', body: `${'x'.repeat(20_001)}\0` }, author);
-    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { createPost: null } });
     expect(reply.errors?.[0]?.extensions.details).toEqual([
       { field: 'title', issue: 'too_short' },
       { field: 'body', issue: 'too_long' },
@@ -98,7 +98,7 @@ describe('updatePost', () => {
 
   it('refuses null for the title', async () => {
     const reply = await send(update, { id: await makePost(), title: null }, author);
-    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { updatePost: null } });
     expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'title', issue: 'required' }]);
   });
 });
@@ -123,7 +123,7 @@ describe.each([
     const before = await find(id);
     for (const expectedVersion of [0, 2, -1, 2_147_483_647]) {
       const reply = await send(query, { id, ...input, expectedVersion }, author);
-      expect(reply).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+      expect(reply).toMatchObject({ status: 409, code: 'CONFLICT', data: { [name]: null } });
     }
     expect(await find(id)).toEqual(before);
     expect(await send(query, { id, ...input, expectedVersion: 1 }, author)).toMatchObject({ status: 200 });
@@ -217,7 +217,7 @@ describe('the last posts of a user', () => {
       expect(await server.postroom.send(query, { id: author.id, last })).toMatchObject({ status: 200 });
     for (const last of [0, 101, -1, 2_147_483_647]) {
       const reply = await server.postroom.send(query, { id: author.id, last });
-      expect(reply).toMatchObject({ status: 294, code: 'VALIDATION_ERROR', data: { user: null } });
+      expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { user: null } });
       expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'last', issue: 'out_of_range' }]);
     }
   });

@@ -54,7 +54,11 @@ describe('createRoom', () => {
     const name = scratchName();
     await send(create, { name }, owner);
     for (const person of [owner, other]) {
-      expect(await send(create, { name }, person)).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+      expect(await send(create, { name }, person)).toMatchObject({
+        status: 409,
+        code: 'CONFLICT',
+        data: { createRoom: null },
+      });
     }
     expect(await send(create, { name: name.toUpperCase() }, other)).toMatchObject({ status: 200 });
     const { rooms } = await server.postroom.ask(
@@ -76,7 +80,7 @@ describe('createRoom', () => {
     expect(await send(create, { name: scratchName() })).toMatchObject({
       status: 401,
       code: 'UNAUTHENTICATED',
-      data: null,
+      data: { createRoom: null },
     });
     // Authentication is checked before the input, so the invalid name is not reported.
     expect(await send(create, { name: '' })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
@@ -101,7 +105,7 @@ describe('updateRoom', () => {
   it('refuses null for the name', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
     const reply = await send(update, { id, name: null }, owner);
-    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+    expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { updateRoom: null } });
     expect(reply.errors?.[0]?.extensions.details).toEqual([{ field: 'name', issue: 'required' }]);
   });
 });
@@ -116,7 +120,7 @@ describe.each([
     const before = await find(id);
     for (const expectedVersion of [0, 2, -1]) {
       const reply = await send(query, { id, ...input, expectedVersion }, owner);
-      expect(reply).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+      expect(reply).toMatchObject({ status: 409, code: 'CONFLICT', data: { [name]: null } });
     }
     expect(await find(id)).toEqual(before);
     const own = 'name' in input && { name: scratchName() };
@@ -140,13 +144,14 @@ describe.each([
 describe.each([
   ['updateRoom', update],
   ['replaceRoom', replace],
-])('%s', (_, query) => {
+])('%s', (mutation, query) => {
   it('refuses the name of another room, and accepts the room’s own', async () => {
     const name = scratchName();
     const taken = scratchName();
     const id = await server.postroom.createRoom(owner, name);
     await server.postroom.createRoom(other, taken);
-    expect(await send(query, { id, name: taken }, owner)).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+    const refused = await send(query, { id, name: taken }, owner);
+    expect(refused).toMatchObject({ status: 409, code: 'CONFLICT', data: { [mutation]: null } });
     expect(await find(id)).toMatchObject({ name, version: 1 });
     expect(await send(query, { id, name }, owner)).toMatchObject({ status: 200 });
   });
@@ -211,17 +216,29 @@ describe('joinRoom and leaveRoom', () => {
 
   it('are allowed to every signed-in user, for rooms that exist', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
-    for (const query of [join, leave]) {
-      expect(await send(query, { room: id })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED', data: null });
+    for (const [name, query] of Object.entries({ joinRoom: join, leaveRoom: leave })) {
+      expect(await send(query, { room: id })).toMatchObject({
+        status: 401,
+        code: 'UNAUTHENTICATED',
+        data: { [name]: null },
+      });
       for (const room of ['', 'nowhere', '\0', other.id]) {
-        expect(await send(query, { room }, other)).toMatchObject({ status: 404, code: 'NOT_FOUND', data: null });
+        expect(await send(query, { room }, other)).toMatchObject({
+          status: 404,
+          code: 'NOT_FOUND',
+          data: { [name]: null },
+        });
       }
     }
   });
 
   it('do not let the owner leave', async () => {
     const id = await server.postroom.createRoom(owner, scratchName());
-    expect(await send(leave, { room: id }, owner)).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
+    expect(await send(leave, { room: id }, owner)).toMatchObject({
+      status: 409,
+      code: 'CONFLICT',
+      data: { leaveRoom: null },
+    });
     expect((await find(id)).members.nodes).toEqual([{ id: owner.id }]);
   });
 });

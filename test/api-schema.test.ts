@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import {
   buildSchema,
   type GraphQLField,
@@ -121,10 +124,10 @@ describe('the list of event types', () => {
 });
 
 describe('mutations', () => {
-  it('take one input type of their own and return a payload type of their own, both non-null', () => {
+  it('take one input type of their own and return a payload type of their own, and the payload is null if they fail', () => {
     for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
       const name = `${field.name[0]?.toUpperCase()}${field.name.slice(1)}`;
-      expect(String(field.type)).toBe(`${name}Payload!`);
+      expect(String(field.type)).toBe(`${name}Payload`);
       const taken = field.args.map((argument) => `${argument.name}: ${argument.type}`);
       expect(taken).toEqual(field.name === 'renewSession' ? [] : [`input: ${name}Input!`]);
     }
@@ -133,6 +136,27 @@ describe('mutations', () => {
 
 it('`postroom schema` prints the schema', async () => {
   expect(await run(['schema'])).toEqual({ status: 0, stdout: sdl, stderr: '' });
+});
+
+it.each([
+  ['--yaml'],
+  ['json'],
+  ['--json', '--possible-types'],
+])('`postroom schema` refuses other arguments and prints its usage: %s', async (...args) => {
+  expect(await run(['schema', ...args])).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `postroom: schema does not accept "${args.join(' ')}"\nusage: postroom schema [--json | --possible-types]\n`,
+  });
+});
+
+it('`postroom schema --json` ends without an error if its reader closes the pipe', async () => {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'schema', '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await once(child.stdout, 'readable');
+  child.stdout.destroy();
+  expect(await text(child.stderr)).toBe('');
 });
 
 function leafFields(name: string): GraphQLField<unknown, unknown>[] {

@@ -12,6 +12,15 @@ const wholes = ['', ' ', '-1', '1.5', '1e3', '0x10', 'many', '9'.repeat(16), 'ï¼
 const flags = ['yes', '1', 'TRUE', 'True', ' true'];
 const positive = ['0'];
 
+const endpoints = [
+  'collector:4318',
+  'grpc://collector:4317',
+  'http://',
+  'http://a b',
+  'http://u@collector',
+  'http://a/?b',
+];
+
 /** Values that each setting refuses. */
 const refused: Record<string, string[]> = {
   PORT: [...wholes, '65536'],
@@ -36,6 +45,7 @@ const refused: Record<string, string[]> = {
   OAUTH_INTROSPECTION_URL: ['introspect', 'ftp://issuer.example.org'],
   INTROSPECTION: flags,
   GRAPHIQL: flags,
+  CONSOLE: flags,
   RATE_LIMIT: wholes,
   RATE_WINDOW_SECONDS: [...wholes, ...positive],
   LIMIT_DEPTH: [...wholes, ...positive],
@@ -58,14 +68,23 @@ const refused: Record<string, string[]> = {
   EVENT_RETENTION_HOURS: [...wholes, ...positive],
   EVENT_RETENTION_COUNT: [...wholes, ...positive],
   LOG_LEVEL: ['loud', 'INFO', '30'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoints,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoints,
+  OTEL_SERVICE_NAME: ['a\nb', 'x'.repeat(201)],
+  OTEL_RESOURCE_ATTRIBUTES: ['production', '=a', 'a=%', 'a=b,c'],
+  OTEL_TRACES_SAMPLER: ['always', 'xray', 'ALWAYS_ON'],
+  OTEL_TRACES_SAMPLER_ARG: ['1.5', '-0.1', 'half', '1e-3', '5%', ' '],
+  OTEL_SDK_DISABLED: flags,
+  TRACE_DOCUMENTS: flags,
+  TRACE_CLIENTS: flags,
 };
 
 /** Paths of secrets: nothing else is read from a file. */
 const unreadable = ['/nowhere/secret', tmpdir(), '/dev/null'];
-const secrets = ['DATABASE_URL', 'SESSION_KEY', 'REDIS_URL', 'OAUTH_CLIENT_SECRET'];
+const secrets = ['DATABASE_URL', 'SESSION_KEY', 'REDIS_URL', 'OAUTH_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'];
 for (const name of secrets) refused[`${name}_FILE`] = unreadable;
 
-/** Settings that can be any text; the start of the server checks them. */
+/** Settings that can be any text, or are secret. The start of the server checks them. */
 const refusedAtStart: Record<string, string[]> = {
   HOST: ['no.such.host.invalid', '203.0.113.1'],
   DATABASE_URL: ['mysql://localhost', 'file:postroom.db'],
@@ -74,6 +93,7 @@ const refusedAtStart: Record<string, string[]> = {
     generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   ],
   TRUSTED_DOCUMENTS: ['/nowhere/documents.json'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['Bearer secret', 'a b=secret', 'key=%secret', 'key=a%0asecret'],
 };
 
 const issuer = { OAUTH_ISSUER: 'https://issuer.example.org', OAUTH_AUDIENCE: 'postroom' };
@@ -158,8 +178,14 @@ describe('a secret in a file', () => {
     REDIS_URL: 'redis://:hushed@cache',
     SESSION_KEY: newSessionKey().trimEnd(),
     OAUTH_CLIENT_SECRET: ' hushed\n',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hushed',
   };
-  const others = { ...issuer, ...introspection, OAUTH_CLIENT_SECRET: '' };
+  const others = {
+    ...issuer,
+    ...introspection,
+    OAUTH_CLIENT_SECRET: '',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+  };
 
   it('is its content without the final line break', () => {
     expect(Object.keys(values).sort()).toEqual(secrets.toSorted());
@@ -259,6 +285,7 @@ describe('an invalid setting stops the start with one line, and no file is creat
     expect(stderr).toContain(`postroom: ${name} must be `);
     // A key must not appear in a log.
     if (name === 'SESSION_KEY') expect(stderr).not.toContain(value.slice(0, 20));
+    if (name === 'OTEL_EXPORTER_OTLP_HEADERS') expect(stderr).not.toContain('secret');
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -288,7 +315,8 @@ it.each([
 
 it('of several invalid settings each is reported in a line of its own', async () => {
   const settings = { PORT: 'x', PUBLIC_URL: 'x', ALLOWED_ORIGINS: '*', DATABASE_URL: 'x', OAUTH_AUDIENCE: 'x' };
-  const all = { ...settings, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'x', OTEL_TRACES_SAMPLER: 'x', TRACE_CLIENTS: 'x' };
+  const all = { ...settings, ...traces, GRAPHIQL: 'x', LOG_LEVEL: 'x', LIMIT_DEPTH: 'x' };
   const { status, stdout, stderr } = await run(['serve'], all);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   const lines = stderr.trimEnd().split('\n');

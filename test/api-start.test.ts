@@ -84,7 +84,7 @@ function makeDatabase(folder: string): string {
 }
 
 describe('the start is refused with one line, and nothing is changed, if', () => {
-  it('the port is in use', async () => {
+  it.each(['PORT', 'METRICS_PORT'])('%s is in use', async (setting) => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await once(taken, 'listening');
@@ -93,8 +93,22 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     const file = join(folder, 'data', 'postroom.db');
     await expectRefused(folder, {
       file,
-      settings: { PORT: String(port) },
-      says: new RegExp(`in use; set PORT to another port.*${port}`),
+      settings: { PORT: '0', [setting]: String(port) },
+      says: new RegExp(`: ${setting} must be a port that is not in use \\(got "${port}"\\)\\.`),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('PORT and METRICS_PORT are equal', async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const port = String((free.address() as AddressInfo).port);
+    await once(free.close(), 'close');
+    const folder = scratchFolder();
+    await expectRefused(folder, {
+      file: join(folder, 'data', 'postroom.db'),
+      settings: { PORT: port, METRICS_PORT: port },
+      says: /: METRICS_PORT must be a port that is not in use/,
     });
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -47,7 +47,7 @@ function isComparison(sql: string): boolean {
 }
 
 function isMark({ sql }: Record<string, unknown>): boolean {
-  return typeof sql === 'string' && sql.includes('"rooms" where "name" = ');
+  return typeof sql === 'string' && / from "rooms" where .*"name" = /.test(sql);
 }
 
 describe('SQL statements', () => {

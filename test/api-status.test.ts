@@ -153,7 +153,8 @@ describe('the HTTP status shows the outcome:', () => {
     expect(answer.headers.get('content-type')).toBe(`${graphqlResponse}; charset=utf-8`);
     if (status === 200) return expect(answer.errors).toBeUndefined();
     if (status === 294) return expect(answer.data).toEqual({ user: null, viewer: null });
-    expect(answer.data ?? null).toBeNull();
+    // What failed is null, whether it is all data or each root field.
+    expect(Object.values(answer.data ?? {}).filter((value) => value !== null)).toEqual([]);
     if (code !== undefined) expect(status).toBe(clientErrors[code as keyof typeof clientErrors].status);
     // Only an internal error has a `requestId`, which identifies it in the log.
     expect(answer.text).not.toContain('requestId');
@@ -201,26 +202,62 @@ describe('the HTTP status shows the outcome:', () => {
   });
 });
 
-describe('a mutation of several fields', () => {
-  it('runs them in order; changes before a failed field stay', async () => {
+describe('an operation of several fields', () => {
+  const create = `mutation ($first: String!, $second: String!) {
+    a: createRoom(input: { name: $first }) { room { name } }
+    b: createRoom(input: { name: $first }) { room { name } }
+    c: createRoom(input: { name: $second }) { room { name } }
+  }`;
+
+  it('has 294 and the payloads of the mutations that were done, if others failed', async () => {
     const [first, second] = [scratchName(), scratchName()];
-    const answer = await ask(
-      `mutation ($first: String!, $second: String!) {
-        a: createRoom(input: { name: $first }) { room { id } }
-        b: createRoom(input: { name: $first }) { room { id } }
-        c: createRoom(input: { name: $second }) { room { id } }
-      }`,
-      { first, second },
-      as(ada),
-    );
-    expect(answer).toMatchObject({ status: 409, code: 'CONFLICT', data: null });
-    expect(answer.errors?.map(({ path }) => path)).toEqual([['b']]);
+    const answer = await ask(create, { first, second }, as(ada));
+    expect(answer).toMatchObject({
+      status: 294,
+      data: { a: { room: { name: first } }, b: null, c: { room: { name: second } } },
+      errors: [{ path: ['b'], extensions: { code: 'CONFLICT' } }],
+    });
     const { a, c } = await server.postroom.ask(
       'query ($first: String!, $second: String!) { a: roomByName(name: $first) { name } c: roomByName(name: $second) { name } }',
       { first, second },
     );
-    expect(a).toEqual({ name: first });
-    expect(c).toBeNull();
+    expect([a, c]).toEqual([{ name: first }, { name: second }]);
+  });
+
+  it('has the status of the first error, and an error for each field, if all failed', async () => {
+    const answer = await ask(create, { first: name, second: '' }, as(ada));
+    expect(answer).toMatchObject({ status: 409, data: { a: null, b: null, c: null } });
+    expect(answer.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['a'], 'CONFLICT'],
+      [['b'], 'CONFLICT'],
+      [['c'], 'VALIDATION_ERROR'],
+    ]);
+    const query = '{ a: user(id: "a") { id } b: room(id: $id) { posts(first: 0) { nodes { id } } } }';
+    const failing = `query ($id: ID!) ${query.replace('a: user(id: "a") { id }', 'a: room(id: $id) { members(first: 0) { nodes { id } } }')}`;
+    expect(await ask(failing, { id: room })).toMatchObject({ status: 422, data: { a: null, b: null } });
+    // A user that does not exist is a result, not a failure.
+    expect(await ask(`query ($id: ID!) ${query}`, { id: room })).toMatchObject({
+      status: 294,
+      data: { a: null, b: null },
+    });
+  });
+
+  it('has 294 if a mutation was done but its payload could not be read', async () => {
+    const title = scratchName();
+    const query = `mutation ($room: ID!, $title: String!) {
+      createPost(input: { room: $room, title: $title }) { post { author { posts(last: 0) { id } } } }
+    }`;
+    const answer = await ask(query, { room, title }, as(ada));
+    expect(answer).toMatchObject({
+      status: 294,
+      data: { createPost: null },
+      errors: [{ path: ['createPost', 'post', 'author', 'posts'], extensions: { code: 'VALIDATION_ERROR' } }],
+    });
+    const { posts } = await server.postroom.ask(
+      'query ($title: String!) { posts(filter: { title: $title }) { data { title } } }',
+      { title },
+    );
+    expect(posts.data).toEqual([{ title }]);
   });
 });
 
@@ -285,7 +322,7 @@ describe('an internal error', () => {
     expect(await broken.postroom.send(mutation, {}, eve.token)).toMatchObject({
       status: 500,
       code: 'INTERNAL_SERVER_ERROR',
-      data: null,
+      data: { createRoom: null },
     });
     expect(await broken.postroom.ask('{ roomByName(name: "half") { id } }')).toEqual({ roomByName: null });
   });

@@ -1,7 +1,12 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { connectAs } from './support/credentials.ts';
+import { EventStream, streamForms } from './support/event-stream.ts';
+import { post } from './support/http.ts';
+import { scratchName } from './support/names.ts';
 import type { Person } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
@@ -112,6 +117,40 @@ describe('an access token', () => {
     expect(answer.body).not.toHaveProperty('data');
   });
 
+  it.each(Object.keys(bad))('%s is refused without a scheme, too', async (name) => {
+    const token = (await bad[name]?.()) ?? '';
+    const answer = await sendAs(token);
+    expect(answer).toMatchObject(refused);
+    expect(answer.body).not.toHaveProperty('data');
+    expect(await connectAs(server.postroom, token)).toBe(4403);
+  });
+
+  it('is accepted without a scheme over HTTP, in event streams, and for WebSockets in the header, the payload and a renewal', async () => {
+    const { postroom } = server;
+    const authorization = await forge();
+    const room = await postroom.createRoom(ada, scratchName());
+    const roles = `subscription { roomEvents(room: "${room}") { room { viewerRole } } }`;
+    const { data } = await post(postroom, '{ viewer { id } }', { headers: { authorization } });
+    expect(data).toEqual({ viewer: { id: ada.id } });
+    const streams = await Promise.all(
+      streamForms.map(([, form]) => EventStream.open(postroom.graphqlUrl, roles, { authorization, ...form })),
+    );
+    const [inPayload, inHeader, renewed] = await Promise.all([
+      ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } }),
+      ProtocolSocket.open(postroom.webSocketUrl, { headers: { authorization } }),
+      ProtocolSocket.open(postroom.webSocketUrl),
+    ]);
+    renewed.send({ type: 'ping', payload: { authorization } });
+    await renewed.take(({ type }) => type === 'pong');
+    const sockets = [inPayload, inHeader, renewed];
+    for (const socket of sockets) await socket.follow('1', roles);
+    await postroom.createPost(ada, room, 'post');
+    const expected = { data: { roomEvents: { room: { viewerRole: 'OWNER' } } } };
+    for (const { results } of streams) expect(await results.next()).toMatchObject(expected);
+    for (const socket of sockets)
+      expect((await socket.take(({ type }) => type === 'next')).payload).toMatchObject(expected);
+  });
+
   it('is checked on each request: a token that was accepted is refused after it has expired', async () => {
     const token = await forge({ claims: { exp: now() + 2 } });
     expect(await sendAs(`Bearer ${token}`)).toMatchObject({ status: 200 });
@@ -147,6 +186,13 @@ describe('an Authorization header', () => {
     'token',
     'ApiKey x',
     'Bearer,x',
+    'a.b',
+    'a.b.',
+    'a.b.c.d',
+    'a.b.c=',
+    'a.b.c d',
+    'JWT a.b.c',
+    'pr_live_a.b.c',
   ])('of the form %j is refused', async (authorization) => {
     // RFC 6750 has no error for a request without credentials; an empty header counts as credentials.
     expect(await sendAs(authorization)).toMatchObject({ ...refused, challenge: expect.stringContaining('Bearer') });

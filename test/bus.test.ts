@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RoomEvent } from '../src/data/events.ts';
-import { type Bus, type BusMessage, type BusOptions, commonTopic, roomTopic } from '../src/live/bus/bus.ts';
+import { type Bus, type BusMessage, type BusOptions, commonTopic, nodesTopic, roomTopic } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
 import { openRedisBus } from '../src/live/bus/redis.ts';
@@ -322,6 +322,16 @@ describe.for(networkKinds)('the bus over $name, as a network', (kind) => {
     expect(far.errors).toEqual([]);
   });
 
+  test('a question of nodes wakes only nodes that know questions: older programs ignore it', async () => {
+    const far = await launchOn(kind);
+    const [common, ofNodes] = [await listen(far, commonTopic), await listen(far, nodesTopic)];
+    const message = { type: 'nodesAskedOtherwise', asker: 'x', ask: 1, question: '{}' };
+    await kind.publishText(nodesTopic, JSON.stringify({ v: 1, from: 'elsewhere', topic: nodesTopic, message }));
+    await expect.poll(() => ofNodes).toEqual([{ type: 'roomMayHaveChanged', roomId: 'nodes' }]);
+    expect(common).toEqual([]);
+    expect(far.errors).toEqual([]);
+  });
+
   test('a text that is not a message wakes everybody; the bus stays up', async () => {
     const far = await launchOn(kind);
     const common = await listen(far, commonTopic);
@@ -329,6 +339,23 @@ describe.for(networkKinds)('the bus over $name, as a network', (kind) => {
     for (const text of texts) await kind.publishText(commonTopic, text);
     await expect.poll(() => common).toEqual(texts.map(() => ({ type: 'anythingMayHaveChanged' })));
     expect([far.bus.isUp(), far.states, far.errors]).toEqual([true, [], []]);
+  });
+
+  test('the context of a trace arrives with its event; an event with a malformed one arrives without it', async () => {
+    const far = await launchOn(kind);
+    const room = newRoom();
+    const received = await listen(far, roomTopic(room));
+    const { event: plain } = event(room, 1) as Extract<BusMessage, { type: 'roomChanged' }>;
+    const long = 'x'.repeat(600);
+    const [parent, state] = [{ traceparent: '00-…-01' }, { tracestate: 'vendor=1' }];
+    const traces = [parent, { ...parent, ...state, more: 1 }, { ...parent, tracestate: long }, { traceparent: long }];
+    for (const trace of [...traces, state, 7, null, [parent]]) {
+      const message = { type: 'roomChanged', roomId: room, event: { ...plain, trace } };
+      await kind.publishText(roomTopic(room), JSON.stringify({ v: 1, from: 'x', topic: roomTopic(room), message }));
+    }
+    const read = () => received.map((message) => message.type === 'roomChanged' && message.event.trace);
+    const none = undefined;
+    await expect.poll(read).toEqual([parent, { ...parent, ...state }, parent, none, none, none, none, none]);
   });
 
   test('content without a column that this program knows is left out, and unknown columns are not kept', async () => {

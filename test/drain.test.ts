@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../scripts/cluster/proxy.ts';
+import { recommendedCost } from '../src/identity/session/passwords.ts';
 import { seqOf, seqsBetween } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, streamForms } from './support/event-stream.ts';
 import { postOf, RawConnection } from './support/http.ts';
 import { launchForTest, launchProcessForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -16,6 +17,9 @@ function fileSettings(): { DATABASE_URL: string } {
 async function readinessOf({ url }: Postroom): Promise<number> {
   return (await fetch(`${url}/ready`)).status;
 }
+
+/** The default: a sign-up still runs when the server begins to stop. */
+const slowHashing = { passwordCost: recommendedCost };
 
 function signUpOf(name: string): { type: string; id: string; payload: { query: string } } {
   const input = `{ name: "${name}", email: "${name}@example.org", password: "correct horse" }`;
@@ -80,9 +84,9 @@ describe('a server that drains', () => {
     const query = `subscription { roomEvents(room: "${room}") { __typename } }`;
     const left: string[] = [];
     const streams: EventStream[] = [];
-    for (const name of ['first stream', 'second stream']) {
-      const stream = await EventStream.open(postroom.graphqlUrl, query);
-      void stream.closed.then(() => left.push(name));
+    for (const [name, form] of streamForms) {
+      const stream = await EventStream.open(postroom.graphqlUrl, query, form);
+      void stream.closed.then(() => left.push(`${name} stream`));
       streams.push(stream);
     }
     const sockets: ProtocolSocket[] = [];
@@ -114,7 +118,7 @@ describe('a server that drains', () => {
 
   it('answers the operations that run on a socket before it closes the socket, and starts no more', async () => {
     const settings = fileSettings();
-    const postroom = await launchForTest(settings);
+    const postroom = await launchForTest(settings, slowHashing);
     const socket = await ProtocolSocket.open(postroom.webSocketUrl);
     // Hashing the password takes longer than the rest of the drain.
     socket.send(signUpOf('ada'));
@@ -133,7 +137,7 @@ describe('a server that drains', () => {
   });
 
   it('answers pipelined requests that it has begun, the last one with "connection: close"', async () => {
-    const postroom = await launchForTest();
+    const postroom = await launchForTest({}, slowHashing);
     const connection = await RawConnection.open(postroom);
     connection.send(postOf(signUpOf('ada').payload.query) + postOf(signUpOf('eve').payload.query));
     // A request of another connection is answered after these have begun.

@@ -26,10 +26,10 @@ const conditions: Record<string, string> = {
 };
 
 /** The fields of `Query` that return pages, with the types of their filters. */
-const pages = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args }) => {
-  const type = args.find((arg) => arg.name === 'filter')?.type;
-  const filter = type && getNamedType(type);
-  return isInputObjectType(filter) ? [{ name, filter }] : [];
+const pages = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args, type }) => {
+  const given = args.find((arg) => arg.name === 'filter')?.type;
+  const filter = given && getNamedType(given);
+  return isInputObjectType(filter) && getNamedType(type).name.endsWith('Page') ? [{ name, filter }] : [];
 });
 
 function filtersOf(filter: GraphQLInputObjectType): string[] {

@@ -124,7 +124,7 @@ it('a null variable for a non-null argument or condition is a client error, over
   const postroom = await launchForTest();
   const variables = { id: null };
   const query = await postroom.send('query ($id: ID = "x") { node(id: $id) { id } }', variables);
-  expect([query.status, query.code, query.data]).toEqual([294, 'VARIABLES_INVALID', { node: null }]);
+  expect([query.status, query.code, query.data]).toEqual([422, 'VARIABLES_INVALID', { node: null }]);
   const condition = await postroom.send('query ($id: Boolean = true) { viewer @include(if: $id) { id } }', variables);
   expect([condition.status, condition.code]).toEqual([422, 'VARIABLES_INVALID']);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);

@@ -39,6 +39,17 @@ it.each([
   neighbour.close();
 });
 
+it('requests for /ready that wait at the same time cause one read of the database', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
+  const connection = await RawConnection.open(postroom);
+  const before = postroom.log.length;
+  connection.send('GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
+  for (let index = 0; index < 8; index += 1) expect((await connection.receive()).status).toBe(200);
+  const statements = postroom.log.slice(before).filter(({ msg }) => msg === 'statement');
+  expect(statements.length).toBeGreaterThan(0);
+  expect(statements.length).toBeLessThan(4);
+});
+
 it('a packet of many messages on one socket does not delay another client until all are handled', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '0' });
   const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);

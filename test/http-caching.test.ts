@@ -131,6 +131,17 @@ describe('an entity tag', () => {
     expect(new Set(tags).size).toBe(2);
   });
 
+  it('of a long answer changes exactly when the answer does, and differs between media types', async () => {
+    for (let count = 0; count < 6; count += 1) await server.postroom.createPost(ada, room, 'long', 'x'.repeat(20_000));
+    const long = '{ room(id: $room) { posts(last: 6) { nodes { body } } } }';
+    const { body, headers } = await read(long);
+    expect(body.length).toBeGreaterThan(120_000);
+    expect(await read(long, { 'if-none-match': headers.etag ?? '' })).toMatchObject({ status: 304, body: '' });
+    expect((await read(long, { accept: 'application/json' })).headers.etag).not.toBe(headers.etag);
+    await server.postroom.createPost(ada, room, 'long', 'y'.repeat(20_000));
+    expect((await read(long)).headers.etag).not.toBe(headers.etag);
+  });
+
   it('that the client has cached is answered by 304, without a body', async () => {
     const { headers } = await read(query);
     const tag = headers.etag ?? '';

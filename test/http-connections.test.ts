@@ -29,6 +29,21 @@ it('an address may hold a maximum of connections; nothing runs over one more, an
   }, 10_000);
 });
 
+it('a connection may have ten requests that wait for answers at any time; one more closes it', async () => {
+  const postroom = await launchForTest();
+  const [within, beyond] = [await RawConnection.open(postroom), await RawConnection.open(postroom)];
+  within.send(request.repeat(10));
+  for (let index = 0; index < 300; index += 1) {
+    expect((await within.receive()).status).toBe(200);
+    within.send(request);
+  }
+  for (let index = 0; index < 10; index += 1) expect((await within.receive()).status).toBe(200);
+  beyond.send(request.repeat(11));
+  expect((await beyond.closed()).split('HTTP/1.1 200').length).toBeLessThan(12);
+  within.send(request);
+  expect((await within.receive()).status).toBe(200);
+});
+
 it('WebSockets do not count as other connections of their address', async () => {
   const postroom = await launchForTest({ LIMIT_SOCKETS: '2' });
   const sockets = await Promise.all([1, 2].map(() => ProtocolSocket.open(postroom.webSocketUrl)));

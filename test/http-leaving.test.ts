@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import { recommendedCost } from '../src/identity/session/passwords.ts';
 import { exchange, postOf, RawConnection } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
 
 it('the work for a client ends when the client disconnects', async () => {
-  const postroom = await launchForTest();
+  const postroom = await launchForTest({}, { passwordCost: recommendedCost });
   const signUp = (index: number) =>
     `n${index}: signUp(input: { name: "left", email: "left${index}@example.org", password: "correct horse" }) { user { id } }`;
   const mutation = `mutation { ${Array.from({ length: 30 }, (_, index) => signUp(index)).join(' ')} }`;

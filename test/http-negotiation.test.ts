@@ -35,6 +35,9 @@ it.each([
   [eventStream, eventStream],
   ['text/*', eventStream],
   ['image/png, */*;q=0.1', json],
+  // As Apollo's clients ask for subscriptions.
+  [`multipart/mixed;boundary=graphql;subscriptionSpec=1.0,${json}`, json],
+  [`multipart/mixed;boundary=graphql;subscriptionSpec=1.0,${graphqlResponse},${json};q=0.9`, graphqlResponse],
   // Names of media types and parameters are not case-sensitive.
   ['Application/GraphQL-Response+JSON', graphqlResponse],
   ['APPLICATION/JSON;Q=0.5, text/html', json],
@@ -60,6 +63,8 @@ it.each([
   `${graphqlResponse};q=0, ${json};q=0.0, ${eventStream};q=0.000`,
   `${json};q=2`,
   `${json};charset=utf-16`,
+  'multipart/mixed;boundary=graphql;subscriptionSpec=1.0',
+  'multipart/mixed',
 ])('Accept: %s is 406, and the mutation does not run', async (accept) => {
   const { postroom } = server;
   const { ada, name } = await prepare(postroom);
@@ -184,9 +189,41 @@ it('50 subscriptions of a client that accepts no stream are refused, and leave n
   const ask = () => post(postroom, query, { headers: { accept: json } });
   const answers = await Promise.all(Array.from({ length: 50 }, ask));
   expect(answers.map(({ status, code }) => `${status} ${code}`)).toEqual(Array(50).fill('406 NOT_ACCEPTABLE'));
+  // The message names what a subscription can use instead.
+  for (const name of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0', 'WebSocket'])
+    expect(answers[0]?.body).toContain(name);
   const { body } = await exchange(postroom, { path: '/metrics' });
   expect(body).toMatch(/^postroom_subscribers 0$/m);
   expect(body).toMatch(/^postroom_feeds 0$/m);
+});
+
+it.each([
+  ['multipart/mixed;boundary=graphql;subscriptionSpec=1.0', 'multipart/mixed'],
+  ['multipart/mixed;subscriptionSpec="1.0";boundary=other', 'multipart/mixed'],
+  [`Multipart/Mixed; SubscriptionSpec=1.0 , ${json}`, 'multipart/mixed'],
+  // A client that names the protocol receives it; of both, SSE.
+  [`multipart/mixed;subscriptionSpec=1.0, */*`, 'multipart/mixed'],
+  [`multipart/mixed;subscriptionSpec=1.0, ${eventStream}`, eventStream],
+  [`multipart/mixed;subscriptionSpec=1.0, ${eventStream};q=0.9`, 'multipart/mixed'],
+  [`multipart/mixed;subscriptionSpec=1.0;q=0.8, ${eventStream};q=0.9`, eventStream],
+  // As urql asks for subscriptions.
+  [`${graphqlResponse}, application/graphql+json, ${json}, ${eventStream}, multipart/mixed`, eventStream],
+  ['*/*', eventStream],
+  // Other protocols with this media type.
+  [`multipart/mixed;deferSpec=20220824, ${json}`, undefined],
+  [`multipart/mixed;subscriptionSpec=2.0, ${json}`, undefined],
+  [`multipart/mixed;subscriptionSpec=1.0;q=0, ${json}`, undefined],
+  [`multipart/*, ${json}`, undefined],
+])('a subscription with Accept: %s is answered with %s', async (accept, type) => {
+  const { postroom } = server;
+  const { ada, name } = await prepare(postroom);
+  const room = await postroom.createRoom(ada, name);
+  const abort = new AbortController();
+  const parameters = new URLSearchParams({ query: `subscription { roomEvents(room: "${room}") { cursor } }` });
+  const response = await fetch(`${postroom.graphqlUrl}?${parameters}`, { headers: { accept }, signal: abort.signal });
+  abort.abort();
+  const found = response.headers.get('content-type')?.split(';')[0];
+  expect([response.status, found]).toEqual(type ? [200, type] : [406, graphqlResponse]);
 });
 
 it('a subscription by HEAD is 405, and leaves no resource', async () => {

@@ -73,6 +73,45 @@ describe('a page of another origin', () => {
   });
 });
 
+describe('the log names a refused origin and ALLOWED_ORIGINS', () => {
+  const refusedOrigins = ({ log }: Postroom) =>
+    log.flatMap(({ level, msg, origin }) => (String(msg).includes('ALLOWED_ORIGINS') ? [{ level, origin }] : []));
+
+  it('once in a minute, over HTTP and for WebSockets, and no allowed origin', async () => {
+    const postroom = await launchForTest({ ALLOWED_ORIGINS: app });
+    const [vite, other] = ['http://localhost:5173', 'http://localhost:3000'];
+    const preflight = { origin: vite, 'access-control-request-method': 'POST' };
+    for (let time = 0; time < 3; time += 1) await exchange(postroom, { method: 'OPTIONS', headers: preflight });
+    await post(postroom, '{ __typename }', { headers: { origin: vite } });
+    await post(postroom, '{ __typename }', { headers: { origin: app } });
+    const webSocket = new WebSocket(postroom.webSocketUrl, ['graphql-transport-ws'], { headers: { origin: other } });
+    webSocket.on('error', () => {});
+    await once(webSocket, 'unexpected-response');
+    webSocket.terminate();
+    expect(refusedOrigins(postroom)).toEqual([
+      { level: 40, origin: vite },
+      { level: 40, origin: other },
+    ]);
+  });
+
+  it('at most 100 of them, each shortened, and each as one line', async () => {
+    const postroom = await launchForTest();
+    const connection = await RawConnection.open(postroom);
+    const ask = async (origin: string) => {
+      connection.send(`GET /graphql?query=x HTTP/1.1\r\nhost: localhost\r\norigin: ${origin}\r\n\r\n`);
+      expect(await connection.receive()).toMatchObject({ status: 403 });
+    };
+    await ask('x","level":60,"msg":"\u0085injected');
+    await ask(`https://${'a'.repeat(8_000)}.example`);
+    for (let index = 0; index < 150; index += 1) await ask(`https://${index}.example`);
+    const found = refusedOrigins(postroom);
+    expect(found).toHaveLength(100);
+    expect(found[0]).toEqual({ level: 40, origin: expect.stringMatching(/^x","level":60,"msg":"/) });
+    expect(found[1]?.origin).toHaveLength(200);
+    expect(found[99]?.origin).toBe('https://97.example');
+  });
+});
+
 describe('a page of an allowed origin, or the server’s own', () => {
   const allowed = () => [app, 'http://other.example:8080', ...ownOrigins(server.postroom)];
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { Client, fetchExchange } from '@urql/core';
+import { persistedExchange } from '@urql/exchange-persisted';
 import { describe, expect, it } from 'vitest';
 import { exchange, get, type HttpAnswer, post } from './support/http.ts';
-import { launchForTest, type Postroom, run, scratchFolder } from './support/postroom.ts';
+import type { Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -134,104 +135,28 @@ describe('automatic persisted queries', () => {
     const first = useGETForHashedQueries ? 'GET' : 'POST';
     expect(sent).toEqual([`${first} 404`, 'POST 200', `${first} 200`]);
   });
-});
-
-describe('trusted documents', () => {
-  const documents = {
-    types: '{ __typename }',
-    rooms: 'query Rooms($limit: Int) { rooms(limit: $limit) { data { id } pagination { limit } } }',
-    'sign up/1': 'mutation ($input: SignUpInput!) { signUp(input: $input) { user { name } } }',
-    events: 'subscription ($room: ID!) { roomEvents(room: $room) { cursor } }',
-  };
-
-  function writeList(content: unknown): string {
-    const file = `${scratchFolder()}/documents.json`;
-    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-    return file;
-  }
-
-  function launchTrusting(content: unknown): Promise<Postroom> {
-    return launchForTest({ TRUSTED_DOCUMENTS: writeList(content) });
-  }
-
-  it('run by their id, hash or text, and no other document runs', async () => {
-    const postroom = await launchTrusting(documents);
-    const variables = { limit: 3 };
-    const expected = { status: 200, data: { rooms: { data: [], pagination: { limit: 3 } } } };
-    expect(await send(postroom, { documentId: 'rooms', variables })).toMatchObject(expected);
-    expect(await send(postroom, { extensions: named(sha256(documents.rooms)), variables })).toMatchObject(expected);
-    expect(await send(postroom, { query: documents.rooms, variables })).toMatchObject(expected);
-    expect(await send(postroom, { query: '', documentId: 'rooms', variables })).toMatchObject(expected);
-    expect(await send(postroom, { query: documents.rooms, documentId: 'rooms', variables })).toMatchObject(expected);
-    expect(await get(postroom, { documentId: 'rooms', variables: JSON.stringify(variables) })).toMatchObject(expected);
-    const input = { name: 'Ada', email: 'ada@example.org', password: 'correct horse' };
-    expect(await send(postroom, { documentId: 'sign up/1', variables: { input } })).toMatchObject({ status: 200 });
-    const other = '{ viewer { id } }';
-    const refused: Record<string, unknown>[] = [
-      { query: other },
-      { query: `${documents.types} ` },
-      { query: other, extensions: named(sha256(other)) },
-      { extensions: named(sha256(other)) },
-      { documentId: 'other' },
-      { documentId: 'constructor' },
-      { documentId: sha256(documents.types) },
-      { query: other, documentId: 'types' },
-      { query: documents.types, documentId: 'rooms' },
-      { query: other, extensions: named(sha256(documents.types)) },
-      { query: '' },
-    ];
-    for (const request of refused) {
-      expect(await send(postroom, request)).toMatchObject({ status: 403, code: 'DOCUMENT_NOT_TRUSTED' });
-    }
-    expect(await get(postroom, { query: other })).toMatchObject({ status: 403, code: 'DOCUMENT_NOT_TRUSTED' });
-    expect(await get(postroom, { documentId: 'sign up/1' })).toMatchObject({ status: 422, code: 'VARIABLES_INVALID' });
-  });
-
-  it('are the same over a WebSocket and over SSE', async () => {
-    const postroom = await launchTrusting(documents);
-    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-    const ask = async (id: string, payload: Record<string, unknown>) => {
-      socket.send({ type: 'subscribe', id, payload });
-      return socket.take((message) => message.id === id);
-    };
-    expect(await ask('1', { query: '', documentId: 'types' })).toMatchObject({ type: 'next' });
-    expect(await ask('2', { query: '', extensions: named(sha256(documents.types)) })).toMatchObject({ type: 'next' });
-    expect(await ask('3', { query: '{ viewer { id } }' })).toMatchObject({
-      type: 'error',
-      payload: [{ extensions: { code: 'DOCUMENT_NOT_TRUSTED' } }],
-    });
-    const variables = { room: 'none' };
-    expect(await ask('4', { query: '', documentId: 'events', variables })).toMatchObject({
-      type: 'error',
-      payload: [{ extensions: { code: 'NOT_FOUND' } }],
-    });
-    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
-    const stream = (body: object) => exchange(postroom, { method: 'POST', headers, body: JSON.stringify(body) });
-    expect(await stream({ documentId: 'events', variables })).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    expect(await stream({ query: 'subscription { roomEvents(room: "x") { at } }' })).toMatchObject({ status: 403 });
-  });
-
-  it('do not include introspection unless the list contains it', async () => {
-    const introspection = '{ __schema { queryType { name } } }';
-    const without = await launchTrusting(documents);
-    expect(await send(without, { query: introspection })).toMatchObject({ status: 403, code: 'DOCUMENT_NOT_TRUSTED' });
-    const withIt = await launchTrusting({ ...documents, introspection });
-    expect(await send(withIt, { query: introspection })).toMatchObject({ status: 200 });
-  });
 
   it.each([
-    ['is not there', undefined],
-    ['does not parse as JSON', '{'],
-    ['is a list', ['{ __typename }']],
-    ['is empty', {}],
-    ['holds something else than texts', { a: '{ __typename }', b: { query: '{ __typename }' } }],
-    ['holds a document that does not parse', { a: '{ __typename }', b: '{' }],
-    ['holds a document that does not fit the schema', { a: '{ nothingOfTheKind }' }],
-  ])('a file that %s stops the start with one line', async (_, content) => {
-    const file = content === undefined ? `${scratchFolder()}/none.json` : writeList(content);
-    const settings = { TRUSTED_DOCUMENTS: file, DATABASE_URL: 'sqlite::memory:', PORT: '0' };
-    const { status, stderr } = await run(['serve'], settings);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^postroom: TRUSTED_DOCUMENTS must [^\n]+ \(got ".*"\)\.\n$/);
+    false,
+    'force',
+  ] as const)('urql sends the hash first, and the document if the hash is unknown (preferGetMethod: %s)', async (preferGetMethod) => {
+    const sent: string[] = [];
+    const open = () =>
+      new Client({
+        url: server.postroom.graphqlUrl,
+        preferGetMethod,
+        exchanges: [persistedExchange({ preferGetForPersistedQueries: preferGetMethod }), fetchExchange],
+        fetch: async (url, init) => {
+          const response = await fetch(url, init);
+          sent.push(`${init?.method} ${response.status}`);
+          return response;
+        },
+      });
+    const query = `query Urql${preferGetMethod} { users(limit: 3) { pagination { limit } } }`;
+    const expected = { error: undefined, data: { users: { pagination: { limit: 3 } } } };
+    expect(await open().query(query, {})).toMatchObject(expected);
+    expect(await open().query(query, {})).toMatchObject(expected);
+    const first = preferGetMethod ? 'GET' : 'POST';
+    expect(sent).toEqual([`${first} 404`, `${first} 200`, `${first} 200`]);
   });
 });

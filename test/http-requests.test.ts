@@ -37,6 +37,11 @@ describe('the body of a POST', () => {
     expect(await send(body)).toMatchObject({ status: 422, code: 'INVALID_REQUEST' });
   });
 
+  it('that is an array is refused with the reason: batches are not supported', async () => {
+    const { errors } = await send('[{"query":"{ __typename }"}]');
+    expect(errors?.[0]?.message).toMatch(/Batching is not supported/);
+  });
+
   const wrong = {
     query: [{ obj: 'ect' }, 0, false, ['array']],
     operationName: [{ obj: 'ect' }, 0, false, ['array']],

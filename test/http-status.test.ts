@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { clientErrors, type ErrorCode } from '../src/errors.ts';
+import { recommendedCost } from '../src/identity/session/passwords.ts';
 import { exchange, graphqlResponse, type HttpAnswer, type HttpQuestion, post, RawConnection } from './support/http.ts';
 import { scratchName } from './support/names.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
@@ -32,6 +33,8 @@ interface StreamFixture {
 const createRoom = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
 const updateUser = 'mutation ($id: ID!) { updateUser(input: { id: $id, name: "x" }) { user { id } } }';
 const deleteRoom = 'mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }';
+const joinRoom =
+  'mutation ($id: ID!, $key: String!) { joinRoom(input: { room: $id }) @idempotent(key: $key) { room { id } } }';
 const roomEvents = 'subscription ($room: ID!, $after: String) { roomEvents(room: $room, after: $after) { cursor } }';
 const nowhere = `r${'0'.repeat(26)}`;
 
@@ -53,6 +56,11 @@ const operations: [status: number, code: ErrorCode, make: (world: StreamFixture)
   [422, 'COST_LIMIT_EXCEEDED', () => ({ query: '{ users(limit: 100) { data { posts(last: 100) { id } } } }' })],
   [422, 'DOCUMENT_LIMIT_EXCEEDED', () => ({ query: `{ ${'__typename '.repeat(2_001)} }` })],
   [422, 'VALIDATION_ERROR', ({ ada }) => ({ query: createRoom, variables: { name: '' }, token: ada.token })],
+  [
+    422,
+    'IDEMPOTENCY_KEY_REUSED',
+    ({ ada }) => ({ query: joinRoom, variables: { id: nowhere, key: 'used' }, token: ada.token }),
+  ],
   [422, 'CURSOR_INVALID', ({ room }) => ({ query: roomEvents, variables: { room, after: 'garbage' } })],
 ];
 
@@ -73,6 +81,7 @@ const requests: [status: number, code: ErrorCode, question: HttpQuestion][] = [
 /** Codes that have tests of their own, in this file or in the file of their subject. */
 const elsewhere: readonly ErrorCode[] = [
   'BAD_GATEWAY',
+  'CONNECTION_ENDED',
   'CURSOR_EXPIRED',
   'DOCUMENT_NOT_TRUSTED',
   'INTERNAL_SERVER_ERROR',
@@ -93,7 +102,9 @@ async function makeWorld(): Promise<StreamFixture> {
   const ada = await postroom.signUp('Ada');
   const bea = await postroom.signUp('Bea');
   const roomName = scratchName();
-  return { postroom, ada, bea, roomName, room: await postroom.createRoom(ada, roomName) };
+  const room = await postroom.createRoom(ada, roomName);
+  await postroom.ask(joinRoom, { id: room, key: 'used' }, ada.token);
+  return { postroom, ada, bea, roomName, room };
 }
 
 function findWorld(): Promise<StreamFixture> {
@@ -115,7 +126,8 @@ function ask(postroom: Postroom, { query, token, ...given }: Failing, accept: st
 
 function expectRefusal(answer: HttpAnswer, status: number, code: ErrorCode): void {
   expect({ status: answer.status, code: answer.code }).toEqual({ status, code });
-  expect(answer.data ?? null).toBeNull();
+  // Nothing but nulls: no data, `data: null`, or each root field null.
+  expect(Object.values(answer.data ?? {}).filter((value) => value !== null)).toEqual([]);
   expect(answer.headers).toMatchObject({
     'content-type': `${graphqlResponse}; charset=utf-8`,
     'cache-control': 'private, no-store',
@@ -129,13 +141,11 @@ it('every error code has one status and a test', () => {
   expect(Object.fromEntries([...shown, ...other])).toEqual(Object.fromEntries(listed));
 });
 
-it('the docs list every code under its status', () => {
-  const rows = readFileSync(docs, 'utf8').matchAll(/^\| (\d{3})\b[^|]*\| ([^|]*) \|/gm);
-  const documented = [...rows].flatMap(([, status, codes = '']) =>
-    [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code, Number(status)]),
-  );
-  const listed = Object.entries(clientErrors).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(listed));
+it('docs/http.md lists every status', () => {
+  const rows = readFileSync(docs, 'utf8').matchAll(/^\| (\d{3})\b/gm);
+  const documented = Array.from(rows, ([, status]) => Number(status));
+  const listed = Object.values(clientErrors).map(({ status }) => status);
+  expect(new Set(documented)).toEqual(new Set([200, 294, ...listed]));
 });
 
 it.each(operations)('%i %s, over HTTP as over SSE, and as an error over a WebSocket', async (status, code, make) => {
@@ -172,6 +182,43 @@ it('data together with errors is 294 Partial Success, over SSE too', async () =>
   const streamed = await ask(postroom, { query }, 'text/event-stream');
   expect(streamed).toMatchObject({ status: 294, headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
   expect(streamed.body).toBe(`event: next\ndata: ${answer.body}\n\nevent: complete\ndata:\n\n`);
+});
+
+it('a mutation that failed beside another is null, with the same result over HTTP, SSE and a WebSocket', async () => {
+  const { postroom, ada, roomName } = await findWorld();
+  const mutation = () => `mutation {
+    a: createRoom(input: { name: "${scratchName()}" }) { __typename }
+    b: createRoom(input: { name: "${roomName}" }) { __typename }
+  }`;
+  const result = {
+    data: { a: { __typename: 'CreateRoomPayload' }, b: null },
+    errors: [{ path: ['b'], extensions: { code: 'CONFLICT' } }],
+  };
+  const { token } = ada;
+  const answer = await ask(postroom, { query: mutation(), token }, graphqlResponse);
+  expect(answer).toMatchObject({ status: 294, ...result });
+  const streamed = await ask(postroom, { query: mutation(), token }, 'text/event-stream');
+  expect(streamed.status).toBe(294);
+  expect(JSON.parse(/^data: (.+)$/m.exec(streamed.body)?.[1] ?? '')).toMatchObject(result);
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${token}` } });
+  socket.send({ type: 'subscribe', id: '1', payload: { query: mutation() } });
+  expect(await socket.take(({ id }) => id === '1')).toMatchObject({ type: 'next', payload: result });
+});
+
+it('a request that is refused before its execution has no data', async () => {
+  const { postroom, ada } = await findWorld();
+  const create = 'createRoom(input: { name: "refused" }) { room { id } }';
+  const refused: [status: number, question: Failing][] = [
+    [401, { query: `mutation { ${create} }`, token: 'bad' }],
+    [422, { query: `mutation { ${create} nothingOfTheKind }`, token: ada.token }],
+    [422, { query: `mutation { ${'__typename '.repeat(2_001)} ${create} }`, token: ada.token }],
+    [422, { query: `mutation ($x: Int!) { ${create} __typename @skip(if: $x) }`, token: ada.token }],
+  ];
+  for (const [status, question] of refused) {
+    const answer = await ask(postroom, question, graphqlResponse);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).not.toHaveProperty('data');
+  }
 });
 
 it('401 says which credentials are accepted, and whether those sent were invalid', async () => {
@@ -244,7 +291,7 @@ it('502 is for errors of an upstream server', async () => {
 });
 
 it('503 says when to try again', async () => {
-  const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '1' });
+  const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '1' }, { passwordCost: recommendedCost });
   const input = { name: 'Ada', email: 'ada@example.org', password: 'correct horse' };
   const query = 'mutation ($input: SignUpInput!) { signUp(input: $input) { expiresAt } }';
   const answer = await ask(postroom, { query, variables: { input } }, graphqlResponse);

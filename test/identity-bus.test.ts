@@ -4,14 +4,16 @@ import { buildSchema } from 'graphql';
 import { expect, expectTypeOf, it } from 'vitest';
 import type { EventContent } from '../src/data/events.ts';
 import { publicUserColumns, type UserRow } from '../src/data/tables.ts';
-import type { BusMessage, WakeUp } from '../src/live/bus/bus.ts';
+import type { BusMessage, NodeMessage, WakeUp } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { launchForTest, type Person, scratchFolder } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
 
 interface Ids {
   ada: Person;
   bob: Person;
+  connection: string;
   room: string;
   post: string;
   draft: string;
@@ -63,16 +65,31 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
     by: 'ada',
     call: `changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { expiresAt }`,
   }),
+  endConnection: ({ connection }) => ({ by: 'ada', call: `endConnection(input: { id: "${connection}" }) { id }` }),
+  muteUser: ({ room, bob }) => ({
+    by: 'ada',
+    call: `muteUser(input: { room: "${room}", user: "${bob.id}", until: "2099-01-31T00:00:00Z" }) { until }`,
+  }),
   revokeApiKey: ({ key }) => ({ by: 'ada', call: `revokeApiKey(input: { id: "${key}" }) { apiKey { id } }` }),
   deleteUser: ({ bob }) => ({ by: 'bob', call: `deleteUser(input: { id: "${bob.id}" }) { user { email } }` }),
   deleteRoom: ({ room }) => ({ by: 'ada', call: `deleteRoom(input: { id: "${room}" }) { room { id } }` }),
 };
 
 /** The mutations that publish no message on the bus. */
-const silent = ['signUp', 'signIn', 'renewSession', 'createApiKey', 'createRoom', 'updateUser', 'replaceUser'];
+const silent = [
+  'signUp',
+  'signIn',
+  'renewSession',
+  'createApiKey',
+  'createRoom',
+  'updateUser',
+  'replaceUser',
+  'endConnection',
+  'muteUser',
+];
 
 /** The types of messages that changes publish. The compiler reports a type that is missing here. */
-const kinds: Record<Exclude<BusMessage, WakeUp>['type'], true> = {
+const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
   roomChanged: true,
   roomDeleted: true,
   userDeleted: true,
@@ -119,7 +136,9 @@ it('no mutation publishes a private column of a user or of an API key', async ()
   const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` }, { bus: { ...bus, publish } });
   const people = { ada: await postroom.signUp('Ada'), bob: await postroom.signUp('Bob') };
   withDatabase(file, (database) =>
-    database.exec(`update users set "oauthIssuer" = 'https://issuer.example', "oauthSubject" = 'the subject ' || id`),
+    database.exec(
+      `update users set "role" = 'ADMIN', "oauthIssuer" = 'https://issuer.example', "oauthSubject" = 'the subject ' || id`,
+    ),
   );
   const ask = (by: 'ada' | 'bob', call: string) => postroom.ask(`mutation { ${call} }`, {}, people[by].token);
   const room = await postroom.createRoom(people.ada, 'hall');
@@ -129,8 +148,11 @@ it('no mutation publishes a private column of a user or of an API key', async ()
      draft: createPost(input: { room: "${room}", title: "t", publish: false }) { post { id } }
      key: createApiKey(input: { name: "app", scopes: [READ] }) { apiKey { id } }`,
   );
+  await ProtocolSocket.open(postroom.webSocketUrl);
+  const { connections } = await postroom.ask('{ connections { nodes { id } } }', {}, people.ada.token);
+  const connection: string = connections.nodes[0].id;
   const { post, draft, key } = prepared;
-  const ids = { ...people, room, post: post.post.id, draft: draft.post.id, key: key.apiKey.id };
+  const ids = { ...people, connection, room, post: post.post.id, draft: draft.post.id, key: key.apiKey.id };
   const texts = new Set<string>();
   const names = new Set<string>();
   const remember = () => {

@@ -20,13 +20,18 @@ import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const schema = buildSchema(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8'));
 
-/** The result for each role, in the order of `roles`: ✓ a value · - no value · f forbidden (403). */
+/**
+ * The result for each role, in the order of `roles`: ✓ a value · - no value · ? a number, which may be 0 · f forbidden
+ * (403) · s not signed in (401).
+ */
 type Sees = string;
 const everyone = '✓✓✓✓✓✓f✓✓';
 const insiders = '--✓✓✓✓f✓✓';
 const author = '--✓---f--';
 const owner = '---✓--f--';
 const nobody = '------f--';
+const admins = 'sfff✓fff✓';
+const adminsMayBeZero = 'sfff?fff?';
 
 interface Subject {
   type: string;
@@ -106,6 +111,57 @@ const subjects: Record<string, Subject> = {
     at: ({ room }, fields) => `room(id: "${room}") { members { edges { ${fields} } } }`,
     sees: { cursor: insiders, node: insiders, joinedAt: insiders },
   },
+  'the connection of the member': {
+    type: 'Client',
+    at: ({ member }, fields) => `connections(filter: { viewer: "${member}" }) { nodes { ${fields} } }`,
+    sees: {
+      ...{ id: admins, viewer: admins, address: admins, transport: admins, since: admins, node: admins },
+      subscriptions: admins,
+      bytesWaiting: adminsMayBeZero,
+      lagMs: adminsMayBeZero,
+    },
+  },
+  'the state of the server': {
+    type: 'ServerStatus',
+    at: (_, fields) => `serverStatus { ${fields} }`,
+    sees: { time: admins, nodes: admins, database: admins, bus: admins, mostFollowedRooms: admins, errors: admins },
+  },
+  'the state of a node': {
+    type: 'NodeStatus',
+    at: (_, fields) => `serverStatus { nodes { ${fields} } }`,
+    sees: {
+      ...{ name: admins, version: admins, nodeVersion: admins, startedAt: admins, connections: admins },
+      ...{ subscriptions: admins, roomsFollowed: admins, queues: admins, memoryBytes: admins },
+      ...{ operationsPerSecond: adminsMayBeZero, failedOperationsPerSecond: adminsMayBeZero },
+      ...{ deliveriesPerSecond: adminsMayBeZero, lagMs: adminsMayBeZero, slowConsumers: adminsMayBeZero },
+      eventLoopLagMs: adminsMayBeZero,
+    },
+  },
+  'a queue': {
+    type: 'QueueDepth',
+    at: (_, fields) => `serverStatus { nodes { queues { ${fields} } } }`,
+    sees: { name: admins, depth: adminsMayBeZero },
+  },
+  'the state of the database': {
+    type: 'DatabaseStatus',
+    at: (_, fields) => `serverStatus { database { ${fields} } }`,
+    sees: { kind: admins, version: admins, isUp: admins },
+  },
+  'the state of the bus': {
+    type: 'BusStatus',
+    at: (_, fields) => `serverStatus { bus { ${fields} } }`,
+    sees: { kind: admins, isUp: admins },
+  },
+  'a room with followers': {
+    type: 'RoomFollowers',
+    at: (_, fields) => `serverStatus { mostFollowedRooms { ${fields} } }`,
+    sees: { room: admins, followers: admins },
+  },
+  'an error that clients received': {
+    type: 'ErrorCount',
+    at: (_, fields) => `serverStatus { errors { ${fields} } }`,
+    sees: { code: admins, count: admins, lastAt: admins },
+  },
 };
 
 const everyEvent = { at: insiders, cursor: insiders, room: insiders, actor: insiders };
@@ -125,7 +181,8 @@ const events: Record<string, Record<string, Sees>> = {
  * Types that have no data of their own and only contain the types above. identity-access.test.ts tests the payloads of
  * mutations.
  */
-const structure = /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|PostEdge)$/;
+const structure =
+  /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|(Post|Client)Edge)$/;
 
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
 
@@ -146,7 +203,8 @@ function selectionOf(type: GraphQLOutputType): string {
   if (!isCompositeType(named)) return '';
   const fields = isObjectType(named) || isInterfaceType(named) ? named.getFields() : {};
   const inner = ['nodes', 'data'].find((name) => name in fields);
-  return inner === undefined ? '{ id }' : `{ ${inner} { id } }`;
+  if (inner !== undefined) return `{ ${inner} { id } }`;
+  return 'id' in fields ? '{ id }' : '{ __typename }';
 }
 
 function selectAll(type: string, names: readonly string[]): string {
@@ -157,14 +215,20 @@ function selectAll(type: string, names: readonly string[]): string {
 it('each role sees in each field what the table says', async () => {
   const cast = await launchTestAccounts();
   const ids = await createObjects(cast);
+  const init = { authorization: authorizationOf(cast, 'member') };
+  const follower = await ProtocolSocket.open(cast.postroom.webSocketUrl, { init });
+  await follower.follow('1', `subscription { roomEvents(room: "${ids.room}") { cursor } }`);
   for (const [subject, { type, at, sees }] of Object.entries(subjects)) {
     const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
     for (const role of roles) {
       const query = `{ subject: ${at(ids, `fields: __typename ${selectAll(type, Object.keys(sees))}`)} }`;
       const { status, data } = await sendAs(cast.postroom, authorizationOf(cast, role), query);
-      expect([200, 403]).toContain(status);
-      for (const name of Object.keys(sees)) {
-        seen[name] += status === 403 ? 'f' : findSubjects(data).some((one) => hasContent(one[name])) ? '✓' : '-';
+      expect([200, 401, 403]).toContain(status);
+      const refused = { 401: 's', 403: 'f' }[status];
+      for (const [name, expected] of Object.entries(sees)) {
+        const values = findSubjects(data).map((one) => one[name]);
+        const mayBeZero = expected[roles.indexOf(role)] === '?' && values.some((value) => typeof value === 'number');
+        seen[name] += refused ?? (mayBeZero ? '?' : values.some(hasContent) ? '✓' : '-');
       }
     }
     expect({ subject, ...seen }).toEqual({ subject, ...sees });

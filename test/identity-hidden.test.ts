@@ -108,6 +108,8 @@ function questionsOf(
     query(`rooms(filter: { name: "${name}" }) { data { name } ${page} }`),
     query(`rooms(filter: { visibility: PRIVATE }) { data { name } ${page} }`),
     ...people.map((id) => query(`rooms(filter: { member: "${id}" }) { data { name } ${page} }`)),
+    query(`connections(filter: { viewer: "${owner.id}" }) { total nodes { viewer { name } } }`),
+    query('serverStatus { mostFollowedRooms { room { name } followers } }'),
     ...edges.flatMap((edge) => [
       query(
         `room(id: "${hall}") { posts(first: 5, after: "${edge}") { nodes { title } pageInfo { hasPreviousPage hasNextPage } } }`,
@@ -135,6 +137,9 @@ function questionsOf(
       mutation(`publishPost(input: { id: "${id}" }) { post { id } }`),
       mutation(`deletePost(input: { id: "${id}", expectedVersion: 7 }) { post { id } }`),
     ]),
+    mutation(`endConnection(input: { id: "${room}" }) { id }`),
+    ...people.map((id) => mutation(`muteUser(input: { room: "${room}", user: "${id}" }) { room { name } until }`)),
+    ['serverStatusChanged', 'subscription { serverStatusChanged { mostFollowedRooms { room { name } } } }'],
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
     // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.
     mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),

@@ -90,7 +90,7 @@ describe('an API key', () => {
     const postroom = await launchForTest();
     const ada = await postroom.signUp('Ada');
     const refused = await createKey(postroom, ada, { name: '', scopes: [], expiresAt: inSeconds(-1) });
-    expect(refused).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: null });
+    expect(refused).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', data: { createApiKey: null } });
     expect(refused.errors?.[0]?.extensions.details).toEqual([
       { field: 'name', issue: 'too_short' },
       { field: 'scopes', issue: 'too_short' },

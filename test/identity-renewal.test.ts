@@ -77,6 +77,18 @@ it('a renewal without ADMIN ends the subscriptions of an admin with FORBIDDEN, w
   expect(socket.nexts('den')).toEqual([]);
 });
 
+it('a renewal without ADMIN ends the streams of the state of the server with FORBIDDEN', async () => {
+  const { postroom, tokenOf } = await launchAdmin();
+  const authorization = await tokenOf('read admin');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
+  await socket.subscribe('s', 'subscription { serverStatusChanged { time } }').results.next();
+  await renew(socket, await tokenOf('read write admin'));
+  const before = socket.nexts('s').length;
+  await expect.poll(() => socket.nexts('s').length, { timeout: 5_000 }).toBeGreaterThan(before);
+  socket.send({ type: 'ping', payload: { authorization: await tokenOf('read write') } });
+  expect(await socket.take(({ type }) => type === 'error')).toMatchObject({ id: 's', ...lack('ADMIN') });
+});
+
 it('after a renewal with the same or more rights, all subscriptions continue', async () => {
   const { postroom, tokenOf, bob, hall } = await launchAdmin();
   const authorization = await tokenOf('read');

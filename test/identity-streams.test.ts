@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sendAs } from './support/credentials.ts';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, multipartHeaders } from './support/event-stream.ts';
 import { launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { TokenMaker } from './support/tokens.ts';
@@ -200,7 +200,8 @@ describe('memberships that are revoked under load', () => {
           const member = members[index % members.length] ?? owner;
           const headers = { authorization: `Bearer ${member.token}` };
           if (index >= members.length) {
-            const stream = await EventStream.open(postroom.graphqlUrl, query(room), headers);
+            const form = index % 2 ? multipartHeaders : {};
+            const stream = await EventStream.open(postroom.graphqlUrl, query(room), { ...headers, ...form });
             return { room, member, stream, socket: undefined };
           }
           const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: headers });

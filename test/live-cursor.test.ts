@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cursorsOf, forgeCursor, openCursor, seqOf, seqsBetween } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, multipartHeaders } from './support/event-stream.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
@@ -29,12 +29,13 @@ async function outcomeOf(socket: ProtocolSocket, id: string, variables: Record<s
   return outcome;
 }
 
-/** The status, media type and code of a refused stream: with `after`, with Last-Event-ID, and by an EventSource. */
+/** The status, media type and code of a refused stream: with `after`, also of multipart, with Last-Event-ID, and by an EventSource. */
 async function refusalsOf(postroom: Postroom, room: string, after: string): Promise<unknown[]> {
   const parameters = new URLSearchParams({ query, variables: JSON.stringify({ room }) });
   const eventSource = { accept: 'text/event-stream', 'last-event-id': after };
   const answers = await Promise.all([
     EventStream.open(postroom.graphqlUrl, query, {}, { room, after }),
+    EventStream.open(postroom.graphqlUrl, query, multipartHeaders, { room, after }),
     EventStream.open(postroom.graphqlUrl, query, { 'last-event-id': after }, { room }),
   ]);
   const answer = await fetch(`${postroom.graphqlUrl}?${parameters}`, { headers: eventSource });
@@ -140,7 +141,7 @@ describe('a cursor', () => {
     const bad = ['garbage', ofOtherRoom, '%00', '0'];
     for (const after of bad) {
       const expected = refusal(422, 'CURSOR_INVALID');
-      expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+      expect(await refusalsOf(postroom, room, after)).toEqual(Array(4).fill(expected));
     }
   });
 
@@ -154,7 +155,7 @@ describe('a cursor', () => {
     ];
     for (const after of absent) {
       const expected = refusal(410, 'CURSOR_EXPIRED');
-      expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+      expect(await refusalsOf(postroom, room, after)).toEqual(Array(4).fill(expected));
     }
   });
 
@@ -185,7 +186,7 @@ describe('a cursor that is too old', () => {
   /** Expects that each transport refuses the cursor, and that the error has a cursor to resume from. */
   async function expectExpired(postroom: Postroom, author: Person, room: string, after: string): Promise<void> {
     const expected = refusal(410, 'CURSOR_EXPIRED');
-    expect(await refusalsOf(postroom, room, after)).toEqual([expected, expected, expected]);
+    expect(await refusalsOf(postroom, room, after)).toEqual(Array(4).fill(expected));
     const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen: { resumed: after } } } });
     expect(await outcomeOf(socket, 'resumed', { room })).toBe('CURSOR_EXPIRED');
     const [error] = await socket.subscribe('expired', query, { room, after }).refused;

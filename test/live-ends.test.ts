@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, multipartHeaders, streamForms } from './support/event-stream.ts';
 import { FrameReader } from './support/frame-reader.ts';
 import { makePosts } from './support/load.ts';
-import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
+import { nothingLeft, ownListeners, readMetrics, untilCounts } from './support/metrics.ts';
 import { scratchName } from './support/names.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -38,7 +38,10 @@ async function fillSocket({ postroom, ada, room, query }: Lobby, init = {}): Pro
     await socket.follow(`s${index}`, query);
     await socket.follow(`p${index}`, `subscription { postAdded(room: "${index % 2 ? room : other}") { title } }`);
   }
-  expect(await readMetrics(postroom)).toMatchObject({ feeds: 2, groups: 3, subscribers: 10, bus_listeners: 3 });
+  expect(await readMetrics(postroom)).toMatchObject({
+    ...{ feeds: 2, groups: 3, subscribers: 10 },
+    bus_listeners: ownListeners + 2,
+  });
   return socket;
 }
 
@@ -110,16 +113,16 @@ it('no resource is left after subscriptions that were refused', async () => {
   await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });
 
-it('no resource is left after an SSE client disconnects, early or late', async () => {
+it.each(streamForms)('no resource is left after a client of %s disconnects, early or late', async (_form, form) => {
   const { postroom, query } = await openLobby();
-  const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(postroom.graphqlUrl, query)));
+  const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(postroom.graphqlUrl, query, form)));
   await untilCounts(postroom, { feeds: 1, groups: 1, subscribers: 3 });
   streams[0]?.response.destroy();
   streams[1]?.response.socket.resetAndDestroy();
   await untilCounts(postroom, { subscribers: 1 });
   streams[2]?.response.socket.end();
   await untilCounts(postroom, nothingLeft);
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...form };
   await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) => {
       const signal = AbortSignal.timeout(index);
@@ -135,18 +138,19 @@ it('no resource is left after a write fails', async () => {
   const { postroom, ada, room } = lobby;
   const query = `subscription { roomEvents(room: "${room}") { cursor ... on PostCreated { post { body } } } }`;
   const reader = await FrameReader.open(postroom.webSocketUrl, query);
-  const stream = await EventStream.open(postroom.graphqlUrl, query);
+  const forms = streamForms.map(([, form]) => EventStream.open(postroom.graphqlUrl, query, form));
+  const streams = await Promise.all(forms);
   reader.socket.pause();
-  stream.response.socket.pause();
+  for (const { response } of streams) response.socket.pause();
   // More bytes than the kernel's socket buffers hold.
   await makePosts(postroom, { author: ada, room, count: 1_000, bytes: 10_000 });
-  await untilCounts(postroom, { subscribers: 2, websockets: 1 });
+  await untilCounts(postroom, { subscribers: 3, websockets: 1 });
   reader.socket.resetAndDestroy();
-  stream.response.socket.resetAndDestroy();
+  for (const { response } of streams) response.socket.resetAndDestroy();
   await expectNothingLeft(lobby);
 });
 
-it('a room that is deleted ends its streams with ROOM_DELETED: an error over WebSocket, next and complete over SSE', async () => {
+it('a room that is deleted ends its streams with ROOM_DELETED: an error over WebSocket, next and complete over HTTP', async () => {
   const lobby = await openLobby();
   const { postroom, ada, room, query } = lobby;
   const other = await postroom.createRoom(ada, scratchName());
@@ -154,19 +158,22 @@ it('a room that is deleted ends its streams with ROOM_DELETED: an error over Web
   await socket.follow('1', query);
   await socket.follow('2', `subscription { postAdded(room: "${room}") { title } }`);
   await socket.follow('other', `subscription { postAdded(room: "${other}") { title } }`);
-  const stream = await EventStream.open(postroom.graphqlUrl, query);
+  const forms = streamForms.map(([, form]) => EventStream.open(postroom.graphqlUrl, query, form));
+  const streams = await Promise.all(forms);
   await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
   const deleted = { message: 'The room was deleted.', extensions: { code: 'ROOM_DELETED' } };
   expect([await socket.take(), await socket.take()]).toEqual([
     { type: 'error', id: '1', payload: [deleted] },
     { type: 'error', id: '2', payload: [deleted] },
   ]);
-  await stream.closed;
-  expect(stream.received.slice(1)).toMatchObject([
-    { event: 'next', data: { errors: [deleted] } },
-    { event: 'complete', data: undefined },
-  ]);
-  await untilCounts(postroom, { feeds: 1, groups: 1, subscribers: 1, websockets: 1, bus_listeners: 2 });
+  for (const stream of streams) {
+    await stream.closed;
+    expect(stream.received.slice(1)).toMatchObject([
+      { event: 'next', data: { errors: [deleted] } },
+      { event: 'complete', data: undefined },
+    ]);
+  }
+  await untilCounts(postroom, { feeds: 1, groups: 1, subscribers: 1, websockets: 1, bus_listeners: ownListeners + 1 });
   await postroom.createPost(ada, other, 'still here');
   expect(await socket.take()).toMatchObject({ id: 'other', payload: { data: { postAdded: { title: 'still here' } } } });
   socket.webSocket.close();
@@ -180,7 +187,10 @@ it('a deleted user loses all sockets, with 4403, and all streams, and no other u
   const first = await fillSocket(lobby, bearer(bob));
   const second = await ProtocolSocket.open(postroom.webSocketUrl, { init: bearer(lobby.ada) });
   await second.follow('1', query);
-  const stream = await EventStream.open(postroom.graphqlUrl, query, bearer(bob));
+  const forms = streamForms.map(([, form]) =>
+    EventStream.open(postroom.graphqlUrl, query, { ...bearer(bob), ...form }),
+  );
+  const streams = await Promise.all(forms);
   const anonymous = await EventStream.open(postroom.graphqlUrl, query);
   await postroom.ask(
     'mutation ($id: ID!) { deleteUser(input: { id: $id }) { user { id } } }',
@@ -188,11 +198,13 @@ it('a deleted user loses all sockets, with 4403, and all streams, and no other u
     bob.token,
   );
   expect(await first.closed).toEqual({ code: 4403, reason: 'Forbidden' });
-  await stream.closed;
-  expect(stream.received.slice(1)).toMatchObject([
-    { event: 'next', data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } },
-    { event: 'complete' },
-  ]);
+  for (const stream of streams) {
+    await stream.closed;
+    expect(stream.received.slice(1)).toMatchObject([
+      { event: 'next', data: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] } },
+      { event: 'complete' },
+    ]);
+  }
   await untilCounts(postroom, { websockets: 1, subscribers: 2 });
   await second.settle();
   second.webSocket.close();
@@ -237,6 +249,7 @@ it('a shutdown closes every socket with 1012, ends every stream, and leaves no r
   const { postroom, query } = lobby;
   const full = await fillSocket(lobby);
   const stream = await EventStream.open(postroom.graphqlUrl, query);
+  const multipart = await EventStream.open(postroom.graphqlUrl, query, multipartHeaders);
   // A socket without connection_init, a socket that reads nothing, and a TCP connection that sends nothing.
   const early = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
   const paused = await ProtocolSocket.open(postroom.webSocketUrl);
@@ -247,7 +260,7 @@ it('a shutdown closes every socket with 1012, ends every stream, and leaves no r
   for (const socket of [full, early]) {
     expect(await socket.closed).toEqual({ code: 1012, reason: 'Shutting down' });
   }
-  await stream.closed;
+  await Promise.all([stream.closed, multipart.closed]);
   expect(await stopped).toBe(0);
   const { counts } = postroom.log.find(({ msg }) => msg === 'closed') ?? {};
   expect(counts).toMatchObject({ feeds: 0, groups: 0, subscribers: 0, busListeners: 0 });

@@ -173,7 +173,7 @@ describe('an error in an operation ends only that operation', () => {
     socket.subscribe('write', query, { input: { room, title: '' } });
     const { payload } = await socket.take();
     const overHttp = await postroom.send(query, { input: { room, title: '' } }, ada.token);
-    expect(payload).toEqual({ errors: overHttp.errors, data: null });
+    expect(payload).toEqual({ errors: overHttp.errors, data: { createPost: null } });
     expect(payload.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'title' }] });
   });
 

@@ -1,11 +1,11 @@
 import { gql } from '@apollo/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { seqOf, seqsBetween } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, multipartHeaders } from './support/event-stream.ts';
 import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { ProtocolSocket, type Result } from './support/protocol-socket.ts';
-import { openDocumented } from './support/resume-docs.ts';
+import { openDocumented, openDocumentedSse } from './support/resume-docs.ts';
 import { isSoak } from './support/soak.ts';
 import { createRandom } from './support/unreliable-bus.ts';
 
@@ -135,6 +135,39 @@ function readByEventStream(reader: Reader, room: string): Promise<void> {
   });
 }
 
+/** Resumes a multipart stream with the argument `after`. */
+function readByMultipart(reader: Reader, room: string, start: string): Promise<void> {
+  const query = `subscription ($room: ID!, $after: String) {
+    roomEvents(room: $room, after: $after) { actor { id } ... on PostCreated { post { title } } }
+  }`;
+  let after = start;
+  return reader.run(async () => {
+    const stream = await EventStream.open(reader.url, query, multipartHeaders, { room, after });
+    if (stream.status !== 200) return reader.fail(stream.refusal);
+    reader.start();
+    for (;;) {
+      const result = await stream.results.next();
+      after = result.extensions.live.cursor;
+      reader.take(result);
+    }
+  });
+}
+
+/** Uses the published client, configured as in docs/resume.md. */
+async function readByGraphqlSse(reader: Reader, room: string, after: string): Promise<void> {
+  const { subscribe } = await openDocumentedSse(reader.url, retryWaitMs);
+  const query = `subscription ($room: ID!, $after: String) {
+    roomEvents(room: $room, after: $after) { at room { id } ... on PostCreated { post { title } } }
+  }`;
+  const sink = {
+    next: (result: unknown) => reader.take(result as Result),
+    error: (error: unknown) => reader.fail(String(error)),
+    complete: () => reader.fail('complete'),
+  };
+  onTestFinished(subscribe({ query, variables: { room, after } }, sink));
+  reader.start();
+}
+
 /** This function and the next two use published clients, configured as in docs/resume.md. */
 async function readByGraphqlWs(reader: Reader, room: string): Promise<void> {
   const { live } = await openDocumented('live', reader.url, retryWaitMs);
@@ -210,10 +243,20 @@ it(`every client receives ${eventCount} events once, in order, through 20 discon
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   const open = () => Reader.open(postroom);
-  const [hand, stream, graphqlWs, apollo, urql] = await Promise.all([open(), open(), open(), open(), open()]);
-  const running = [readByHand(hand, room), readByEventStream(stream, room)];
+  const readers = {
+    hand: await open(),
+    stream: await open(),
+    multipart: await open(),
+    graphqlSse: await open(),
+    graphqlWs: await open(),
+    apollo: await open(),
+    urql: await open(),
+  };
+  const { hand, stream, multipart, graphqlSse, graphqlWs, apollo, urql } = readers;
+  const start = await postroom.cursorOf(room);
+  const running = [readByHand(hand, room), readByEventStream(stream, room), readByMultipart(multipart, room, start)];
+  await readByGraphqlSse(graphqlSse, room, start);
   await Promise.all([readByGraphqlWs(graphqlWs, room), readByApollo(apollo, room), readByUrql(urql, room)]);
-  const readers = { hand, stream, graphqlWs, apollo, urql };
   await Promise.all(Object.values(readers).map(({ started }) => started));
 
   const { titles, count } = await write(postroom, ada, room);
@@ -226,5 +269,5 @@ it(`every client receives ${eventCount} events once, in order, through 20 discon
     expect(reader.titles, `${name}, seed ${seed}`).toEqual(hand.titles);
   }
   expect(hand.titles.toSorted()).toEqual([...titles, 'last'].toSorted());
-  expect(running).toHaveLength(2);
+  expect(running).toHaveLength(3);
 });

@@ -192,31 +192,3 @@ describe('when the database is rewound under a running server', () => {
     expect(error?.extensions.code).toBe('MEMBERSHIP_REVOKED');
   });
 });
-
-it.skipIf(isPostgresTest)(
-  'a database from the version before marks gets marks, and its cursors expire with a cursor to continue from',
-  async () => {
-    const first = await begin();
-    await writePosts(first, names('A', 1, 5));
-    await first.postroom.stop();
-    withDatabase(first.file, (database) => {
-      database.exec(`
-      alter table "roomEvents" drop column "mark"; alter table "roomEvents" drop column "previousMark";
-      alter table rooms drop column "headMark"; alter table rooms drop column "previousMark";
-      alter table rooms drop column "headAt"; drop table "signInAttempts";
-      drop index "deletedRooms"; alter table rooms drop column "deletedAt";
-      drop index "usersBeingErased"; alter table users drop column "erasing";
-      insert into settings values ('epoch', 'c0ffee00'); drop table migrations; create table migrations (seen integer not null); insert into migrations values (1);
-    `);
-    });
-    const history = { ...first, postroom: await launchForTest(first.settings) };
-    const present = await history.postroom.cursorOf(first.room);
-    const cursors = [3, 5].map((seq) => forgeCursor('c0ffee00', seq, first.room));
-    for (const cursor of cursors) {
-      expect(await resume(history, cursor, 0)).toEqual({ code: 'CURSOR_EXPIRED', cursor: present });
-    }
-    expect(await resume(history, forgeCursor('00000000', 0, first.room), 5)).toEqual(names('A', 1, 5));
-    const marks = withDatabase(first.file, (database) => database.prepare('select "mark" from "roomEvents"').all());
-    expect(new Set(marks.map(({ mark }) => mark)).size).toBe(5);
-  },
-);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { RawConnection } from './support/http.ts';
 import { parseMetrics, readSamples, readSeries } from './support/metrics.ts';
 import { launchForTest, launchProcessForTest } from './support/postroom.ts';
 
@@ -61,6 +62,17 @@ it('every metric of the Grafana dashboard exists', async () => {
   }
 });
 
+it('requests for /metrics that wait at the same time get the same values, which are read once', async () => {
+  const connection = await RawConnection.open(await launchForTest());
+  const count = 8;
+  connection.send('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count));
+  const bodies: string[] = [];
+  for (let index = 0; index < count; index += 1) bodies.push((await connection.receive()).body);
+  // The CPU time is different at each read.
+  expect(bodies[0]).toMatch(/^process_cpu_seconds_total \d/m);
+  expect(new Set(bodies).size).toBe(1);
+});
+
 it('with METRICS_PORT the metrics are on that port only, and nothing else is there', async () => {
   const postroom = await launchProcessForTest({ METRICS_PORT: '0', LOG_LEVEL: 'info' });
   await expect.poll(() => postroom.log.find(({ msg }) => msg === 'started')).toBeDefined();
@@ -71,6 +83,9 @@ it('with METRICS_PORT the metrics are on that port only, and nothing else is the
   for (const path of ['/', '/graphql', '/health', '/metrics/']) {
     expect((await fetch(new URL(path, metrics))).status, path).toBe(404);
   }
+  const connection = await RawConnection.open({ url: metrics });
+  connection.send('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(9));
+  await connection.closed();
   const posted = await fetch(metrics, { method: 'POST', body: 'x' });
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   expect(await postroom.stop()).toBe(0);

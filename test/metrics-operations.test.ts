@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { recommendedCost } from '../src/identity/session/passwords.ts';
 import { EventStream } from './support/event-stream.ts';
 import { exchange } from './support/http.ts';
 import { readMetrics, readSeries } from './support/metrics.ts';
@@ -85,7 +86,7 @@ it('requests that are refused before their operation is known are counted as unk
 });
 
 it('an operation whose client left before its answer is counted as cancelled', async () => {
-  const postroom = await launchForTest();
+  const postroom = await launchForTest({}, { passwordCost: recommendedCost });
   const abort = new AbortController();
   const query =
     'mutation { signUp(input: { name: "A", email: "a@example.org", password: "correct horse" }) { accessToken } }';

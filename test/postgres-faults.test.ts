@@ -7,7 +7,7 @@ import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
 import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { launchForTest } from './support/postroom.ts';
+import { launch, launchForTest } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { newSessionKey } from './support/test-database.ts';
 import { createUnreliablePair } from './support/unreliable-bus.ts';
@@ -98,6 +98,20 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     });
   });
 
+  it('a commit arrives together with the last statements of its transaction', async () => {
+    const proxy = await CommitProxy.start(cluster.url(await cluster.createDatabase()));
+    onTestFinished(() => proxy.close());
+    // In a process of its own: here, the proxy would read only after both were sent.
+    const postroom = await launch({ DATABASE_URL: proxy.url, SESSION_KEY: newSessionKey() });
+    onTestFinished(async () => void (await postroom.stop()));
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    const before = { ...proxy.commits };
+    for (let n = 0; n < 50; n += 1) await postroom.createPost(ada, room, `number ${n}`);
+    expect(proxy.commits.all).toBeGreaterThanOrEqual(before.all + 50);
+    expect(proxy.commits.alone).toBe(before.alone);
+  });
+
   describe('a connection that is lost during COMMIT', () => {
     async function openThrough(fault: CommitFault) {
       const name = await cluster.createDatabase();
@@ -153,7 +167,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const create = `mutation { createPost(input: { room: "${room}", title: "stored" }) { post { id } } }`;
       expect(await postroom.send(create, {}, ada.token)).toMatchObject({
         status: 294,
-        data: null,
+        data: { createPost: null },
         errors: [
           {
             message: 'The change was committed, but its result could not be read.',

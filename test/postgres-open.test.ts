@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../src/data/database.ts';
 import { findSurplus, trimByAge, trimRoom } from '../src/data/events.ts';
 import { openDatabase } from '../src/data/open-database.ts';
-import { findLastPosts, findPostPage } from '../src/data/posts.ts';
+import { findLastPosts, findPostPage, type PostOrder } from '../src/data/post-lists.ts';
 import { createRoomRow, insertRooms } from '../src/data/rooms.ts';
 import { insertUser } from '../src/data/users.ts';
 import { openForTest } from './support/open-for-test.ts';
@@ -198,6 +198,18 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     const authors = Array.from({ length: 100 }, (_, index) => `u${index + 1}`);
     expect(await findLastPosts(database.db, reading, authors, 10)).toHaveLength(1_000);
     expect((await findPostPage(database.db, reading, { title: 'title 00ff' }, {}).data()).length).toBeGreaterThan(0);
+    const before = statements.length;
+    const timesOf = async (order: PostOrder) =>
+      (await findPostPage(database.db, reading, {}, { page: 4_000, limit: 20, order }).data()).map(
+        ({ publishedAt }) => publishedAt,
+      );
+    expect(await timesOf('OLDEST_FIRST')).toEqual(Array.from({ length: 20 }, (_, index) => 79_981 + index));
+    expect(await timesOf('NEWEST_FIRST')).toEqual(Array.from({ length: 20 }, (_, index) => 20_020 - index));
+    const deepPages = statements.splice(before).filter((sql) => sql.includes(' offset '));
+    const plans = await Promise.all(deepPages.map((sql) => explain(name, sql, ['20', '79980'])));
+    expect(plans[0]).toMatch(/Index (Only )?Scan using "postsByAge"/);
+    // The same steps at the same cost.
+    expect(plans.map((plan) => plan.replaceAll(' Backward', ''))).toEqual([plans[0], plans[0]]);
     expect(await database.transaction((db) => trimByAge(db, 0, 500))).toBe(0);
     const surplus = [];
     for await (const room of findSurplus(database.db, 900)) surplus.push(room);

@@ -13,6 +13,15 @@ const cursor = Buffer.from(`1:${some}`).toString('base64url');
 /** Queries, and for each an index that its plan must use. */
 const queries: Record<string, [query: string, index: string]> = {
   'pages of posts': [`{ posts(page: 9000) { data ${post} pagination { total } } }`, 'postsByAge'],
+  'newest posts first': [`{ posts(page: 9000, order: NEWEST_FIRST) { data ${post} } }`, 'postsByAge'],
+  'newest posts of a room first': [
+    `{ posts(filter: { room: "${some}" }, order: NEWEST_FIRST) { data ${post} } }`,
+    'postsByRoom',
+  ],
+  'newest posts of an author first': [
+    `{ posts(filter: { author: "${some}" }, order: NEWEST_FIRST) { data ${post} } }`,
+    'postsByAuthor',
+  ],
   'posts of a room': [`{ posts(filter: { room: "${some}" }) { data ${post} pagination { total } } }`, 'postsByRoom'],
   'posts of an author': [
     `{ posts(filter: { author: "${some}" }) { data ${post} pagination { total } } }`,
@@ -91,7 +100,7 @@ describe('the database uses indexes, and scans no table', () => {
   it.each(Object.entries(queries))('for %s', async (_, [query, index]) => {
     const plans = await plansOf(query);
     expect(plans.flatMap(({ steps }) => steps).join('\n')).toMatch(new RegExp(`INDEX ${index}\\b`));
-    expect(plans.filter(({ steps }) => steps.some((step) => /^SCAN (?!.* USING )/.test(step)))).toEqual([]);
+    expect(plans.filter(({ steps }) => steps.some((step) => /^SCAN (?!json_each |.* USING )/.test(step)))).toEqual([]);
   });
 
   it('and counts posts in an index only', async () => {
@@ -116,7 +125,15 @@ describe('the database uses indexes, and scans no table', () => {
   });
 
   it('and does not sort the posts of a page: they are in the order of an index', async () => {
-    const names = ['pages of posts', 'posts of a room', 'posts of an author', 'posts of a room from either end'];
+    const names = [
+      'pages of posts',
+      'newest posts first',
+      'posts of a room',
+      'newest posts of a room first',
+      'posts of an author',
+      'newest posts of an author first',
+      'posts of a room from either end',
+    ];
     for (const name of names) {
       const plans = await plansOf(queries[name]?.[0] ?? '');
       const pages = plans.filter(({ sql }) => sql.includes('from "posts"'));

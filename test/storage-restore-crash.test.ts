@@ -1,30 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasStrace } from './support/disk-trace.ts';
 import { main } from './support/history.ts';
 import { programEnvironment } from './support/postroom.ts';
 import { isSoak } from './support/soak.ts';
-import {
-  copyStates,
-  createTwoStates,
-  newTitles,
-  oldTitles,
-  readTitles,
-  settingsOf,
-  type TwoStates,
-} from './support/two-states.ts';
+import { copyStates, newTitles, oldTitles, readTitles, settingsOf, shareTwoStates } from './support/two-states.ts';
 
 const calls = ['rename', 'unlink', ...(isSoak ? ['fsync,fdatasync', 'ftruncate', 'pwrite64'] : [])];
 
-let states: TwoStates;
-beforeAll(async () => {
-  states = await createTwoStates(mkdtempSync(join(tmpdir(), 'postroom-test-')));
-});
-afterAll(() => rmSync(states.folder, { recursive: true, force: true }));
+const states = await shareTwoStates();
 
 /** Restores, and kills the process when it begins the n-th of these system calls. Returns whether it was killed. */
 async function restoreKilledAt(folder: string, call: string, count: number): Promise<boolean> {

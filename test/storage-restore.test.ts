@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   chownSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -15,10 +14,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasStrace } from './support/disk-trace.ts';
 import { main } from './support/history.ts';
 import {
@@ -29,23 +27,11 @@ import {
   run,
   scratchFolder,
 } from './support/postroom.ts';
-import {
-  copyStates,
-  createTwoStates,
-  newTitles,
-  oldTitles,
-  readTitles,
-  settingsOf,
-  type TwoStates,
-} from './support/two-states.ts';
+import { copyStates, newTitles, oldTitles, readTitles, settingsOf, shareTwoStates } from './support/two-states.ts';
 
 /* `postroom restore`, of a backup with fewer posts than the database. */
 
-let states: TwoStates;
-beforeAll(async () => {
-  states = await createTwoStates(mkdtempSync(join(tmpdir(), 'postroom-test-')));
-});
-afterAll(() => rmSync(states.folder, { recursive: true, force: true }));
+const states = await shareTwoStates();
 
 function restore(folder: string, ...options: string[]) {
   return run(['restore', join(folder, 'backup'), ...options], settingsOf(folder));

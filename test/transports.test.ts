@@ -3,6 +3,7 @@ import { OperationTypeNode } from 'graphql';
 import { expect, it } from 'vitest';
 import { type Choices, choices } from './support/choices.ts';
 import { generateRequest } from './support/documents.ts';
+import { multipartHeaders } from './support/event-stream.ts';
 import { createTarget, type Target } from './support/fuzz/target.ts';
 import { hostileDocument, mutate } from './support/fuzz/texts.ts';
 import { launchForTest, type ReplyError } from './support/postroom.ts';
@@ -59,7 +60,7 @@ async function askOverWebSocket(socket: ProtocolSocket, id: string, asked: Asked
   return type === 'error' ? { data: undefined, errors: payload } : payload;
 }
 
-it('200 operations get equal data, errors and codes over HTTP, WebSocket and SSE', async () => {
+it('200 operations get equal data, errors and codes over HTTP, WebSocket and SSE, and for a client that also accepts multipart', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '0', LIMIT_MESSAGES: '100000' });
   const target = await createTarget(postroom);
   const authorization = { authorization: `Bearer ${target.people[0].token}` };
@@ -73,8 +74,10 @@ it('200 operations get equal data, errors and codes over HTTP, WebSocket and SSE
     const headers = isSignedIn ? authorization : {};
     const http = await askOverHttp(postroom.graphqlUrl, asked, headers, 'application/graphql-response+json');
     const sse = await askOverHttp(postroom.graphqlUrl, asked, headers, 'text/event-stream');
+    const multipart = await askOverHttp(postroom.graphqlUrl, asked, headers, multipartHeaders.accept);
     const webSocket = await askOverWebSocket(isSignedIn ? sockets.signedIn : sockets.anonymous, String(count), asked);
     expect(format(sse)).toEqual(format(http));
+    expect(format(multipart)).toEqual(format(http));
     expect(format({ ...webSocket, status: http.status })).toEqual(format(http));
     codes.add(http.errors?.[0]?.extensions.code);
   });

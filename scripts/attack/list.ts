@@ -6,6 +6,7 @@ import { freeReadAttacks } from './attacks/free-reads.ts';
 import { historyAttacks } from './attacks/history.ts';
 import { lateWriteAttacks } from './attacks/late-writes.ts';
 import { logAttacks } from './attacks/log.ts';
+import { pipelinedAttacks } from './attacks/pipelined.ts';
 import { processAttacks } from './attacks/process.ts';
 import { rebindingAttacks } from './attacks/rebinding.ts';
 import { retainedAttacks } from './attacks/retained.ts';
@@ -16,6 +17,7 @@ import { storageAttacks } from './attacks/storage.ts';
 export const attacks: readonly Attack[] = [
   ...historyAttacks,
   ...retainedAttacks,
+  ...pipelinedAttacks,
   ...costlySubscriptionAttacks,
   ...freeReadAttacks,
   ...answerSizeAttacks,

@@ -14,7 +14,10 @@ export interface Document {
 }
 
 export async function readDocuments(root = inRepository()): Promise<Document[]> {
-  const paths = globSync('{*.md,{docs,bench,test}/**/*.md}', { cwd: root, exclude: ['**/node_modules/**'] }).sort();
+  const paths = globSync('{*.md,{docs,bench,test,examples}/**/*.md}', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).sort();
   return Promise.all(
     paths.map(async (path) => {
       const text = await readFile(join(root, path), 'utf8');

@@ -15,6 +15,7 @@ const layers = [
   'live/',
   'identity/',
   'data/',
+  'tracing/',
 ];
 /** All other files that are directly in src/: errors, settings and utilities. */
 const base = 'the base files';
@@ -40,6 +41,11 @@ const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean;
     code: /^@?graphql\b/,
     isAllowed: (file) => !file.startsWith('data/'),
     reason: 'the code of data/ does not depend on GraphQL',
+  },
+  {
+    code: /^@opentelemetry\/|^tracing\/(open-tracing|otlp-exporter)/,
+    isAllowed: (file) => file.startsWith('tracing/'),
+    reason: 'a server without traces does not load OpenTelemetry',
   },
 ];
 

@@ -35,7 +35,10 @@ function listTexts(document: Document): string[] {
 }
 
 function ruleOfFiles(root: string): Rule {
-  const paths = globSync('{*,{src,test,scripts,bench,docs}/**/*}', { cwd: root, exclude: ['**/node_modules'] });
+  const paths = globSync('{*,{src,test,scripts,bench,docs,clients,examples}/**/*}', {
+    cwd: root,
+    exclude: ['**/node_modules'],
+  });
   const names = new Set(paths.map((path) => basename(path)));
   const isPresent = (path: string) =>
     names.has(path) || ['', 'src'].some((folder) => paths.includes(posix.join(folder, path)));

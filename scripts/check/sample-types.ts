@@ -20,7 +20,7 @@ export async function checkTypes(samples: readonly Sample[]): Promise<string[]> 
   const folder = await mkdtemp(join(tmpdir(), 'postroom-samples-'));
   try {
     await writeModules(folder, modules);
-    const { stdout } = await runInstalled('tsc', ['-p', folder]);
+    const { stdout } = await runInstalled('tsc', ['-p', folder, '--pretty', 'false']);
     return stdout.split('\n').flatMap(readError);
   } finally {
     await rm(folder, { recursive: true });

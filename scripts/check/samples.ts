@@ -1,40 +1,37 @@
 import { readFile } from 'node:fs/promises';
-import { buildSchema, type GraphQLSchema, parse, Source, validate } from 'graphql';
-import { parseSync, Visitor } from 'oxc-parser';
+import { buildSchema, NoDeprecatedCustomRule, Source } from 'graphql';
+import { parseSync } from 'oxc-parser';
 import { inRepository } from '../repository.ts';
+import { isOfClient } from './copies.ts';
+import { isFragment, listCurlBodies, listDocuments, validateDocument } from './document-texts.ts';
 import { listSamples, readDocuments } from './documents.ts';
 import { checkTypes } from './sample-types.ts';
 
-/** Returns the problems of a sample. */
-type Rule = (code: string, schema: GraphQLSchema) => string[];
-
-const rules: Record<string, Rule> = {
-  graphql: checkGraphQL,
+/** Return the problems of a sample, apart from those of its GraphQL documents. */
+const rules: Record<string, (code: string) => string[]> = {
+  graphql: () => [],
   json: checkJson,
   js: checkScript,
   ts: checkScript,
-  sh: checkShell,
+  sh: (code) => listCurlBodies(code).flatMap(checkJson),
   mermaid: () => [],
+  // Only copies of files in clients/, which run.
+  python: () => [],
 };
 
 /** The code blocks of the documentation that are wrong. */
 export async function checkSamples(root = inRepository()): Promise<string[]> {
   const samples = (await readDocuments(root)).flatMap(listSamples);
   const schema = buildSchema(new Source(await readFile(inRepository('schema.graphql'), 'utf8'), 'schema.graphql'));
-  const problems = samples.flatMap((sample) => {
-    const rule = rules[sample.language];
-    const found = rule ? rule(sample.code, schema) : [`there is no check for the language "${sample.language}"`];
-    return found.map((problem) => `${sample.place}: ${problem}`);
+  const problems = samples.flatMap(({ language, code, place }) => {
+    const rule = rules[language];
+    const found = rule ? rule(code) : [`there is no check for the language "${language}"`];
+    const documents = listDocuments(language, code).filter((text) => !isFragment(text));
+    const invalid = documents.flatMap((text) => validateDocument(schema, text, [NoDeprecatedCustomRule]));
+    return [...found, ...invalid].map((problem) => `${place}: ${problem}`);
   });
-  return [...problems, ...(await checkTypes(samples))];
-}
-
-function checkGraphQL(query: string, schema: GraphQLSchema): string[] {
-  try {
-    return validate(schema, parse(query)).map(({ message }) => message);
-  } catch (error) {
-    return [String(error)];
-  }
+  // The clients check their own types.
+  return [...problems, ...(await checkTypes(samples.filter((sample) => !isOfClient(sample))))];
 }
 
 /** One value, or one value in each line. */
@@ -52,27 +49,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Checks the syntax, and the documents in template literals. */
-function checkScript(code: string, schema: GraphQLSchema): string[] {
-  const { program, errors } = parseSync('sample.ts', code);
-  const problems = errors.map(({ message }) => message);
-  new Visitor({
-    TemplateElement({ value: { raw } }) {
-      if (/^\s*(query|mutation|subscription)\b/.test(raw)) problems.push(...checkGraphQL(raw, schema));
-    },
-  }).visit(program);
-  return problems;
-}
-
-/** Checks the documents in the bodies and parameters of curl, with a placeholder for each variable of the shell. */
-function checkShell(code: string, schema: GraphQLSchema): string[] {
-  const text = code.replaceAll(/'?\$[A-Z]+'?/g, 'VARIABLE');
-  const bodies = [...text.matchAll(/'(\{"query":[^']*\})'/g)].map(([, body = '']) => body);
-  const queries = [...text.matchAll(/"query=((?:\\.|[^"\\])*)"/g)].map(([, query = '']) =>
-    query.replaceAll('\\"', '"'),
-  );
-  return [
-    ...bodies.flatMap((body) => (isJson(body) ? checkGraphQL(JSON.parse(body).query, schema) : `not JSON: ${body}`)),
-    ...queries.flatMap((query) => checkGraphQL(query, schema)),
-  ];
+function checkScript(code: string): string[] {
+  return parseSync('sample.ts', code).errors.map(({ message }) => message);
 }

@@ -62,7 +62,12 @@ function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] 
   return hasOnlyAbsent ? [] : [`README.md: one of ${names.join(', ')} has a default that is not written as code`];
 }
 
-const examples: Record<string, string> = { REDIS_URL: 'redis://example.org', METRICS_PORT: '9090' };
+const examples: Record<string, string> = {
+  REDIS_URL: 'redis://example.org',
+  METRICS_PORT: '9090',
+  OTEL_EXPORTER_OTLP_HEADERS: 'name=value',
+  OTEL_RESOURCE_ATTRIBUTES: 'name=value',
+};
 
 function exampleOf(name: string): string {
   return examples[name] ?? 'https://example.org';

@@ -1,9 +1,10 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 
 export interface ProgramOptions extends Pick<SpawnOptions, 'env' | 'uid' | 'gid' | 'cwd'> {
-  /** Matches the line of its output that shows that it is ready. */
+  /** Matches the line of its output, without its colours, that shows that it is ready. */
   ready: RegExp;
   /** The signal that stops it gracefully. */
   stopSignal: NodeJS.Signals;
@@ -36,7 +37,7 @@ export class Program {
       createInterface(output).on('line', (line) => {
         this.#lastLines.push(line);
         if (this.#lastLines.length > 5) this.#lastLines.shift();
-        const match = ready.exec(line);
+        const match = ready.exec(stripVTControlCharacters(line));
         if (match) isReady.resolve(match);
         onLine?.(line);
       });

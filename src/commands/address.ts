@@ -1,25 +1,38 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { BadSetting } from '../bad-setting.ts';
 import type { Config } from '../config.ts';
 
 /**
- * Opens and closes a listening socket, so that a start with an unusable address fails before it has created anything.
- * @throws BadSetting if HOST is not an address of this machine, or an Error with a code such as EADDRINUSE.
+ * Opens and closes the listening sockets, so that a start with an unusable address fails before it has created anything.
+ * @throws BadSetting
  */
-export async function assertAddressFree({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+export async function assertAddressesFree({
+  host,
+  port,
+  metricsPort,
+}: Pick<Config, 'host' | 'port' | 'metricsPort'>): Promise<void> {
+  // All are open at the same time, so that equal ports are found, too.
+  const opened: Server[] = [];
+  try {
+    opened.push(await open('PORT', host, port));
+    if (metricsPort !== undefined) opened.push(await open('METRICS_PORT', host, metricsPort));
+  } finally {
+    await Promise.all(opened.map((server) => once(server.close(), 'close')));
+  }
+}
+
+async function open(setting: 'PORT' | 'METRICS_PORT', host: string, port: number): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   try {
     await once(server.listen({ host, port }), 'listening');
+    return server;
   } catch (error) {
-    if (isUnknownHost(error)) throw new BadSetting('HOST', host, 'must be an address or a name of this machine');
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'EADDRINUSE') throw new BadSetting(setting, String(port), 'must be a port that is not in use');
+    if (unknownHost.includes(code)) throw new BadSetting('HOST', host, 'must be an address or a name of this machine');
     throw error;
   }
-  server.close();
-  await once(server, 'close');
 }
 
-function isUnknownHost(error: unknown): boolean {
-  const codes = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL'];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}
+const unknownHost = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL'];

@@ -1,7 +1,8 @@
 import { type Config, findMistakenSettings, readConfig } from '../config.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { inspectDatabase } from '../data/open-database.ts';
-import { loadTrustedDocuments } from '../engine/documents/persisted.ts';
+import { createPipeline } from '../engine/documents/pipeline.ts';
+import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';
 import { assertStoredKeys, readGivenKeys } from '../identity/session/configured-keys.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
@@ -53,7 +54,7 @@ function describeMistaken(): string {
 function checkSchema(config: Config | undefined): string {
   const schema = loadSchema();
   if (config?.trustedDocuments === undefined) return '';
-  loadTrustedDocuments(config.trustedDocuments, schema);
+  loadTrustedDocuments(config.trustedDocuments, createPipeline(schema, config));
   return `trusted documents of ${config.trustedDocuments}`;
 }
 

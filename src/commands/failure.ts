@@ -6,7 +6,7 @@ import { InputUnreadable } from '../import/input.ts';
 import { BusUnreachable } from '../live/bus/bus.ts';
 
 const systemFailures: Record<string, string> = {
-  EADDRINUSE: 'the address is in use; set PORT to another port',
+  EADDRINUSE: 'the address is in use',
   EACCES: 'permission denied',
   EADDRNOTAVAIL: 'the address is not one of this machine',
   ENOENT: 'there is no such file',

@@ -1,8 +1,35 @@
 import { readFileSync } from 'node:fs';
-import { schemaFile } from '../engine/schema.ts';
+import { introspectionFromSchema } from 'graphql';
+import { loadSchema, schemaFile } from '../engine/schema.ts';
 
-/** Prints the schema. */
-export async function printSchema(): Promise<number> {
-  process.stdout.write(readFileSync(schemaFile, 'utf8'));
+const possibleTypesFile = new URL('../../possible-types.json', import.meta.url);
+
+/** The text in each format. */
+const formats: Record<string, () => string> = {
+  '': () => readFileSync(schemaFile, 'utf8'),
+  '--json': () => `${JSON.stringify(introspectionFromSchema(loadSchema()), null, 2)}\n`,
+  '--possible-types': () => readFileSync(possibleTypesFile, 'utf8'),
+};
+
+/**
+ * `schema [--json | --possible-types]`: prints the schema, the result of its introspection, or the object types of each
+ * interface. Returns 0, or 1 if the arguments are wrong.
+ */
+export async function printSchema([format = '', ...rest]: string[]): Promise<number> {
+  const textOf = Object.hasOwn(formats, format) && rest.length === 0 ? formats[format] : undefined;
+  if (!textOf) {
+    const given = [format, ...rest].join(' ');
+    process.stderr.write(
+      `postroom: schema does not accept "${given}"\nusage: postroom schema [--json | --possible-types]\n`,
+    );
+    return 1;
+  }
+  process.stdout.on('error', ignoreClosedPipe);
+  process.stdout.write(textOf());
   return 0;
+}
+
+/** A reader, such as `head`, may not want the whole text. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }

@@ -1,7 +1,7 @@
-import { findMistakenSettings, readConfig } from '../config.ts';
-import { createLog, nodeNameOf } from '../log.ts';
+import { type Config, findMistakenSettings, readConfig } from '../config.ts';
+import { createLog, loggedNameOf } from '../log.ts';
 import { startServer } from '../server.ts';
-import { assertAddressFree } from './address.ts';
+import { assertAddressesFree } from './address.ts';
 
 /**
  * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if it was given arguments,
@@ -15,8 +15,8 @@ export async function serve(args: string[]): Promise<number> {
     return 1;
   }
   const config = readConfig();
-  await assertAddressFree(config);
-  const log = createLog(config.logLevel, nodeNameOf(config));
+  await assertAddressesFree(config);
+  const log = createLog(config.logLevel, loggedNameOf(config));
   for (const mistaken of findMistakenSettings())
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const server = await startServer(config, log);
@@ -27,19 +27,22 @@ export async function serve(args: string[]): Promise<number> {
   log.info({ url: `${url}/graphql`, metrics, database, redis }, 'started');
   // Nobody may read it, or the disk may be full; the server serves nevertheless.
   process.stdout.on('error', () => {});
-  process.stdout.write(`Postroom is at ${server.url}/graphql
-
-  In a browser  ${server.url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
-  Or            curl ${server.url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
-  Fill it       npm run import -- FILE, while this server runs (npx postroom import FILE if the package is installed)
-
-`);
+  process.stdout.write(`Postroom is at ${url}/graphql\n\n${describeFirstSteps(url, config)}\n`);
   const signal = await stopped;
   log.info({ signal }, 'stopping');
   // Nobody who presses Ctrl-C has a load balancer that must notice first.
   await server.close({ withDelay: signal === 'SIGTERM' });
   log.info({ signal }, 'stopped');
   return 0;
+}
+
+function describeFirstSteps(url: string, { trustedDocuments }: Config): string {
+  const fill =
+    '  Fill it       npm run import -- FILE, while this server runs (npx postroom import FILE if the package is installed)\n';
+  if (trustedDocuments) return `  Only the documents of ${trustedDocuments} run (TRUSTED_DOCUMENTS).\n${fill}`;
+  return `  In a browser  ${url}/graphql  opens GraphiQL, with tabs to try: a query, sign-up and a post, a live room.
+  Or            curl ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ rooms { data { id name } } }"}'
+${fill}`;
 }
 
 /** The first signal. Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */

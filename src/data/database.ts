@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { ClientError } from '../errors.ts';
+import type { Span } from '../tracing/span.ts';
 import type { Tables } from './tables.ts';
 import type { DatabaseTimings } from './timings.ts';
 
@@ -14,6 +15,14 @@ export interface TransactionOptions {
    * more.
    */
   cancellation?: TransactionCancellation | undefined;
+  /**
+   * The room in which the transaction changes something. The transaction may then share its commit with others of this
+   * room, so it locks rows only in the way `share`. It must not await a statement that changes rows: its group would be
+   * rolled back, and each member would run alone.
+   */
+  room?: string | undefined;
+  /** The span that the transaction belongs to. */
+  span?: Span | undefined;
 }
 
 interface TransactionCancellation {
@@ -27,10 +36,12 @@ interface TransactionCancellation {
 
 /** For whom a read runs. */
 export interface Reader {
-  /** Readers of the same caller share a turn while others wait. */
+  /** Readers of the same caller share a turn while others wait. The server itself is an empty text. */
   caller: string;
   /** Stops reads whose result nobody needs. */
   cancellation?: ReadCancellation | undefined;
+  /** The span that its statements belong to. */
+  span?: Span | undefined;
 }
 
 interface ReadCancellation {
@@ -42,6 +53,8 @@ interface ReadCancellation {
   /** @throws the reason, if it is cancelled. */
   throwIfCancelled(): void;
 }
+
+export type DatabaseKind = 'sqlite' | 'postgres';
 
 /**
  * What every database promises.
@@ -80,13 +93,13 @@ export interface Database {
    * or any error of `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs several reads on the present state of the database. */
-  snapshot<T>(work: Work<T>): Promise<T>;
+  /** Runs several reads on the present state of the database, within `span` if it is given. */
+  snapshot<T>(work: Work<T>, span?: Span): Promise<T>;
   /**
    * Gives `work` the present state of the database until it is done, even if it writes meanwhile. No `snapshot` waits
    * for it.
    */
-  snapshotDuringWrites<T>(work: Work<T>): Promise<T>;
+  snapshotDuringWrites<T>(work: Work<T>, span?: Span): Promise<T>;
   /**
    * SQLite: removes erased data from the files of the database at once or, if a reader still needs it, within a second
    * after this reader has ended. PostgreSQL: does nothing, because only the server removes it (`vacuum`, and the end of
@@ -97,6 +110,11 @@ export interface Database {
   isReady(): Promise<boolean>;
   /** The folder of the database's files, for files that belong to them; undefined if no file outlives the process. */
   folder: string | undefined;
+  kind: DatabaseKind;
+  /** The version of SQLite, or of PostgreSQL as the latest connection found it. */
+  readVersion(): string;
+  /** The numbers of transactions and of reads in threads that wait for their turn. */
+  countWaiting(): { transactions: number; longReads: number };
   /** For the log: the path of the database, or another name that contains no password. */
   name: string;
   close(): Promise<void>;

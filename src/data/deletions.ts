@@ -23,6 +23,7 @@ export async function deleteRoomRows(db: Db, id: string, limit: number): Promise
   if (left > 0)
     left -= await deleteSome(db, 'roomMembers', db.selectFrom('roomMembers').where('roomId', '=', id), left);
   if (left > 0) left -= await deleteSome(db, 'roomEvents', db.selectFrom('roomEvents').where('roomId', '=', id), left);
+  if (left > 0) left -= await deleteSome(db, 'mutes', db.selectFrom('mutes').where('roomId', '=', id), left);
   if (left === 0) return false;
   await db.deleteFrom('rooms').where('id', '=', id).execute();
   return true;

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Expression, type ExpressionBuilder, sql } from 'kysely';
+import type { TraceContext } from '../tracing/trace-context.ts';
 import type { Db } from './database.ts';
 import type { PostEventType, RoomEventType } from './room-event-types.ts';
 import { deleteSome } from './some-rows.ts';
@@ -38,6 +39,8 @@ export interface EventContent {
 export interface RoomEvent extends RoomEventRow {
   /** Undefined in a replay, which reads the content as it is now. */
   content?: EventContent | undefined;
+  /** The trace of the change, if it is recorded; it is not stored. */
+  trace?: TraceContext | undefined;
 }
 
 /** An event before it has a number. */

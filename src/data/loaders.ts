@@ -1,13 +1,13 @@
 import DataLoader from 'dataloader';
 import type { Db } from './database.ts';
 import { findByIds } from './list-statements.ts';
-import { findLastPosts, type PostReading } from './posts.ts';
+import { findLastPosts, type PostReading } from './post-lists.ts';
 import { findMemberships } from './rooms.ts';
 import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 
 /** The maximum number of posts that one statement reads; a page has no more bodies. */
-const maxPosts = { withBodies: 100, withoutBodies: 300 };
+const maxPosts = { withBodies: 100, withoutBodies: 150 };
 
 /** Reads the row of an id, or undefined if there is none. */
 export type RowLoader<Row> = Pick<DataLoader<string, Row | undefined>, 'load' | 'prime'>;

@@ -10,8 +10,11 @@ import { openSqlite } from './sqlite/database.ts';
 import { inspectSqlite } from './sqlite/inspect.ts';
 import { withTimings } from './timed-database.ts';
 import { createTimings } from './timings.ts';
+import { withSpans } from './traced-database.ts';
 
 interface Implementation {
+  /** Its name in OpenTelemetry. */
+  system: string;
   /** The part of the error message that says which URLs are allowed. */
   urlForm: string;
   /** In all functions `address` is the URL without its scheme. */
@@ -26,6 +29,7 @@ interface BackupProgress {
 }
 
 const sqlite: Implementation = {
+  system: 'sqlite',
   urlForm: 'sqlite: with a path, or sqlite::memory:',
   open: openSqlite,
   inspect: inspectSqlite,
@@ -35,6 +39,7 @@ const sqlite: Implementation = {
 
 const ofPostgres = 'DATABASE_URL is a database of PostgreSQL';
 const postgres: Implementation = {
+  system: 'postgresql',
   urlForm: postgresUrlForm,
   open: openPostgres,
   inspect: inspectPostgres,
@@ -70,7 +75,8 @@ export function isPostgresUrl(url: string): boolean {
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const { timings = createTimings() } = options;
-  return withTimings(await findImplementation(url).open(addressOf(url), { ...options, timings }), timings);
+  const { open, system } = findImplementation(url);
+  return withTimings(withSpans(await open(addressOf(url), { ...options, timings }), system), timings);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from 'kysely';
 import { invalidInput } from '../errors.ts';
 import { countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
+import type { Key, KeyRange } from './key-ranges.ts';
 import { createVariableStatement, firstOrThrow } from './statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from './tables.ts';
 
@@ -134,17 +135,6 @@ function createPage<Row>({ page, limit }: PageArguments, { read, count }: PageSo
     data: once(() => read({ limit: length, offset: (at - 1) * length })),
     pagination: { page: at, limit: length, total, pages: async () => Math.ceil((await total()) / length) },
   };
-}
-
-/** The position of a row in an order by (time, id). */
-export type Key = readonly [time: number, id: string];
-
-export interface KeyRange {
-  after?: Key | undefined;
-  before?: Key | undefined;
-  /** Whether to read from the end; the rows are in ascending order in either case. */
-  fromEnd: boolean;
-  limit: number;
 }
 
 /** The source of a connection's edges. */

@@ -3,16 +3,15 @@ import { createId } from '../ids.ts';
 import { countsRows } from './bounded-work.ts';
 import type { Db, RowLock } from './database.ts';
 import { timeOfAppended } from './events.ts';
+import { createRangeReader, type KeyRange } from './key-ranges.ts';
 import { executeInParts } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
   createPages,
   encodeKey,
-  type KeyRange,
   type PageArguments,
   type RoomMemberConnection,
-  type RoomMemberEdge,
   type RoomPage,
 } from './pages.ts';
 import { createLockingStatement, createStatement } from './statement.ts';
@@ -27,6 +26,8 @@ export interface RoomFilter {
 }
 
 export interface NewRoom {
+  /** The default is a new id. */
+  id?: string | undefined;
   name: string;
   visibility?: RoomRow['visibility'];
   ownerId?: string | null;
@@ -38,10 +39,15 @@ export interface RoomChanges {
   visibility: RoomRow['visibility'] | undefined;
 }
 
-export function createRoomRow({ name, visibility = 'PUBLIC', ownerId = null }: NewRoom): RoomRow {
+export function createRoomRow({
+  id = createId('Room'),
+  name,
+  visibility = 'PUBLIC',
+  ownerId = null,
+}: NewRoom): RoomRow {
   const now = Date.now();
   return {
-    id: createId('Room'),
+    id,
     name,
     visibility,
     ownerId,
@@ -94,12 +100,14 @@ export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: s
   if (!isStorable(name)) return undefined;
   return db
     .selectFrom('rooms')
+    .where(countsRows(db, 'rooms'))
     .select(roomColumns)
     .where('name', '=', name)
     .where(isVisibleRoom(db, visibleRooms, 'rooms.id'))
     .orderBy('visibility', 'desc')
     .orderBy('createdAt')
     .orderBy('id')
+    .limit(1)
     .executeTakeFirst();
 }
 
@@ -270,27 +278,21 @@ export async function findMemberships(db: Db, userId: string, roomIds: readonly 
   return new Set(rows.map(({ roomId }) => roomId));
 }
 
-export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
-  return createConnection({ read: (range) => readMembers(db, roomId, range) }, args);
-}
-
-async function readMembers(
-  db: Db,
-  roomId: string,
-  { after, before, fromEnd, limit }: KeyRange,
-): Promise<RoomMemberEdge[]> {
-  let query = db
+const readMembers = createRangeReader(['joinedAt', 'userId'], (db, { roomId }: { roomId: string }) =>
+  db
     .selectFrom('roomMembers')
     .innerJoin('users', 'users.id', 'roomMembers.userId')
     .where(countsRows(db, 'roomMembers'))
     .select([...publicUserColumns, 'joinedAt'])
     .where('roomId', '=', roomId)
     .where(isRoomKept('roomMembers.roomId'))
-    .where('users.deletedAt', 'is', null);
-  if (after) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '>', eb.tuple(after[0], after[1])));
-  if (before) query = query.where((eb) => eb(eb.refTuple('joinedAt', 'userId'), '<', eb.tuple(before[0], before[1])));
-  const order = fromEnd ? 'desc' : 'asc';
-  const rows = await query.orderBy('joinedAt', order).orderBy('userId', order).limit(limit).execute();
-  const edges = rows.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
-  return fromEnd ? edges.reverse() : edges;
+    .where('users.deletedAt', 'is', null),
+);
+
+export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
+  const read = async (range: KeyRange) => {
+    const members = await readMembers(db, { roomId }, range);
+    return members.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
+  };
+  return createConnection({ read }, args);
 }

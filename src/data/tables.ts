@@ -14,6 +14,8 @@ export interface Tables {
   roomEvents: RoomEventTable;
   apiKeys: ApiKeyTable;
   signInAttempts: SignInAttemptTable;
+  mutes: MuteTable;
+  idempotencyKeys: IdempotencyKeyTable;
   settings: SettingTable;
 }
 
@@ -133,6 +135,25 @@ interface SignInAttemptTable {
   attempts: number;
   /** When the window ends. */
   endsAt: number;
+}
+
+/** Whether the user is a member does not matter. The row may remain after the time. */
+interface MuteTable {
+  roomId: string;
+  userId: string;
+  until: number;
+}
+
+/** A mutation that its client may repeat. */
+interface IdempotencyKeyTable {
+  userId: string;
+  /** Chosen by the client. */
+  key: string;
+  /** SHA-256 of the field's name and arguments, in hex. */
+  hash: string;
+  /** The id of the object that the mutation returned. */
+  resultId: string;
+  at: number;
 }
 
 interface SettingTable {

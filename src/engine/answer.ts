@@ -1,7 +1,8 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { CommitResultLost } from '../data/database.ts';
-import { ClientError, clientErrors, type ErrorCode, TracelessError, withoutTraces } from '../errors.ts';
+import { ClientError, clientErrors, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { TracelessError, withoutTraces } from '../stack-traces.ts';
 import type { Cancellation } from './cancellation.ts';
 import { type Rate, RateLimited } from './limits/rate.ts';
 
@@ -61,27 +62,24 @@ const maxMessageLength = 300;
  * An error of the request itself, before anything runs. It has the error's location, but does not hold the document's
  * tree.
  */
-export function requestError(code: ErrorCode, message?: string, from?: GraphQLError): GraphQLError {
-  const cause = new ClientError(code, message ?? from?.message);
+export function requestError(
+  code: ErrorCode,
+  message?: string,
+  from?: GraphQLError,
+  extras?: ErrorExtras,
+): GraphQLError {
+  const cause = new ClientError(code, message ?? from?.message, extras);
   const place = from && { source: from.source, positions: from.positions };
   // The stack trace is never read, and an unread trace holds references to its functions.
   return withoutTraces(() => new GraphQLError(cause.message, { ...place, cause }));
 }
 
-/**
- * The status states the outcome: without data it is the status of the first error, and 200 is never sent with an error.
- * If something was committed before the operation failed, the status is a partial success, because a client that
- * retries would repeat the change.
- */
 export function toAnswer({ data, errors, extensions }: Outcome, request: AnsweredRequest, log: Log): Answer {
   const rate = request.rate ?? findRate(errors?.[0]);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, request, log));
-  const code = formatted?.[0]?.extensions?.['code'] as ErrorCode | undefined;
-  const isPartial = request.cancellation?.hasCommitted && code !== undefined && impliesNothingCommitted(code);
-  const failed = data == null && code !== undefined && !isPartial;
   return {
-    status: failed ? clientErrors[code].status : code === undefined ? 200 : partialSuccess,
+    status: formatted ? statusOf(data, formatted, request) : 200,
     ...(rate && { rate }),
     body: {
       ...(formatted && { errors: formatted }),
@@ -91,9 +89,23 @@ export function toAnswer({ data, errors, extensions }: Outcome, request: Answere
   };
 }
 
-/** An answer that is too long is detected after the commit; any other operation over the cost limit never runs. */
-function impliesNothingCommitted(code: ErrorCode): boolean {
-  return clientErrors[code].status >= 500 || code === 'COST_LIMIT_EXCEEDED';
+/**
+ * The status states the outcome: that of the first error if every root field failed, otherwise partial success. After a
+ * commit it is always partial success, because a client that retries would repeat the change.
+ */
+function statusOf(
+  data: Outcome['data'],
+  errors: readonly GraphQLFormattedError[],
+  { cancellation }: AnsweredRequest,
+): number {
+  const code = errors[0]?.extensions?.['code'] as ErrorCode;
+  return cancellation?.hasCommitted || !hasFailed(data, errors) ? partialSuccess : clientErrors[code].status;
+}
+
+/** Whether every root field is null because of an error, of the field itself or of a field below it. */
+function hasFailed(data: Outcome['data'], errors: readonly GraphQLFormattedError[]): boolean {
+  const failed = new Set(errors.map(({ path }) => path?.[0]));
+  return Object.entries(data ?? {}).every(([name, value]) => value === null && failed.has(name));
 }
 
 /**

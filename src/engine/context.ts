@@ -31,6 +31,7 @@ export class OperationContext implements Context {
   readonly readsBodies: boolean;
   /** Whether the result may differ between viewers. */
   hasReadViewer = false;
+  idempotency: Context['idempotency'];
   readonly #viewer: Viewer | null;
   readonly #reader: Reader | undefined;
   #db: Db | undefined;
@@ -92,14 +93,18 @@ export class OperationContext implements Context {
   }
 
   /** An arrow function, so that resolvers can destructure it from the context. */
-  readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T> => {
+  readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>, room?: string): Promise<T> => {
     const cancellation = this.#cancellation;
-    const { result, events } = await commitChange(this.services.database, this.services.bus, work, { cancellation });
+    const options = { cancellation, room, span: this.#reader?.span };
+    const changing = commitChange(this.services.database, this.services.bus, work, options);
+    // Also after a failure: it may mean that another request has changed the rows.
+    const { result, events } = await changing.finally(() => {
+      this.#loaders = undefined;
+    });
     // No timer can run between the commit and this line.
     if (cancellation) cancellation.hasCommitted = true;
     // Before the first change the answer contains nothing that the change could have made stale.
     this.#ownEvents ??= events;
-    this.#loaders = undefined;
     return result;
   };
 

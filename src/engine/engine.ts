@@ -1,19 +1,15 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql';
-import { createYoga } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
-import { useDocumentRules } from './documents/document-rules.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
+import { createPipeline } from './documents/pipeline.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
-import { createDepthCheck } from './limits/depth.ts';
-import { createSourceCheck } from './limits/document.ts';
-import { checkExpanded } from './limits/expanded.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
@@ -48,7 +44,7 @@ const maxVariablesBytes = 4_096;
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
   const rateLimit = createRateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
-  const documents = createDocuments(parts);
+  const documents = new Documents(createPipeline(parts.schema, config), !config.introspection);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
@@ -61,6 +57,7 @@ export function createEngine(parts: EngineParts): Engine {
     const cost = compiled.costOf(args);
     assertCost(cost, config.limits.cost);
     parts.documents.cache(request);
+    if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
     const showsCost = request.extensions?.['cost'] === true;
     return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
   }
@@ -112,24 +109,6 @@ export function createEngine(parts: EngineParts): Engine {
     },
     refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
   };
-}
-
-function createDocuments({ schema, config }: EngineParts): Documents {
-  const yoga = createYoga({
-    schema,
-    logging: false,
-    maskedErrors: false,
-    parserAndValidationCache: false,
-    plugins: [
-      useDocumentRules({
-        introspection: config.introspection,
-        checkSource: createSourceCheck(config.limits),
-        checkSize: (_schema, document) => checkExpanded(document),
-        checksAfterRules: [createDepthCheck(config.limits)],
-      }),
-    ],
-  });
-  return new Documents(yoga.getEnveloped(), !config.introspection);
 }
 
 function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer | null, isRequired: boolean): void {

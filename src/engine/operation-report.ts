@@ -1,3 +1,4 @@
+import type { Span } from '../tracing/span.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 
 /** What a report about a request needs to know, apart from its call. */
@@ -7,9 +8,14 @@ export class OperationReport {
   compiled: CompiledOperation | undefined;
   /** The name in a request that was refused before its operation was found. */
   requestedName: string | undefined;
+  /** The coordinates of the deprecated elements that the operation uses; undefined if it was refused before it ran. */
+  deprecated: ReadonlySet<string> | undefined;
   isFinished = false;
+  /** Undefined if it is not recorded, or has ended: a subscription, which may last for days, does not hold it. */
+  span: Span | undefined;
 
-  constructor(startedAt = performance.now()) {
+  constructor(startedAt = performance.now(), span?: Span) {
     this.startedAt = startedAt;
+    this.span = span;
   }
 }

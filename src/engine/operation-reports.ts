@@ -3,10 +3,13 @@ import type { Config } from '../config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LimitedLines } from '../recent-reports.ts';
+import type { SpanAttributes, Tracing } from '../tracing/span.ts';
+import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';
 import { ClientDisconnected } from './cancellation.ts';
+import { printWithoutValues } from './documents/print-without-values.ts';
 import type { Call } from './operation.ts';
-import type { OperationReport } from './operation-report.ts';
+import { OperationReport } from './operation-report.ts';
 
 /** `CANCELLED`: the client left or completed the operation before its answer. */
 type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
@@ -19,17 +22,36 @@ const outcomes: readonly Outcome[] = ['OK', 'CANCELLED', ...(Object.keys(clientE
 /** The name is text of the client. */
 const maxNameLength = 100;
 
-/** Counts the operations of all transports, and logs those that are refused, that fail or that are slow. */
+/** Counts the operations of all transports, traces them, and logs those that are refused, that fail or that are slow. */
 export class OperationReports {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   readonly #slowMs: number;
+  readonly #tracing: Tracing | undefined;
   readonly #counts = new Map(types.map((type) => [type, new Map(outcomes.map((code) => [code, 0]))]));
+  /** The time of the latest operation with each error, in milliseconds since 1970. */
+  readonly #lastErrors = new Map<ErrorCode, number>();
+  /** By the coordinate of a deprecated element. */
+  readonly #deprecatedUses = new Map<string, number>();
   readonly #lines = new LimitedLines();
 
   /** `slowOperationMs`: 0 logs no slow operations. */
-  constructor({ slowOperationMs }: Pick<Config, 'slowOperationMs'>, log: Pick<Log, 'info' | 'warn'>) {
+  constructor(
+    { slowOperationMs }: Pick<Config, 'slowOperationMs'>,
+    log: Pick<Log, 'info' | 'warn'>,
+    tracing?: Tracing,
+  ) {
     this.#log = log;
+    this.#tracing = tracing;
     this.#slowMs = slowOperationMs === 0 ? Number.POSITIVE_INFINITY : slowOperationMs;
+  }
+
+  /** `sent`: the trace of the client, if it sent one. */
+  start(requestId: string, sent: TraceContext | undefined, startedAt?: number): OperationReport {
+    if (!this.#tracing) return new OperationReport(startedAt);
+    const parent = this.#tracing.followsClients ? sent : undefined;
+    const attributes = { 'postroom.request_id': requestId };
+    const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
+    return new OperationReport(startedAt, span);
   }
 
   /**
@@ -44,14 +66,53 @@ export class OperationReports {
     const code = outcomeOf(call, answer);
     const counts = this.#counts.get(type);
     counts?.set(code, (counts.get(code) ?? 0) + 1);
+    if (code !== 'OK' && code !== 'CANCELLED') this.#lastErrors.set(code, Date.now());
+    if (report.deprecated?.size) this.#countDeprecated(report.deprecated);
     const durationMs = performance.now() - report.startedAt;
     const isSlow = durationMs >= this.#slowMs;
     if (isSlow || (code !== 'OK' && code !== 'CANCELLED'))
       this.#write(call, report, { type, code, durationMs, isSlow });
+    this.#endSpan(report, code);
   }
 
   *counts(): Iterable<{ type: OperationType; code: Outcome; count: number }> {
     for (const [type, byCode] of this.#counts) for (const [code, count] of byCode) yield { type, code, count };
+  }
+
+  /** The numbers of operations that used each deprecated element. */
+  get deprecatedUses(): ReadonlyMap<string, number> {
+    return this.#deprecatedUses;
+  }
+
+  /** The errors that occurred since the start of the process, over all types. */
+  errors(): { code: ErrorCode; count: number; lastAt: number }[] {
+    return Array.from(this.#lastErrors, ([code, lastAt]) => {
+      const count = types.reduce((sum, type) => sum + (this.#counts.get(type)?.get(code) ?? 0), 0);
+      return { code, count, lastAt };
+    });
+  }
+
+  #countDeprecated(coordinates: ReadonlySet<string>): void {
+    for (const each of coordinates) this.#deprecatedUses.set(each, (this.#deprecatedUses.get(each) ?? 0) + 1);
+  }
+
+  /** https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/ */
+  #endSpan(report: OperationReport, code: Outcome): void {
+    const { span, compiled } = report;
+    if (!span) return;
+    report.span = undefined;
+    if (compiled) span.rename(compiled.type);
+    span.set(this.#describe(report));
+    span.end(code === 'OK' || code === 'CANCELLED' ? undefined : code);
+  }
+
+  #describe({ compiled, requestedName }: OperationReport): SpanAttributes {
+    const name = shorten(compiled?.name ?? requestedName);
+    return {
+      ...(compiled && { 'graphql.operation.type': compiled.type }),
+      ...(name !== undefined && { 'graphql.operation.name': name }),
+      ...(compiled && this.#tracing?.hasDocuments && { 'graphql.document': printWithoutValues(compiled.document) }),
+    };
   }
 
   /** Never contains the document, variables or credentials. */
@@ -61,6 +122,7 @@ export class OperationReports {
     if (omitted === undefined) return;
     const fields = {
       requestId,
+      traceId: report.span && traceIdOf(report.span.context),
       operation: shorten(report.compiled?.name ?? report.requestedName),
       type,
       code,

@@ -6,13 +6,15 @@ import {
 } from 'graphql';
 import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
+import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
+import type { StatusStreams } from '../live/inventory/status-streams.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
-import type { RoomEventSource } from '../resolvers/room-event-source.ts';
+import { type SubscriptionSource, serverStatus } from '../resolvers/room-event-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -28,6 +30,7 @@ import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
 import { createSubscribeRequest } from './room-events.ts';
+import { createStatusRequest } from './status-request.ts';
 
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
@@ -78,6 +81,7 @@ export interface SubscribeOptions {
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
+  statusStreams: Pick<StatusStreams, 'subscribe'>;
   executor: Executor;
   costlyOperations: CostlyOperations;
   rateLimit: RateLimit;
@@ -141,27 +145,25 @@ export class Operation implements PreparedOperation {
 
   async #open({ account, transport, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
     const { services, fanOut, executor, config, log } = this.#parts;
-    const { viewer, address, cancellation, requestId } = this.#call;
+    const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
-    const contextValue = new OperationContext(services, viewer, { address });
-    const source = (await executor.subscribe({ ...args, contextValue })) as RoomEventSource;
+    const db = readsWithin(services.database, report?.span);
+    const contextValue = new OperationContext(services, viewer, { address, db });
+    const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
     const onEnd = account.holdSubscription(args.document, args.variableValues.coerced);
+    const { answerBytes } = config.limits;
+    const given = { compiled, executor, services, viewer, address, transport, cost, requestId, log, onEnd };
     try {
+      if (source === serverStatus) {
+        await resumed?.charge();
+        return this.#parts.statusStreams.subscribe(createStatusRequest({ ...given, args, answerBytes }));
+      }
       const request = createSubscribeRequest(source, {
-        compiled,
+        ...given,
         args: args as ValidatedSubscriptionArgs,
-        executor,
-        services,
-        viewer,
-        address,
-        transport,
-        cost,
         after,
-        answerBytes: config.limits.answerBytes,
-        requestId,
-        log,
-        onEnd,
+        answerBytes,
       });
       const opening = fanOut.subscribe(request, resumed?.charge);
       return await cancellation.race(opening, { dispose: (stream) => stream.stop('client') });
@@ -184,15 +186,20 @@ export class Operation implements PreparedOperation {
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
-    if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db));
-    return database.snapshotDuringWrites(async (db) => this.#run(db));
+    const span = this.#call.report?.span;
+    if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db), span);
+    return database.snapshotDuringWrites(async (db) => this.#run(db), span);
   }
 
   #run(dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
-    const { viewer, address, cancellation } = this.#call;
+    const { viewer, address, cancellation, report } = this.#call;
     // The answer to a mutation is needed even if its client has left: its change may be committed.
     const isQuery = this.type === OperationTypeNode.QUERY;
-    const reader = { caller: callerOf(this.#call), cancellation: isQuery ? cancellation : undefined };
+    const reader = {
+      caller: callerOf(this.#call),
+      cancellation: isQuery ? cancellation : undefined,
+      span: report?.span,
+    };
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
@@ -235,7 +242,11 @@ export class Operation implements PreparedOperation {
   #limitLength(answer: Answer, json: string | Buffer): Answer {
     const { limit } = this.#size;
     if (Buffer.byteLength(json) <= limit) return { ...answer, json };
-    return this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
+    const refused = this.#toAnswer({ errors: [answerTooLong(limit, this.type)] });
+    if (this.type === OperationTypeNode.QUERY) return refused;
+    // The errors of root fields are kept: they name the changes that were not made.
+    const failed = answer.body.errors?.filter(({ path }) => path?.length === 1) ?? [];
+    return { ...refused, body: { errors: [...(refused.body.errors ?? []), ...failed] } };
   }
 
   #costExtension() {

@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
-import { type ExecutionResult, locatedError, OperationTypeNode, type ValidatedSubscriptionArgs } from 'graphql';
+import {
+  type ExecutionResult,
+  locatedError,
+  OperationTypeNode,
+  type ValidatedExecutionArgs,
+  type ValidatedSubscriptionArgs,
+} from 'graphql';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
 import type { RoomEvent } from '../data/events.ts';
+import { readsWithin } from '../data/traced-database.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -11,6 +18,7 @@ import { personal, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { RoomEventSource } from '../resolvers/room-event-source.ts';
+import type { Span } from '../tracing/span.ts';
 import { toAnswer } from './answer.ts';
 import { OperationContext, SharedContext } from './context.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
@@ -59,9 +67,9 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
     address,
     transport,
     onEnd,
-    executeShared: (event) => read(subscription, (db) => executeShared(subscription, source, event, db)),
-    executePersonal: (event) =>
-      read(subscription, (db) =>
+    executeShared: (event, span) => read(subscription, span, (db) => executeShared(subscription, source, event, db)),
+    executePersonal: (event, span) =>
+      read(subscription, span, (db) =>
         execute(subscription, source, event, new OperationContext(services, viewer, { db, readsBodies })),
       ),
   };
@@ -70,14 +78,18 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
 const noSources = Object.create(null);
 
 /** Drops the variables as they were before coercion, so that the subscription does not hold them. */
-function withCoercedOnly(args: ValidatedSubscriptionArgs): ValidatedSubscriptionArgs {
+export function withCoercedOnly<Args extends ValidatedExecutionArgs>(args: Args): Args {
   const { coerced } = args.variableValues;
   return { ...args, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 
 /** The selection of an event may reach other rooms and select their cursors, so it then reads from a snapshot. */
-function read<T>({ compiled, services: { database } }: RoomSubscription, work: (db: Db) => Promise<T>): Promise<T> {
-  return compiled.fields.hasRoomCursor ? database.snapshot(work) : work(database.db);
+function read<T>(
+  { compiled, services: { database } }: RoomSubscription,
+  span: Span | undefined,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  return compiled.fields.hasRoomCursor ? database.snapshot(work, span) : work(readsWithin(database, span));
 }
 
 async function executeShared(

@@ -3,6 +3,7 @@ import { type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphq
 import { createSchema } from 'graphql-yoga';
 import { pageFields } from '../data/pages.ts';
 import { columns } from '../data/tables.ts';
+import { inventoryFields } from '../live/inventory/fields.ts';
 import type { Context } from '../resolvers/context.ts';
 import { resolvers } from '../resolvers/resolvers.ts';
 
@@ -28,7 +29,7 @@ export function loadSchema(): GraphQLSchema {
 }
 
 /** The fields that a row or a page has as properties. Every other field needs a resolver. */
-const propertyFields: Record<string, readonly string[]> = { ...columns, ...pageFields };
+const propertyFields: Record<string, readonly string[]> = { ...columns, ...pageFields, ...inventoryFields };
 
 function assertResolversExist(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

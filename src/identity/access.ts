@@ -32,6 +32,14 @@ function isAdmin(viewer: Viewer | null): boolean {
   return viewer?.user.role === 'ADMIN' && viewer.scopes.has('ADMIN');
 }
 
+/** Admins operate the server: they see all connections, end them, and mute users. */
+export function assertAdmin(viewer: Viewer | null): Viewer {
+  const signedIn = assertSignedIn(viewer);
+  if (!signedIn.scopes.has('ADMIN')) throw missingScope('ADMIN');
+  if (signedIn.user.role !== 'ADMIN') throw new ClientError('FORBIDDEN', 'Only admins can do this.');
+  return signedIn;
+}
+
 /** Public rooms are visible to everyone, private rooms to their members, and all rooms to admins. */
 export function visibleRoomsOf(viewer: Viewer | null): VisibleRooms {
   return { userId: viewer?.user.id ?? null, seesAll: isAdmin(viewer) };
@@ -96,6 +104,12 @@ export function assertMayChangeRoom(viewer: Viewer, room: RoomRow): void {
 export function assertMayPost(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
     throw new ClientError('FORBIDDEN', 'Only members can post in a private room.');
+}
+
+/** A user who is muted in a room cannot write posts there. `until`: in milliseconds since 1970. */
+export function assertNotMuted(until: number | null): void {
+  if (until === null || until <= Date.now()) return;
+  throw new ClientError('FORBIDDEN', `You are muted in this room until ${new Date(until).toISOString()}.`);
 }
 
 /** Users can join a public room themselves; the owner adds members to a private room. */

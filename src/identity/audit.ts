@@ -12,7 +12,11 @@ type AuditEvent =
   /** `byUserId`: null for the operator. */
   | { event: 'apiKeyCreated' | 'apiKeyRevoked'; keyId: string; byUserId: string | null; scopes?: readonly string[] }
   | { event: 'roleChanged'; userId: string; role: string }
-  | { event: 'memberAdded' | 'memberRemoved'; roomId: string; userId: string; byUserId: string };
+  | { event: 'memberAdded' | 'memberRemoved'; roomId: string; userId: string; byUserId: string }
+  /** `userId`: null for a client without credentials. */
+  | { event: 'connectionEnded'; connectionId: string; userId: string | null; address: string; byUserId: string }
+  /** `until`: in ISO 8601; null if the mute was ended. */
+  | { event: 'userMuted'; userId: string; roomId: string; until: string | null; byUserId: string };
 
 export type Audit = (event: AuditEvent) => void;
 

@@ -1,6 +1,8 @@
 import { decodeJwt } from 'jose';
 import type { Database } from '../data/database.ts';
+import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
+import type { Span } from '../tracing/span.ts';
 import { findKeyViewer } from './api-key/api-key.ts';
 import { looksLikeApiKey } from './api-key/key-text.ts';
 import type { Audit } from './audit.ts';
@@ -10,8 +12,11 @@ import { type Sessions, sessionIssuer } from './session/session.ts';
 import type { Viewer } from './viewer.ts';
 import type { ViewerCache } from './viewer-cache.ts';
 
-/** Finds the viewer of an `Authorization` header; null without a header. @throws ClientError UNAUTHENTICATED. */
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<Viewer | null>;
+/**
+ * Finds the viewer of an `Authorization` header; null without a header. `span`: that of the operation.
+ * @throws ClientError UNAUTHENTICATED.
+ */
+export type Authenticate = (authorization: string | undefined, address: string, span?: Span) => Promise<Viewer | null>;
 
 export interface AuthenticationParts {
   database: Database;
@@ -26,10 +31,10 @@ export interface AuthenticationParts {
 
 /** Refused credentials are charged to the client's address, and audited within the rate of the address. */
 export function createAuthentication(parts: AuthenticationParts): Authenticate {
-  return async (authorization, address) => {
+  return async (authorization, address, span) => {
     if (authorization === undefined) return null;
     try {
-      return await parts.viewers.find(authorization, () => findViewer(parts, authorization));
+      return await parts.viewers.find(authorization, () => findViewer(parts, authorization, span));
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
         await parts.chargeRefused(address);
@@ -40,16 +45,18 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
   };
 }
 
-type Verify = (parts: AuthenticationParts, token: string) => Promise<Viewer>;
+type Verify = (parts: AuthenticationParts, token: string, span: Span | undefined) => Promise<Viewer>;
 
 const maxLength = 8_192;
+/** Three parts in Base64url. */
+const jwt = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const verifiers: Record<CredentialKind, Verify> = {
-  session: ({ database, sessions }, token) => sessions.findViewer(database.db, token),
-  apiKey: ({ database }, key) => findKeyViewer(database, key),
-  async oauth({ database, oauth }, token) {
+  session: ({ database, sessions }, token, span) => sessions.findViewer(readsWithin(database, span), token),
+  apiKey: ({ database }, key, span) => findKeyViewer(database, key, span),
+  async oauth({ database, oauth }, token, span) {
     if (!oauth) throw invalidToken();
-    return oauth.findViewer(database, token);
+    return oauth.findViewer(database, token, span);
   },
 };
 
@@ -57,16 +64,22 @@ const verifiers: Record<CredentialKind, Verify> = {
  * Finds the viewer of an `Authorization` header. Bad credentials are never treated as no credentials.
  * @throws ClientError UNAUTHENTICATED for bad credentials.
  */
-async function findViewer(parts: AuthenticationParts, authorization: string): Promise<Viewer> {
-  const [, scheme, token] =
-    authorization.length > maxLength ? [] : (/^(bearer|apikey) +(\S+) *$/i.exec(authorization) ?? []);
-  if (!scheme || !token) {
-    throw new ClientError(
-      'UNAUTHENTICATED',
-      'The Authorization must have the form "Bearer <access token>" or "ApiKey <key>".',
-    );
+async function findViewer(parts: AuthenticationParts, authorization: string, span: Span | undefined): Promise<Viewer> {
+  const { scheme, token } = parseAuthorization(authorization);
+  return verifiers[kindOf(scheme, token)](parts, token, span);
+}
+
+/** A JWT may be without a scheme. @throws ClientError UNAUTHENTICATED for any other form. */
+function parseAuthorization(authorization: string): { scheme: string; token: string } {
+  if (authorization.length <= maxLength) {
+    if (jwt.test(authorization)) return { scheme: 'bearer', token: authorization };
+    const [, scheme, token] = /^(bearer|apikey) +(\S+) *$/i.exec(authorization) ?? [];
+    if (scheme && token) return { scheme, token };
   }
-  return verifiers[kindOf(scheme, token)](parts, token);
+  throw new ClientError(
+    'UNAUTHENTICATED',
+    'The Authorization must have the form "Bearer <access token>" or "ApiKey <key>"; only a JWT may be without "Bearer".',
+  );
 }
 
 /** @throws ClientError UNAUTHENTICATED for an API key with the scheme Bearer: it must not be sent to the issuer. */

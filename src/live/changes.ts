@@ -8,7 +8,9 @@ import {
 } from '../data/events.ts';
 import { roomEventTypes } from '../data/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
+import type { Span } from '../tracing/span.ts';
 import type { Bus, BusMessage } from './bus/bus.ts';
+import { startPublishing } from './event-spans.ts';
 
 /** What a change can record inside its transaction. */
 export interface ChangeRecord {
@@ -67,9 +69,19 @@ export async function commitChange<T>(
   }, options);
   const messages = await Promise.all(recorded);
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
-  for (const message of messages) bus.publish(message);
+  publish(bus, messages, options?.span);
   for (const effect of effects) effect();
   return { result, events: messages.flatMap((message) => (message.type === 'roomChanged' ? [message.event] : [])) };
+}
+
+/** Events carry the context of the span to the processes that deliver them. */
+function publish(bus: Bus, messages: readonly BusMessage[], parent: Span | undefined): void {
+  const span = parent && messages.length > 0 ? startPublishing(parent, messages.length) : undefined;
+  for (const message of messages) {
+    if (span && message.type === 'roomChanged') message.event.trace = span.context;
+    bus.publish(message);
+  }
+  span?.end();
 }
 
 /** The failure of a statement is that of its transaction, so that nobody else has to handle it. */

@@ -8,8 +8,12 @@ export class EncodedEvent extends Frame {
   /** The position before the event. */
   readonly previous: LogPosition;
 
-  constructor({ seq, mark, previousMark }: RoomEvent, cursor: string, json: string) {
+  /** The time of the event, in milliseconds since 1970. */
+  readonly at: number;
+
+  constructor({ seq, mark, previousMark, at }: RoomEvent, cursor: string, json: string) {
     super(cursor, json);
+    this.at = at;
     this.position = { seq, mark };
     this.previous = { seq: seq - 1, mark: previousMark };
   }

@@ -5,7 +5,7 @@ import { decodeCursor } from './cursor.ts';
 import { type Feed, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
-import { type GroupCostLimits, type GroupCostRequest, GroupCosts } from './group-costs.ts';
+import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { ExecuteEvent, SubscribeRequest } from './subscribe-request.ts';
@@ -14,7 +14,7 @@ import { Subscriber, type SubscriberHub } from './subscriber.ts';
 export interface FanOutParts extends FeedsParts {
   /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
   findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
-  groupCosts: GroupCostLimits;
+  groupCosts: GroupCosts;
 }
 
 /** Each queue executes the groups of a room one after the other. With two lanes, live events do not wait for replays. */
@@ -36,7 +36,7 @@ export class FanOut implements SubscriberHub {
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
-    this.#costs = new GroupCosts(parts.groupCosts);
+    this.#costs = parts.groupCosts;
     this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
   }
 
@@ -45,6 +45,11 @@ export class FanOut implements SubscriberHub {
     const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
     const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
     return { feeds: this.#feeds.size, groups, subscribers, executions: this.live.executions };
+  }
+
+  /** The numbers of subscriptions by room. */
+  *followers(): Iterable<[roomId: string, followers: number]> {
+    for (const [{ roomId }, { size }] of this.#subscribers) yield [roomId, size];
   }
 
   /** The number of open subscriptions over a transport. */
@@ -141,6 +146,7 @@ export class FanOut implements SubscriberHub {
       replay: this.#executeIn(replay, execute),
       replayBudget: this.#replayBudget,
       counts: this.live,
+      tracing: this.#parts.tracing,
       split: () => this.#split(group),
       onEmpty: () => {
         groups.delete(key);
@@ -159,10 +165,10 @@ export class FanOut implements SubscriberHub {
   }
 
   #executeIn(queue: SerialQueue, execute: ExecuteEvent): ExecuteEvent {
-    return (event) =>
+    return (event, span) =>
       queue.run(() => {
         this.live.executions += 1;
-        return execute(event);
+        return execute(event, span);
       });
   }
 

@@ -1,5 +1,7 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
+import { errorTypeOf, type Tracing } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
+import { startDelivery } from './event-spans.ts';
 import { type Feed, type FeedReader, isReadFailure } from './feed/feed.ts';
 import { withoutContent } from './feed/recent-events.ts';
 import type { LiveCounts } from './live-counts.ts';
@@ -24,6 +26,7 @@ export interface GroupParts {
   replay: ExecuteEvent;
   replayBudget: ReplayBudget;
   counts: LiveCounts;
+  tracing: Tracing | undefined;
   /** Moves each member to the group of its viewer; called if the selection is found to be personal. */
   split: () => void;
   onEmpty: () => void;
@@ -179,20 +182,31 @@ export class Group<Subscriber extends Member> implements FeedReader {
   async #executeAll(events: readonly RoomEvent[]): Promise<boolean> {
     const { generation } = this.feed;
     for (const event of events) {
-      const encoded = await this.#parts.execute(event);
-      if (generation !== this.feed.generation) return true;
-      if (encoded === personal) return false;
-      this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
-      if (encoded) this.#deliver(encoded, event.at);
+      const span = startDelivery(this.#parts.tracing, event);
+      try {
+        const encoded = await this.#parts.execute(event, span);
+        if (generation !== this.feed.generation) return true;
+        if (encoded === personal) return false;
+        this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
+        const count = encoded ? this.#deliver(encoded, event.at) : 0;
+        span?.set({ 'postroom.delivery.count': count });
+      } catch (error) {
+        span?.end(errorTypeOf(error));
+        throw error;
+      } finally {
+        span?.end();
+      }
     }
     return true;
   }
 
-  #deliver(encoded: EncodedEvent, at: number): void {
+  /** Returns the number of members that it was written to. */
+  #deliver(encoded: EncodedEvent, at: number): number {
     const { counts } = this.#parts;
     const before = counts.deliveries;
     for (const member of this.#live) member.deliver(encoded);
     counts.recordLag(at, counts.deliveries - before);
+    return counts.deliveries - before;
   }
 
   /** The events after the group's position can no longer be read. Each member finds out when it catches up. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
 
 /** Over what a stream is sent. */
-export const streamTransports = ['sse', 'websocket'] as const;
+export const streamTransports = ['sse', 'multipart', 'websocket'] as const;
 export type StreamTransport = (typeof streamTransports)[number];
 
 /**
@@ -24,9 +24,10 @@ export class LiveCounts {
   replayed = 0;
   /** The subscribers that wait until their sockets have drained. */
   slowConsumers = 0;
-  readonly started: Record<StreamTransport, number> = { sse: 0, websocket: 0 };
+  readonly started: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };
   readonly ended: Record<StreamTransport, Map<StreamEnd | ErrorCode, number>> = {
     sse: new Map(),
+    multipart: new Map(),
     websocket: new Map(),
   };
   /** The attempts to continue after a cursor, by outcome. */

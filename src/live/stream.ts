@@ -6,13 +6,13 @@ export type Encoder = (frame: Frame) => Buffer;
 
 /** One message of a stream: serialised once, and encoded once per transport. */
 export class Frame {
-  /** The position after the message, in the form that clients send back. */
-  readonly cursor: string;
+  /** The position after the message, in the form that clients send back; undefined if the stream cannot be resumed. */
+  readonly cursor: string | undefined;
   /** The execution result as JSON. */
   readonly json: string;
   readonly #encoded = new Map<Encoder, Buffer>();
 
-  constructor(cursor: string, json: string) {
+  constructor(cursor: string | undefined, json: string) {
     this.cursor = cursor;
     this.json = json;
   }
@@ -27,12 +27,12 @@ export class Frame {
   }
 }
 
-/** The place where a transport sends a stream: one operation on a WebSocket, or one SSE response. */
+/** The place where a transport sends a stream: one operation on a WebSocket, or one HTTP response. */
 export interface Sink {
-  /** Writes one frame; it never fails. */
-  write(frame: Frame): void;
-  /** Whether the bytes that wait on the socket exceed the limit for a live stream. */
-  isFull(): boolean;
+  /** Writes one frame; it never fails. `at`: the time of a live event, in milliseconds since 1970. */
+  write(frame: Frame, at?: number): void;
+  /** Whether more than `maxBytes` wait on the socket; by default the limit for a live stream. */
+  isFull(maxBytes?: number): boolean;
   /** Calls back once, when the socket has drained. */
   onceDrained(resume: () => void): void;
   /** Ends the stream; `error` is the reason. */
@@ -43,8 +43,8 @@ export interface Sink {
 
 /** A subscription that was opened for one client. It is the only form in which a transport sees a subscription. */
 export interface Stream {
-  /** The position from which the client can resume. */
-  readonly cursor: string;
+  /** The position from which the client can resume; undefined if it cannot. */
+  readonly cursor: string | undefined;
   /** Sends the frames after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
   /**

@@ -1,5 +1,6 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
+import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import type { StreamTransport } from './live-counts.ts';
 
@@ -7,7 +8,7 @@ import type { StreamTransport } from './live-counts.ts';
 export const personal = Symbol('personal');
 
 /** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
-export type ExecuteEvent = (event: RoomEvent) => Promise<EncodedEvent | null | typeof personal>;
+export type ExecuteEvent = (event: RoomEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
 
 export interface SubscribeRequest {
   roomId: string;

@@ -80,7 +80,7 @@ export class Subscriber implements Stream, Member {
     if (this.#sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
     this.#hub.live.deliveries += 1;
-    this.#sink.write(encoded);
+    this.#sink.write(encoded, encoded.at);
   }
 
   advanceTo(position: LogPosition): void {

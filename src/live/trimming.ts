@@ -1,17 +1,22 @@
 import type { Database, Work } from '../data/database.ts';
 import { findSurplus, trimByAge, trimRoom } from '../data/events.ts';
+import { deleteKeysBefore } from '../data/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../data/sign-in-attempts.ts';
 import type { Retention } from './feed/feed.ts';
 import { runInSteps } from './steps.ts';
 
 const everyMs = 60_000;
 const hourMs = 3_600_000;
+const idempotencyKeyHours = 24;
 
 export interface Trimming {
   stop(): Promise<void>;
 }
 
-/** Deletes events past the retention, and windows of sign-in attempts that have ended, in the background. */
+/**
+ * Deletes events past the retention, windows of sign-in attempts that have ended, and old idempotency keys, in the
+ * background.
+ */
 export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
   const stopping = new AbortController();
   let running = Promise.resolve();
@@ -26,6 +31,7 @@ export function startTrimming(database: Database, retention: Retention, onError:
       await repeat((limit) => (db) => trimRoom(db, surplus, limit));
     }
     await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));
+    await repeat((limit) => (db) => deleteKeysBefore(db, now - idempotencyKeyHours * hourMs, limit));
   };
   const timer = setInterval(() => {
     running = running.then(trim).catch(onError);

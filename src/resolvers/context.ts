@@ -1,23 +1,28 @@
 import type { Database, Db } from '../data/database.ts';
+import type { IdempotencyClaim } from '../data/idempotency-keys.ts';
 import type { Loaders } from '../data/loaders.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { Audit } from '../identity/audit.ts';
+import type { Passwords } from '../identity/session/passwords.ts';
 import type { Sessions } from '../identity/session/session.ts';
 import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import type { Deletions } from '../live/deletions.ts';
+import type { Inventory } from '../live/inventory/inventory.ts';
 
 /** The parts of the server that every operation uses. */
 export interface Services {
   database: Database;
   bus: Bus;
   sessions: Sessions;
+  passwords: Passwords;
   signInLimit: SignInLimit;
   audit: Audit;
   deletions: Pick<Deletions, 'start'>;
+  inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus'>;
 }
 
 /** The context of one operation, as resolvers receive it. */
@@ -43,8 +48,13 @@ export interface Context {
    * own account; the viewer of the operation stays the same.
    */
   addSignedInViewer(viewer: Viewer): void;
-  /** Runs one durable transaction. Its events are published after the commit. */
-  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>): Promise<T>;
+  /**
+   * The idempotency key of the root field that is being resolved; root fields of a mutation run one after the other. It
+   * is stored with the field's change.
+   */
+  idempotency: IdempotencyClaim | undefined;
+  /** Runs one durable transaction. Its events are published after the commit. `room`: see `TransactionOptions`. */
+  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>, room?: string): Promise<T>;
   /** The room's live cursor. It is never newer than any other data of the room in the answer. */
   cursorOf(room: RoomRow): string | Promise<string>;
 }

@@ -1,17 +1,17 @@
 import type { Db } from '../data/database.ts';
 import type { NewPostEvent } from '../data/events.ts';
+import { findPostPage } from '../data/post-lists.ts';
 import {
   changePostRow,
   createPostRow,
   deletePost,
-  findPostPage,
   insertPost,
   insertPublishedPost,
   publishPost,
   updatePost,
 } from '../data/posts.ts';
 import type { PostRow } from '../data/tables.ts';
-import { assertMayChangePost, assertMayDeletePost, assertMayPost } from '../identity/access.ts';
+import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted } from '../identity/access.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
@@ -32,22 +32,29 @@ export const postQueries: QueryResolvers = {
 
 export const postMutations: MutationResolvers = {
   createPost: (_, { input }, context) =>
-    changeInRoom(context, { id: input.room }, async (db, { append, write }, { user: author }, { room, isMember }) => {
-      assertMayPost(room, isMember);
-      assertPostInput(input);
-      const { title, body = null } = input;
-      const row = createPostRow({ roomId: room.id, authorId: author.id, title, body, publishedAt: null });
-      if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
-      const store = (db: Db) => insertPublishedPost(db, row);
-      const post = (at: number) => ({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
-      return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post }) };
-    }),
+    changeInRoom(
+      context,
+      { id: input.room },
+      async (db, { append, write }, { user: author }, { room, isMember, mutedUntil }) => {
+        assertMayPost(room, isMember);
+        assertNotMuted(mutedUntil);
+        assertPostInput(input);
+        const { title, body = null } = input;
+        const id = context.idempotency?.resultId;
+        const row = createPostRow({ id, roomId: room.id, authorId: author.id, title, body, publishedAt: null });
+        if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
+        const store = (db: Db) => insertPublishedPost(db, row);
+        const post = (at: number) => ({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
+        return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post }) };
+      },
+    ),
   updatePost: (_, { input }, context) => changePost(context, input),
   replacePost: (_, { input }, context) => changePost(context, { ...input, body: input.body ?? null }),
   publishPost: (_, { input }, context) =>
-    changePostAsViewer(context, input.id, async (_, { append }, viewer, post) => {
+    changePostAsViewer(context, input.id, async (_, { append }, viewer, { post, access }) => {
       assertMayChangePost(viewer, post);
       if (post.publishedAt !== null) return { post };
+      assertNotMuted(access.mutedUntil);
       const changed = changePostRow(post, {});
       const store = (db: Db) => publishPost(db, changed);
       const published = (publishedAt: number) => ({ ...changed, publishedAt });
@@ -56,7 +63,7 @@ export const postMutations: MutationResolvers = {
       };
     }),
   deletePost: (_, { input }, context) =>
-    changePostAsViewer(context, input.id, async (db, { append, write }, viewer, post) => {
+    changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post }) => {
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
       const store = (db: Db) => deletePost(db, post.id);
@@ -67,8 +74,9 @@ export const postMutations: MutationResolvers = {
 };
 
 function changePost(context: Context, input: UpdatePostInput): Promise<{ post: PostRow | Promise<PostRow> }> {
-  return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, post) => {
+  return changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post, access }) => {
     assertMayChangePost(viewer, post);
+    assertNotMuted(access.mutedUntil);
     assertPostInput(input);
     assertVersion(post, input.expectedVersion);
     const changes = { title: input.title ?? undefined, body: input.body };

@@ -12,6 +12,13 @@ import type {
   RoomMemberConnection as RoomMemberConnectionModel,
   RoomMemberEdge as RoomMemberEdgeModel,
 } from '../data/pages.ts';
+import type { Client as ClientModel } from '../live/inventory/client.ts';
+import type {
+  ClientConnection as ClientConnectionModel,
+  ClientEdge as ClientEdgeModel,
+} from '../live/inventory/client-pages.ts';
+import type { ServerStatus as ServerStatusModel } from '../live/inventory/server-status.ts';
+import type { RoomFollowers as RoomFollowersModel } from '../live/inventory/node-report.ts';
 import type { RoomEvent as RoomEventModel } from '../data/events.ts';
 import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;
@@ -41,8 +48,8 @@ export type Role =
   /** May change their own account, rooms and posts. */
   | 'MEMBER'
   /**
-   * May also see every e-mail address and every room, manage every room, and delete any post or account. The credentials
-   * must have the scope `ADMIN`.
+   * May also see every e-mail address and every room, manage every room, delete any post or account, see and end
+   * connections, and mute users. The credentials must have the scope `ADMIN`.
    */
   | 'ADMIN';
 
@@ -335,6 +342,13 @@ export type RoomFilter = {
   visibility?: InputMaybe<RoomVisibility>;
 };
 
+/** The order of posts by (`publishedAt`, `id`). */
+export type PostOrder =
+  /** The first page has the oldest posts. New posts appear on the last page. */
+  | 'OLDEST_FIRST'
+  /** The first page has the newest posts. New posts move the others to later pages. */
+  | 'NEWEST_FIRST';
+
 /** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
 export type Query = {
   /** The authenticated user; null without credentials. */
@@ -351,10 +365,17 @@ export type Query = {
   roomByName?: Maybe<Room>;
   /** A page of users, oldest first. */
   users: UserPage;
-  /** A page of published posts, newest last. */
+  /** A page of published posts. */
   posts: PostPage;
   /** A page of rooms, oldest first. */
   rooms: RoomPage;
+  /**
+   * The open WebSockets and event streams of all nodes, in the order in which they were opened. A node that does not
+   * answer within half a second is left out. Only for admins.
+   */
+  connections: ClientConnection;
+  /** The state of all nodes, the database and the bus. Only for admins. */
+  serverStatus: ServerStatus;
 };
 
 /** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
@@ -394,6 +415,7 @@ export type QueryPostsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
   filter?: InputMaybe<PostFilter>;
+  order?: InputMaybe<PostOrder>;
 };
 
 /** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
@@ -403,72 +425,247 @@ export type QueryRoomsArgs = {
   filter?: InputMaybe<RoomFilter>;
 };
 
-/**
- * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
- * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
- */
-export type Mutation = {
-  /** Creates an account and signs in. */
-  signUp: SignUpPayload;
-  /** Signs in with an e-mail address and a password. */
-  signIn: SignInPayload;
-  /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
-  renewSession: RenewSessionPayload;
-  /** Sets a new password and revokes the user's other sessions. */
-  changePassword: ChangePasswordPayload;
+/** All queries. A field that returns a single object is null if the object does not exist or the viewer may not see it. */
+export type QueryConnectionsArgs = {
+  filter?: InputMaybe<ConnectionFilter>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Conditions that connections must meet. All given conditions must be met. */
+export type ConnectionFilter = {
+  /** The connection has the credentials of the user with this id. */
+  viewer?: InputMaybe<Scalars['ID']['input']>;
+  /** The connection has this transport. */
+  transport?: InputMaybe<Transport>;
+  /** The connection is from this address, which is written as `Client.address` is. */
+  address?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** How a client receives the events of its subscriptions. */
+export type Transport =
+  /** Server-sent events: one subscription over HTTP. */
+  | 'SSE'
+  /** Apollo's multipart protocol: one subscription over HTTP. */
+  | 'MULTIPART'
+  /** A WebSocket, with any number of operations. */
+  | 'WEBSOCKET';
+
+/** A page of the open connections, as in the Relay specification. */
+export type ClientConnection = {
+  /** The connections with their cursors. */
+  edges: Array<ClientEdge>;
+  /** The connections without their cursors. */
+  nodes: Array<Client>;
+  /** Information about the page. */
+  pageInfo: PageInfo;
+  /** The number of all connections that meet the conditions. */
+  total: Scalars['Int']['output'];
+};
+
+/** A client in a connection. */
+export type ClientEdge = {
+  /** The position of the client in the list, for `after`. */
+  cursor: Scalars['String']['output'];
+  /** The client. */
+  node: Client;
+};
+
+/** A client with an open WebSocket or event stream. */
+export type Client = {
+  /** The id of the connection: opaque and ordered by time of its start. A client that connects again gets another id. */
+  id: Scalars['ID']['output'];
+  /** The user of its credentials; null without credentials, and after the account has been deleted. */
+  viewer?: Maybe<User>;
+  /** The IP address; of an IPv6 address only the network, the first 64 bits. */
+  address: Scalars['String']['output'];
+  /** How the client receives events. */
+  transport: Transport;
+  /** The time at which the connection was opened. */
+  since: Scalars['DateTime']['output'];
+  /** The name of the node that the client is connected to. */
+  node: Scalars['String']['output'];
+  /** The number of open subscriptions. */
+  subscriptions: Scalars['Int']['output'];
+  /** The number of bytes that the client has not read yet, without those in the buffers of the network. */
+  bytesWaiting: Scalars['Int']['output'];
   /**
-   * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
-   * with an API key cannot create keys. A user can have 100 keys that are not revoked, including expired keys; a further
-   * key is refused with CONFLICT until one is revoked.
+   * The milliseconds from the time of the latest event to its write to the connection; 0 before the first event. Events
+   * that were read from the log, by a client that resumes or is slow, do not count.
    */
-  createApiKey: CreateApiKeyPayload;
-  /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
-  revokeApiKey: RevokeApiKeyPayload;
-  /** Changes fields of the viewer's account. */
-  updateUser: UpdateUserPayload;
-  /** Sets all writable fields of the viewer's account. */
-  replaceUser: ReplaceUserPayload;
-  /**
-   * Deletes the viewer's account: erases its name, e-mail address and credentials, and deletes its drafts. Published
-   * posts remain unless `deletePosts` is true. Admins can delete any account.
-   */
-  deleteUser: DeleteUserPayload;
-  /** Creates a room. The viewer becomes its owner and first member. */
-  createRoom: CreateRoomPayload;
-  /** Changes fields of a room. Only its owner and admins can do this. */
-  updateRoom: UpdateRoomPayload;
-  /** Sets all writable fields of a room. Only its owner and admins can do this. */
-  replaceRoom: ReplaceRoomPayload;
-  /** Deletes a room with its posts and ends its streams. Only its owner and admins can do this. */
-  deleteRoom: DeleteRoomPayload;
-  /** Adds the viewer to a public room. Does nothing if the viewer is a member already. */
-  joinRoom: JoinRoomPayload;
-  /** Removes the viewer from a room. Does nothing if the viewer is not a member. The owner cannot leave. */
-  leaveRoom: LeaveRoomPayload;
-  /** Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. */
-  addRoomMember: AddRoomMemberPayload;
-  /**
-   * Removes a user from a room. Does nothing if the user is not a member. Only the room's owner and admins can do this.
-   * The owner cannot be removed.
-   */
-  removeRoomMember: RemoveRoomMemberPayload;
-  /** Creates a post and publishes it, or creates a draft if `publish` is false. */
-  createPost: CreatePostPayload;
-  /** Changes fields of the viewer's post. */
-  updatePost: UpdatePostPayload;
-  /** Sets all writable fields of the viewer's post. */
-  replacePost: ReplacePostPayload;
-  /** Publishes the viewer's draft. Does nothing if the post is published already. */
-  publishPost: PublishPostPayload;
-  /** Deletes the viewer's post. Admins can delete any post. */
-  deletePost: DeletePostPayload;
+  lagMs: Scalars['Float']['output'];
+};
+
+/** The state of the server: of all its nodes, of the database, and of the bus between the nodes. */
+export type ServerStatus = {
+  /** The time of this state, by the clock of the node that answers. */
+  time: Scalars['DateTime']['output'];
+  /** The nodes that answer within half a second, by name. */
+  nodes: Array<NodeStatus>;
+  /** The state of the database. */
+  database: DatabaseStatus;
+  /** The state of the bus. */
+  bus: BusStatus;
+  /** The rooms with the most subscriptions, at most 20. Of each node, the 100 rooms with the most subscriptions count. */
+  mostFollowedRooms: Array<RoomFollowers>;
+  /** The operations that were answered with an error since the start of their node, most frequent code first. */
+  errors: Array<ErrorCount>;
+};
+
+/** The state of one node. Rates are those of the last full second. */
+export type NodeStatus = {
+  /** The name: `NODE_NAME`, or else the name of the host and the number of the process. */
+  name: Scalars['String']['output'];
+  /** The version of Postroom. */
+  version: Scalars['String']['output'];
+  /** The version of Node. */
+  nodeVersion: Scalars['String']['output'];
+  /** The time at which the node started. */
+  startedAt: Scalars['DateTime']['output'];
+  /** The number of open WebSockets and event streams. */
+  connections: Scalars['Int']['output'];
+  /** The number of open subscriptions. */
+  subscriptions: Scalars['Int']['output'];
+  /** The number of rooms with subscriptions. */
+  roomsFollowed: Scalars['Int']['output'];
+  /** Operations per second, over all transports. */
+  operationsPerSecond: Scalars['Float']['output'];
+  /** Events per second that were written to live subscriptions, once for each subscription. */
+  deliveriesPerSecond: Scalars['Float']['output'];
+  /** Operations per second that were answered with an error. */
+  failedOperationsPerSecond: Scalars['Float']['output'];
+  /** The mean time in milliseconds from an event to its write to a connection; 0 if none was written. */
+  lagMs: Scalars['Float']['output'];
+  /** The number of subscriptions whose clients must read before more is written. */
+  slowConsumers: Scalars['Int']['output'];
+  /** The work that waits. */
+  queues: Array<QueueDepth>;
+  /** The resident memory of the process, in bytes. */
+  memoryBytes: Scalars['Float']['output'];
+  /** The delay of the event loop in milliseconds: the 99th percentile of the last 30 to 60 seconds. */
+  eventLoopLagMs: Scalars['Float']['output'];
+};
+
+/** A queue of a node. */
+export type QueueDepth = {
+  /** What waits: `transactions`, `longReads`, or `bus` for messages to other nodes. */
+  name: Scalars['String']['output'];
+  /** The number of entries that wait. */
+  depth: Scalars['Int']['output'];
+};
+
+/** The state of the database, as the node that answers sees it. */
+export type DatabaseStatus = {
+  /** `sqlite` or `postgres`. */
+  kind: Scalars['String']['output'];
+  /** The version of SQLite or PostgreSQL. */
+  version: Scalars['String']['output'];
+  /** Whether the database can be read and, with SQLite, written. */
+  isUp: Scalars['Boolean']['output'];
+};
+
+/** The state of the bus, as the node that answers sees it. */
+export type BusStatus = {
+  /** `memory` for a single node, `postgres` or `redis`. */
+  kind: Scalars['String']['output'];
+  /** Whether messages of other nodes arrive. */
+  isUp: Scalars['Boolean']['output'];
+};
+
+/** A room and the number of its subscriptions. */
+export type RoomFollowers = {
+  /** The room; null if it has been deleted. */
+  room?: Maybe<Room>;
+  /** The number of its subscriptions on all nodes. */
+  followers: Scalars['Int']['output'];
+};
+
+/** The number of operations that were answered with a code. */
+export type ErrorCount = {
+  /** The code of the first error. */
+  code: Scalars['String']['output'];
+  /** The number of these operations. */
+  count: Scalars['Int']['output'];
+  /** The time of the latest of them. */
+  lastAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type Mutation = {
+  /** Creates an account and signs in. */
+  signUp?: Maybe<SignUpPayload>;
+  /** Signs in with an e-mail address and a password. */
+  signIn?: Maybe<SignInPayload>;
+  /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
+  renewSession?: Maybe<RenewSessionPayload>;
+  /** Sets a new password and revokes the user's other sessions. */
+  changePassword?: Maybe<ChangePasswordPayload>;
+  /**
+   * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
+   * with an API key cannot create keys. A user can have 100 keys that are not revoked, including expired keys; a further
+   * key is refused with CONFLICT until one is revoked.
+   */
+  createApiKey?: Maybe<CreateApiKeyPayload>;
+  /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
+  revokeApiKey?: Maybe<RevokeApiKeyPayload>;
+  /** Changes fields of the viewer's account. */
+  updateUser?: Maybe<UpdateUserPayload>;
+  /** Sets all writable fields of the viewer's account. */
+  replaceUser?: Maybe<ReplaceUserPayload>;
+  /**
+   * Deletes the viewer's account: erases its name, e-mail address and credentials, and deletes its drafts. Published
+   * posts remain unless `deletePosts` is true. Admins can delete any account.
+   */
+  deleteUser?: Maybe<DeleteUserPayload>;
+  /** Creates a room. The viewer becomes its owner and first member. */
+  createRoom?: Maybe<CreateRoomPayload>;
+  /** Changes fields of a room. Only its owner and admins can do this. */
+  updateRoom?: Maybe<UpdateRoomPayload>;
+  /** Sets all writable fields of a room. Only its owner and admins can do this. */
+  replaceRoom?: Maybe<ReplaceRoomPayload>;
+  /** Deletes a room with its posts and ends its streams. Only its owner and admins can do this. */
+  deleteRoom?: Maybe<DeleteRoomPayload>;
+  /** Adds the viewer to a public room. Does nothing if the viewer is a member already. */
+  joinRoom?: Maybe<JoinRoomPayload>;
+  /** Removes the viewer from a room. Does nothing if the viewer is not a member. The owner cannot leave. */
+  leaveRoom?: Maybe<LeaveRoomPayload>;
+  /** Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. */
+  addRoomMember?: Maybe<AddRoomMemberPayload>;
+  /**
+   * Removes a user from a room. Does nothing if the user is not a member. Only the room's owner and admins can do this.
+   * The owner cannot be removed.
+   */
+  removeRoomMember?: Maybe<RemoveRoomMemberPayload>;
+  /** Creates a post and publishes it, or creates a draft if `publish` is false. */
+  createPost?: Maybe<CreatePostPayload>;
+  /** Changes fields of the viewer's post. */
+  updatePost?: Maybe<UpdatePostPayload>;
+  /** Sets all writable fields of the viewer's post. */
+  replacePost?: Maybe<ReplacePostPayload>;
+  /** Publishes the viewer's draft. Does nothing if the post is published already. */
+  publishPost?: Maybe<PublishPostPayload>;
+  /** Deletes the viewer's post. Admins can delete any post. */
+  deletePost?: Maybe<DeletePostPayload>;
+  /**
+   * Ends a connection on any node. A WebSocket is closed with the code 1008, and an event stream ends with
+   * CONNECTION_ENDED. The client may connect again. Only for admins.
+   */
+  endConnection?: Maybe<EndConnectionPayload>;
+  /**
+   * Mutes a user in a room until a time: the user cannot create, change or publish posts there. This applies to everyone,
+   * also to the owner and to admins, and whether or not the user is a member. Only for admins.
+   */
+  muteUser?: Maybe<MuteUserPayload>;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationSignUpArgs = {
   input: SignUpInput;
@@ -477,7 +674,7 @@ export type MutationSignUpArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationSignInArgs = {
   input: SignInInput;
@@ -486,7 +683,7 @@ export type MutationSignInArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationChangePasswordArgs = {
   input: ChangePasswordInput;
@@ -495,7 +692,7 @@ export type MutationChangePasswordArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationCreateApiKeyArgs = {
   input: CreateApiKeyInput;
@@ -504,7 +701,7 @@ export type MutationCreateApiKeyArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationRevokeApiKeyArgs = {
   input: RevokeApiKeyInput;
@@ -513,7 +710,7 @@ export type MutationRevokeApiKeyArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationUpdateUserArgs = {
   input: UpdateUserInput;
@@ -522,7 +719,7 @@ export type MutationUpdateUserArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationReplaceUserArgs = {
   input: ReplaceUserInput;
@@ -531,7 +728,7 @@ export type MutationReplaceUserArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationDeleteUserArgs = {
   input: DeleteUserInput;
@@ -540,7 +737,7 @@ export type MutationDeleteUserArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationCreateRoomArgs = {
   input: CreateRoomInput;
@@ -549,7 +746,7 @@ export type MutationCreateRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationUpdateRoomArgs = {
   input: UpdateRoomInput;
@@ -558,7 +755,7 @@ export type MutationUpdateRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationReplaceRoomArgs = {
   input: ReplaceRoomInput;
@@ -567,7 +764,7 @@ export type MutationReplaceRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationDeleteRoomArgs = {
   input: DeleteRoomInput;
@@ -576,7 +773,7 @@ export type MutationDeleteRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationJoinRoomArgs = {
   input: JoinRoomInput;
@@ -585,7 +782,7 @@ export type MutationJoinRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationLeaveRoomArgs = {
   input: LeaveRoomInput;
@@ -594,7 +791,7 @@ export type MutationLeaveRoomArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationAddRoomMemberArgs = {
   input: AddRoomMemberInput;
@@ -603,7 +800,7 @@ export type MutationAddRoomMemberArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationRemoveRoomMemberArgs = {
   input: RemoveRoomMemberInput;
@@ -612,7 +809,7 @@ export type MutationRemoveRoomMemberArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationCreatePostArgs = {
   input: CreatePostInput;
@@ -621,7 +818,7 @@ export type MutationCreatePostArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationUpdatePostArgs = {
   input: UpdatePostInput;
@@ -630,7 +827,7 @@ export type MutationUpdatePostArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationReplacePostArgs = {
   input: ReplacePostInput;
@@ -639,7 +836,7 @@ export type MutationReplacePostArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationPublishPostArgs = {
   input: PublishPostInput;
@@ -648,10 +845,28 @@ export type MutationPublishPostArgs = {
 /**
  * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
  * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
- * the current version.
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type MutationDeletePostArgs = {
   input: DeletePostInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationEndConnectionArgs = {
+  input: EndConnectionInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationMuteUserArgs = {
+  input: MuteUserInput;
 };
 
 /** The input fields of `signUp`. */
@@ -858,6 +1073,22 @@ export type DeletePostInput = {
   expectedVersion?: InputMaybe<Scalars['Int']['input']>;
 };
 
+/** The input fields of `endConnection`. */
+export type EndConnectionInput = {
+  /** The id of the connection. */
+  id: Scalars['ID']['input'];
+};
+
+/** The input fields of `muteUser`. */
+export type MuteUserInput = {
+  /** The id of the user. */
+  user: Scalars['ID']['input'];
+  /** The id of the room. */
+  room: Scalars['ID']['input'];
+  /** The time at which the mute ends. It must be in the future. Null, or absent, ends the mute now. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
 /** The result of `signUp`. */
 export type SignUpPayload = {
   /** The access token, for the header `Authorization: Bearer …`. */
@@ -1008,8 +1239,24 @@ export type DeletePostPayload = {
   post: Post;
 };
 
+/** The result of `endConnection`. */
+export type EndConnectionPayload = {
+  /** The id of the connection that was ended. */
+  id: Scalars['ID']['output'];
+};
+
+/** The result of `muteUser`. */
+export type MuteUserPayload = {
+  /** The user. */
+  user: User;
+  /** The room. */
+  room: Room;
+  /** The time at which the mute ends; null if the user is not muted. */
+  until?: Maybe<Scalars['DateTime']['output']>;
+};
+
 /**
- * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
  * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type Subscription = {
@@ -1020,10 +1267,15 @@ export type Subscription = {
    * that have been deleted since.
    */
   postAdded: Post;
+  /**
+   * The state of the server: at once, then once a second. A client that reads slowly misses states and receives the
+   * latest. It cannot be resumed: a client that reconnects receives the latest state. Only for admins.
+   */
+  serverStatusChanged: ServerStatus;
 };
 
 /**
- * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
  * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type SubscriptionRoomEventsArgs = {
@@ -1032,7 +1284,7 @@ export type SubscriptionRoomEventsArgs = {
 };
 
 /**
- * All subscriptions. A stream delivers every event of its room once, in order. A stream that cannot continue ends with
+ * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
  * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
  */
 export type SubscriptionPostAddedArgs = {
@@ -1250,7 +1502,21 @@ export type ResolversTypes = {
   UserFilter: UserFilter;
   PostFilter: PostFilter;
   RoomFilter: RoomFilter;
+  PostOrder: PostOrder;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  ConnectionFilter: ConnectionFilter;
+  Transport: Transport;
+  ClientConnection: ResolverTypeWrapper<ClientConnectionModel>;
+  ClientEdge: ResolverTypeWrapper<ClientEdgeModel>;
+  Client: ResolverTypeWrapper<ClientModel>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  ServerStatus: ResolverTypeWrapper<ServerStatusModel>;
+  NodeStatus: ResolverTypeWrapper<NodeStatus>;
+  QueueDepth: ResolverTypeWrapper<QueueDepth>;
+  DatabaseStatus: ResolverTypeWrapper<DatabaseStatus>;
+  BusStatus: ResolverTypeWrapper<BusStatus>;
+  RoomFollowers: ResolverTypeWrapper<RoomFollowersModel>;
+  ErrorCount: ResolverTypeWrapper<ErrorCount>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -1273,6 +1539,8 @@ export type ResolversTypes = {
   ReplacePostInput: ReplacePostInput;
   PublishPostInput: PublishPostInput;
   DeletePostInput: DeletePostInput;
+  EndConnectionInput: EndConnectionInput;
+  MuteUserInput: MuteUserInput;
   SignUpPayload: ResolverTypeWrapper<Omit<SignUpPayload, 'user'> & { user: ResolversTypes['User'] }>;
   SignInPayload: ResolverTypeWrapper<Omit<SignInPayload, 'user'> & { user: ResolversTypes['User'] }>;
   RenewSessionPayload: ResolverTypeWrapper<Omit<RenewSessionPayload, 'user'> & { user: ResolversTypes['User'] }>;
@@ -1297,6 +1565,10 @@ export type ResolversTypes = {
   ReplacePostPayload: ResolverTypeWrapper<Omit<ReplacePostPayload, 'post'> & { post: ResolversTypes['Post'] }>;
   PublishPostPayload: ResolverTypeWrapper<Omit<PublishPostPayload, 'post'> & { post: ResolversTypes['Post'] }>;
   DeletePostPayload: ResolverTypeWrapper<Omit<DeletePostPayload, 'post'> & { post: ResolversTypes['Post'] }>;
+  EndConnectionPayload: ResolverTypeWrapper<EndConnectionPayload>;
+  MuteUserPayload: ResolverTypeWrapper<
+    Omit<MuteUserPayload, 'user' | 'room'> & { user: ResolversTypes['User']; room: ResolversTypes['Room'] }
+  >;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   RoomEvent: ResolverTypeWrapper<RoomEventModel>;
   PostCreated: ResolverTypeWrapper<RoomEventModel>;
@@ -1332,6 +1604,18 @@ export type ResolversParentTypes = {
   PostFilter: PostFilter;
   RoomFilter: RoomFilter;
   Query: Record<PropertyKey, never>;
+  ConnectionFilter: ConnectionFilter;
+  ClientConnection: ClientConnectionModel;
+  ClientEdge: ClientEdgeModel;
+  Client: ClientModel;
+  Float: Scalars['Float']['output'];
+  ServerStatus: ServerStatusModel;
+  NodeStatus: NodeStatus;
+  QueueDepth: QueueDepth;
+  DatabaseStatus: DatabaseStatus;
+  BusStatus: BusStatus;
+  RoomFollowers: RoomFollowersModel;
+  ErrorCount: ErrorCount;
   Mutation: Record<PropertyKey, never>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
@@ -1354,6 +1638,8 @@ export type ResolversParentTypes = {
   ReplacePostInput: ReplacePostInput;
   PublishPostInput: PublishPostInput;
   DeletePostInput: DeletePostInput;
+  EndConnectionInput: EndConnectionInput;
+  MuteUserInput: MuteUserInput;
   SignUpPayload: Omit<SignUpPayload, 'user'> & { user: ResolversParentTypes['User'] };
   SignInPayload: Omit<SignInPayload, 'user'> & { user: ResolversParentTypes['User'] };
   RenewSessionPayload: Omit<RenewSessionPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -1376,6 +1662,11 @@ export type ResolversParentTypes = {
   ReplacePostPayload: Omit<ReplacePostPayload, 'post'> & { post: ResolversParentTypes['Post'] };
   PublishPostPayload: Omit<PublishPostPayload, 'post'> & { post: ResolversParentTypes['Post'] };
   DeletePostPayload: Omit<DeletePostPayload, 'post'> & { post: ResolversParentTypes['Post'] };
+  EndConnectionPayload: EndConnectionPayload;
+  MuteUserPayload: Omit<MuteUserPayload, 'user' | 'room'> & {
+    user: ResolversParentTypes['User'];
+    room: ResolversParentTypes['Room'];
+  };
   Subscription: Record<PropertyKey, never>;
   RoomEvent: RoomEventModel;
   PostCreated: RoomEventModel;
@@ -1448,6 +1739,17 @@ export type CacheControlDirectiveResolver<
   Parent,
   ContextType = Context,
   Args = CacheControlDirectiveArgs,
+> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type IdempotentDirectiveArgs = {
+  key: Scalars['String']['input'];
+};
+
+export type IdempotentDirectiveResolver<
+  Result,
+  Parent,
+  ContextType = Context,
+  Args = IdempotentDirectiveArgs,
 > = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -1635,7 +1937,7 @@ export type QueryResolvers<
     ResolversTypes['PostPage'],
     ParentType,
     ContextType,
-    RequireFields<QueryPostsArgs, 'page' | 'limit'>
+    RequireFields<QueryPostsArgs, 'page' | 'limit' | 'order'>
   >;
   rooms?: Resolver<
     ResolversTypes['RoomPage'],
@@ -1643,6 +1945,121 @@ export type QueryResolvers<
     ContextType,
     RequireFields<QueryRoomsArgs, 'page' | 'limit'>
   >;
+  connections?: Resolver<
+    ResolversTypes['ClientConnection'],
+    ParentType,
+    ContextType,
+    RequireFields<QueryConnectionsArgs, 'first'>
+  >;
+  serverStatus?: Resolver<ResolversTypes['ServerStatus'], ParentType, ContextType>;
+};
+
+export type ClientConnectionResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ClientConnection'] = ResolversParentTypes['ClientConnection'],
+> = {
+  edges?: Resolver<Array<ResolversTypes['ClientEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<Array<ResolversTypes['Client']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  total?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ClientEdgeResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ClientEdge'] = ResolversParentTypes['ClientEdge'],
+> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Client'], ParentType, ContextType>;
+};
+
+export type ClientResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['Client'] = ResolversParentTypes['Client'],
+> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  viewer?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  address?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  transport?: Resolver<ResolversTypes['Transport'], ParentType, ContextType>;
+  since?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  subscriptions?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  bytesWaiting?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  lagMs?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type ServerStatusResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ServerStatus'] = ResolversParentTypes['ServerStatus'],
+> = {
+  time?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  nodes?: Resolver<Array<ResolversTypes['NodeStatus']>, ParentType, ContextType>;
+  database?: Resolver<ResolversTypes['DatabaseStatus'], ParentType, ContextType>;
+  bus?: Resolver<ResolversTypes['BusStatus'], ParentType, ContextType>;
+  mostFollowedRooms?: Resolver<Array<ResolversTypes['RoomFollowers']>, ParentType, ContextType>;
+  errors?: Resolver<Array<ResolversTypes['ErrorCount']>, ParentType, ContextType>;
+};
+
+export type NodeStatusResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['NodeStatus'] = ResolversParentTypes['NodeStatus'],
+> = {
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  nodeVersion?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  startedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  connections?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  subscriptions?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  roomsFollowed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  operationsPerSecond?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  deliveriesPerSecond?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  failedOperationsPerSecond?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  lagMs?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  slowConsumers?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  queues?: Resolver<Array<ResolversTypes['QueueDepth']>, ParentType, ContextType>;
+  memoryBytes?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  eventLoopLagMs?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
+export type QueueDepthResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['QueueDepth'] = ResolversParentTypes['QueueDepth'],
+> = {
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  depth?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type DatabaseStatusResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['DatabaseStatus'] = ResolversParentTypes['DatabaseStatus'],
+> = {
+  kind?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  isUp?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type BusStatusResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['BusStatus'] = ResolversParentTypes['BusStatus'],
+> = {
+  kind?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  isUp?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type RoomFollowersResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomFollowers'] = ResolversParentTypes['RoomFollowers'],
+> = {
+  room?: Resolver<Maybe<ResolversTypes['Room']>, ParentType, ContextType>;
+  followers?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ErrorCountResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['ErrorCount'] = ResolversParentTypes['ErrorCount'],
+> = {
+  code?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  lastAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };
 
 export type MutationResolvers<
@@ -1650,131 +2067,143 @@ export type MutationResolvers<
   ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation'],
 > = {
   signUp?: Resolver<
-    ResolversTypes['SignUpPayload'],
+    Maybe<ResolversTypes['SignUpPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationSignUpArgs, 'input'>
   >;
   signIn?: Resolver<
-    ResolversTypes['SignInPayload'],
+    Maybe<ResolversTypes['SignInPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationSignInArgs, 'input'>
   >;
-  renewSession?: Resolver<ResolversTypes['RenewSessionPayload'], ParentType, ContextType>;
+  renewSession?: Resolver<Maybe<ResolversTypes['RenewSessionPayload']>, ParentType, ContextType>;
   changePassword?: Resolver<
-    ResolversTypes['ChangePasswordPayload'],
+    Maybe<ResolversTypes['ChangePasswordPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationChangePasswordArgs, 'input'>
   >;
   createApiKey?: Resolver<
-    ResolversTypes['CreateApiKeyPayload'],
+    Maybe<ResolversTypes['CreateApiKeyPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationCreateApiKeyArgs, 'input'>
   >;
   revokeApiKey?: Resolver<
-    ResolversTypes['RevokeApiKeyPayload'],
+    Maybe<ResolversTypes['RevokeApiKeyPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationRevokeApiKeyArgs, 'input'>
   >;
   updateUser?: Resolver<
-    ResolversTypes['UpdateUserPayload'],
+    Maybe<ResolversTypes['UpdateUserPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationUpdateUserArgs, 'input'>
   >;
   replaceUser?: Resolver<
-    ResolversTypes['ReplaceUserPayload'],
+    Maybe<ResolversTypes['ReplaceUserPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationReplaceUserArgs, 'input'>
   >;
   deleteUser?: Resolver<
-    ResolversTypes['DeleteUserPayload'],
+    Maybe<ResolversTypes['DeleteUserPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationDeleteUserArgs, 'input'>
   >;
   createRoom?: Resolver<
-    ResolversTypes['CreateRoomPayload'],
+    Maybe<ResolversTypes['CreateRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationCreateRoomArgs, 'input'>
   >;
   updateRoom?: Resolver<
-    ResolversTypes['UpdateRoomPayload'],
+    Maybe<ResolversTypes['UpdateRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationUpdateRoomArgs, 'input'>
   >;
   replaceRoom?: Resolver<
-    ResolversTypes['ReplaceRoomPayload'],
+    Maybe<ResolversTypes['ReplaceRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationReplaceRoomArgs, 'input'>
   >;
   deleteRoom?: Resolver<
-    ResolversTypes['DeleteRoomPayload'],
+    Maybe<ResolversTypes['DeleteRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationDeleteRoomArgs, 'input'>
   >;
   joinRoom?: Resolver<
-    ResolversTypes['JoinRoomPayload'],
+    Maybe<ResolversTypes['JoinRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationJoinRoomArgs, 'input'>
   >;
   leaveRoom?: Resolver<
-    ResolversTypes['LeaveRoomPayload'],
+    Maybe<ResolversTypes['LeaveRoomPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationLeaveRoomArgs, 'input'>
   >;
   addRoomMember?: Resolver<
-    ResolversTypes['AddRoomMemberPayload'],
+    Maybe<ResolversTypes['AddRoomMemberPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationAddRoomMemberArgs, 'input'>
   >;
   removeRoomMember?: Resolver<
-    ResolversTypes['RemoveRoomMemberPayload'],
+    Maybe<ResolversTypes['RemoveRoomMemberPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationRemoveRoomMemberArgs, 'input'>
   >;
   createPost?: Resolver<
-    ResolversTypes['CreatePostPayload'],
+    Maybe<ResolversTypes['CreatePostPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationCreatePostArgs, 'input'>
   >;
   updatePost?: Resolver<
-    ResolversTypes['UpdatePostPayload'],
+    Maybe<ResolversTypes['UpdatePostPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationUpdatePostArgs, 'input'>
   >;
   replacePost?: Resolver<
-    ResolversTypes['ReplacePostPayload'],
+    Maybe<ResolversTypes['ReplacePostPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationReplacePostArgs, 'input'>
   >;
   publishPost?: Resolver<
-    ResolversTypes['PublishPostPayload'],
+    Maybe<ResolversTypes['PublishPostPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationPublishPostArgs, 'input'>
   >;
   deletePost?: Resolver<
-    ResolversTypes['DeletePostPayload'],
+    Maybe<ResolversTypes['DeletePostPayload']>,
     ParentType,
     ContextType,
     RequireFields<MutationDeletePostArgs, 'input'>
+  >;
+  endConnection?: Resolver<
+    Maybe<ResolversTypes['EndConnectionPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationEndConnectionArgs, 'input'>
+  >;
+  muteUser?: Resolver<
+    Maybe<ResolversTypes['MuteUserPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationMuteUserArgs, 'input'>
   >;
 };
 
@@ -1941,6 +2370,22 @@ export type DeletePostPayloadResolvers<
   post?: Resolver<ResolversTypes['Post'], ParentType, ContextType>;
 };
 
+export type EndConnectionPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['EndConnectionPayload'] = ResolversParentTypes['EndConnectionPayload'],
+> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type MuteUserPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['MuteUserPayload'] = ResolversParentTypes['MuteUserPayload'],
+> = {
+  user?: Resolver<ResolversTypes['User'], ParentType, ContextType>;
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  until?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+};
+
 export type SubscriptionResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription'],
@@ -1958,6 +2403,12 @@ export type SubscriptionResolvers<
     ParentType,
     ContextType,
     RequireFields<SubscriptionPostAddedArgs, 'room'>
+  >;
+  serverStatusChanged?: SubscriptionResolver<
+    ResolversTypes['ServerStatus'],
+    'serverStatusChanged',
+    ParentType,
+    ContextType
   >;
 };
 
@@ -2060,6 +2511,16 @@ export type Resolvers<ContextType = Context> = {
   PostPage?: PostPageResolvers<ContextType>;
   RoomPage?: RoomPageResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  ClientConnection?: ClientConnectionResolvers<ContextType>;
+  ClientEdge?: ClientEdgeResolvers<ContextType>;
+  Client?: ClientResolvers<ContextType>;
+  ServerStatus?: ServerStatusResolvers<ContextType>;
+  NodeStatus?: NodeStatusResolvers<ContextType>;
+  QueueDepth?: QueueDepthResolvers<ContextType>;
+  DatabaseStatus?: DatabaseStatusResolvers<ContextType>;
+  BusStatus?: BusStatusResolvers<ContextType>;
+  RoomFollowers?: RoomFollowersResolvers<ContextType>;
+  ErrorCount?: ErrorCountResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   SignUpPayload?: SignUpPayloadResolvers<ContextType>;
   SignInPayload?: SignInPayloadResolvers<ContextType>;
@@ -2083,6 +2544,8 @@ export type Resolvers<ContextType = Context> = {
   ReplacePostPayload?: ReplacePostPayloadResolvers<ContextType>;
   PublishPostPayload?: PublishPostPayloadResolvers<ContextType>;
   DeletePostPayload?: DeletePostPayloadResolvers<ContextType>;
+  EndConnectionPayload?: EndConnectionPayloadResolvers<ContextType>;
+  MuteUserPayload?: MuteUserPayloadResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
   RoomEvent?: RoomEventResolvers<ContextType>;
   PostCreated?: PostCreatedResolvers<ContextType>;
@@ -2099,4 +2562,5 @@ export type DirectiveResolvers<ContextType = Context> = {
   sharedCost?: SharedCostDirectiveResolver<any, any, ContextType>;
   offsetCost?: OffsetCostDirectiveResolver<any, any, ContextType>;
   cacheControl?: CacheControlDirectiveResolver<any, any, ContextType>;
+  idempotent?: IdempotentDirectiveResolver<any, any, ContextType>;
 };

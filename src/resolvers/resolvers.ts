@@ -1,27 +1,44 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
+import { Client, clientMutations, clientQueries } from './client.ts';
+import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
+import { withIdempotency } from './rules/idempotency.ts';
 import { dateTime } from './scalars.ts';
+import { RoomFollowers, serverStatusChanged, serverStatusQueries } from './server-status.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
 /** The generated type requires an iterable, which Postroom does not use. */
-const Subscription = { roomEvents, postAdded } satisfies Record<keyof SubscriptionResolvers, unknown>;
+const Subscription = { roomEvents, postAdded, serverStatusChanged } satisfies Record<
+  keyof SubscriptionResolvers,
+  unknown
+>;
 
 /** All resolvers. Fields that are properties of a row need none. */
 export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof Subscription } = {
   DateTime: dateTime,
-  Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries },
-  Mutation: { ...sessionMutations, ...apiKeyMutations, ...userMutations, ...roomMutations, ...postMutations },
+  Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries, ...clientQueries, ...serverStatusQueries },
+  Mutation: withIdempotency({
+    ...sessionMutations,
+    ...apiKeyMutations,
+    ...userMutations,
+    ...roomMutations,
+    ...postMutations,
+    ...clientMutations,
+    ...muteMutations,
+  }),
   Subscription,
   Node,
   User,
   ApiKey,
   Post,
   Room,
+  Client,
+  RoomFollowers,
   RoomEvent,
   ...roomEventResolvers,
 };

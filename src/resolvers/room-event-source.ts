@@ -15,9 +15,14 @@ export interface RoomEventSource {
   project: (event: RoomEvent, context: Context) => unknown;
 }
 
+/** The source of the server's state, which is the same for all its subscriptions. */
+export const serverStatus = Symbol('serverStatus');
+
+export type SubscriptionSource = RoomEventSource | typeof serverStatus;
+
 /** The resolvers of a field of `Subscription`. */
 export interface SubscriptionField<Arguments, Value> {
-  subscribe: (root: unknown, args: Arguments, context: Context) => Promise<RoomEventSource>;
+  subscribe: (root: unknown, args: Arguments, context: Context) => Promise<SubscriptionSource>;
   /** Maps the root value to the value of the field. */
   resolve: (value: Value) => Value;
 }

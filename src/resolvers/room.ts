@@ -1,7 +1,7 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
-import { findRoomPosts } from '../data/posts.ts';
+import { findRoomPosts } from '../data/post-lists.ts';
 import {
   createRoomRow,
   deleteMember,
@@ -55,7 +55,8 @@ export const roomMutations: MutationResolvers = {
       changeAsViewer(context, async (db, { write }, { user }) => {
         assertRoomInput(input);
         const { name } = input;
-        const row = createRoomRow({ name, visibility: input.visibility ?? 'PUBLIC', ownerId: user.id });
+        const id = context.idempotency?.resultId;
+        const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: user.id });
         const room = write(insertRoom(db, row));
         write(insertMember(db, row.id, user.id));
         return { room };

@@ -2,7 +2,6 @@ import type { PublicUser, UserRow } from '../data/tables.ts';
 import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
-import { hashPassword, verifyPassword } from '../identity/session/passwords.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
@@ -25,7 +24,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('password', input.password, password);
     check.assertValid();
     await context.services.signInLimit.chargeSignUp(context.address);
-    const passwordHash = await hashPassword(input.password);
+    const passwordHash = await context.services.passwords.hash(input.password);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
     );
@@ -33,10 +32,10 @@ export const sessionMutations: MutationResolvers = {
     return startSession(context, user);
   },
   async signIn(_, { input }, context) {
-    const { signInLimit } = context.services;
+    const { passwords, signInLimit } = context.services;
     await signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
-    const isRight = await verifyPassword(input.password, user?.passwordHash);
+    const isRight = await passwords.verify(input.password, user?.passwordHash);
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
@@ -54,15 +53,15 @@ export const sessionMutations: MutationResolvers = {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
     const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
-    const { signInLimit } = context.services;
+    const { passwords, signInLimit } = context.services;
     await signInLimit.chargeAttempt(email ?? id, context.address);
-    const isRight = await verifyPassword(input.currentPassword, present);
+    const isRight = await passwords.verify(input.currentPassword, present);
     if (!isRight) throw wrongPassword();
     await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, password);
     check.assertValid();
-    const passwordHash = await hashPassword(input.newPassword);
+    const passwordHash = await passwords.hash(input.newPassword);
     const account = await changeAccount(context, async (db, { announce }, _, { passwordHash: latest }) => {
       // Another request of this session may have changed the password since it was verified.
       if (latest !== present) throw wrongPassword();

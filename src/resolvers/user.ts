@@ -1,6 +1,6 @@
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import { createEmptyPage, isPageLength } from '../data/pages.ts';
-import { findDrafts } from '../data/posts.ts';
+import { findDrafts } from '../data/post-lists.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';

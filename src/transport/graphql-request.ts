@@ -1,17 +1,22 @@
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
 
+const noBatches = 'Batching is not supported: send one request, which is a JSON object, for each operation.';
+
+const noDocument = '"query" must be a string, unless "documentId" names the document.';
+
 /**
  * Unknown keys are ignored; null counts as absent. @throws ClientError INVALID_REQUEST if it is not a request object.
  */
 export function toGraphQLRequest(value: unknown): GraphQLRequest {
+  if (Array.isArray(value)) throw new ClientError('INVALID_REQUEST', noBatches);
   if (!isObject(value)) throw new ClientError('INVALID_REQUEST', 'A GraphQL request is a JSON object.');
   const extensions = readObject(value, 'extensions');
   const documentId = readString(value, 'documentId');
   const documentHash = readDocumentHash(extensions?.['persistedQuery']);
   const query = readString(value, 'query');
   const isNamed = documentId !== undefined || documentHash !== undefined;
-  if (query === undefined && !isNamed) throw new ClientError('INVALID_REQUEST', '"query" must be a string.');
+  if (query === undefined && !isNamed) throw new ClientError('INVALID_REQUEST', noDocument);
   return {
     // Some clients must send a `query`; they send an empty one together with the id or the hash.
     query: isNamed ? query || undefined : query,
@@ -37,14 +42,12 @@ function readObject(request: Record<string, unknown>, key: string): Record<strin
   return value;
 }
 
-/** The SHA-256 of a document, in hex, in the format of Apollo's clients (persisted queries). */
+/** The name of a document in the format of Apollo's clients (persisted queries). */
 function readDocumentHash(persistedQuery: unknown): string | undefined {
   if (persistedQuery == null) return undefined;
   const { version, sha256Hash } = isObject(persistedQuery) ? persistedQuery : {};
-  if (version !== 1 || typeof sha256Hash !== 'string' || !/^[\da-f]{64}$/.test(sha256Hash)) {
-    throw new ClientError('INVALID_REQUEST', '"persistedQuery" must be { version: 1, sha256Hash } with 64 hex digits.');
-  }
-  return sha256Hash;
+  if (version === 1 && typeof sha256Hash === 'string') return sha256Hash;
+  throw new ClientError('INVALID_REQUEST', '"persistedQuery" must be { version: 1, sha256Hash } with a string.');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

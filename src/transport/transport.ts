@@ -21,7 +21,15 @@ export interface TransportParts {
   answerBudget: AnswerBudget;
   config: Pick<
     Config,
-    'limits' | 'stallSeconds' | 'graphiql' | 'trustProxy' | 'host' | 'publicUrl' | 'allowedOrigins' | 'oauth'
+    | 'limits'
+    | 'stallSeconds'
+    | 'graphiql'
+    | 'console'
+    | 'trustProxy'
+    | 'host'
+    | 'publicUrl'
+    | 'allowedOrigins'
+    | 'oauth'
   >;
   /** Counts the memory that the server keeps for each client. */
   clientMemory: ClientMemory;

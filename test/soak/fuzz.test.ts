@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fuzzHttp, fuzzWebSocket } from '../support/fuzz/run.ts';
-import { createTarget, fuzzSettings } from '../support/fuzz/target.ts';
+import { createTarget, faultLinesOf, fuzzSettings } from '../support/fuzz/target.ts';
 import { launchForTest } from '../support/postroom.ts';
 
 /* A short run of `npm run fuzz`. The option `--seed` with the seed in the title repeats a run. */
@@ -23,5 +23,5 @@ it.each([
   expect(webSocket.counts.get('message next')).toBeGreaterThan(runs / 20);
   expect(webSocket.counts.get('message error')).toBeGreaterThan(0);
   expect(await postroom.stop()).toBe(0);
-  expect(postroom.log).toEqual([]);
+  expect(faultLinesOf(postroom)).toEqual([]);
 }, 120_000);

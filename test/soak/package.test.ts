@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { inRepository } from '../../scripts/repository.ts';
+import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../support/browser.ts';
+import { Console } from '../support/console.ts';
 import { launchProcessForTest, type Settings, scratchFolder } from '../support/postroom.ts';
 
 /* The npm package, as a user installs it. Its dependencies come from the registry, or from the cache of npm. */
@@ -86,8 +88,25 @@ it('serves from an empty folder: queries, also in threads, durable changes, impo
   expect(postroom.log).toEqual([]);
 });
 
+it.skipIf(!hasChromium)(`serves the console${chromiumNote}`, async () => {
+  const own = { ...settings, DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const postroom = await launchProcessForTest(own, ['serve'], program);
+  const ada = await postroom.signUp('Ada');
+  await run(program, ['grant-admin', ada.email], folder, own);
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const opened = await Console.open(await newVisitor(browser), postroom);
+  await opened.signIn(ada);
+  await opened.isIn('Live');
+  await opened.rows('connections', 'Ada').waitFor();
+  opened.expectNoFault(postroom);
+});
+
 it('prints its schema', async () => {
   expect(await run(program, ['schema'], folder)).toBe(readFileSync(inRepository('schema.graphql'), 'utf8'));
+  const possibleTypes = readFileSync(inRepository('possible-types.json'), 'utf8');
+  expect(await run(program, ['schema', '--possible-types'], folder)).toBe(possibleTypes);
+  expect(JSON.parse(await run(program, ['schema', '--json'], folder))).toHaveProperty('__schema');
 });
 
 it('lets other packages import the schema and the possible types', async () => {

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { BusyRoom } from '../support/busy-room.ts';
 import { CommitProxy } from '../support/commit-proxy.ts';
 import { PostgresCluster, postgresPrograms } from '../support/postgres-cluster.ts';
 import { query } from '../support/postgres-query.ts';
@@ -37,10 +38,10 @@ it.skipIf(skipped !== '')(
     const signingIn = third.postroom.send(signIn);
     const error = { path: ['createPost'], extensions: { code: 'OUTCOME_UNKNOWN' } };
     const answer = await answering;
-    expect(answer).toMatchObject({ status: 294, data: null, errors: [error] });
+    expect(answer).toMatchObject({ status: 294, data: { createPost: null }, errors: [error] });
     expect(await socket.take(({ id }) => id === '1')).toMatchObject({
       type: 'next',
-      payload: { data: null, errors: [error] },
+      payload: { data: { createPost: null }, errors: [error] },
     });
     // Only the attempt may be counted: nothing that the client asked for was done.
     expect(await signingIn).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
@@ -53,5 +54,28 @@ it.skipIf(skipped !== '')(
       { title: 'over HTTP' },
       { title: 'over WebSocket' },
     ]);
+  },
+);
+
+it.skipIf(skipped !== '')(
+  `if the outcome of a commit that changes share is not found in time, it is OUTCOME_UNKNOWN for each of them${skipped}`,
+  async () => {
+    const cluster = await PostgresCluster.start();
+    onTestFinished(() => cluster.remove());
+    const { proxy, postroom } = await launchBehindProxy(cluster, newSessionKey());
+    const busy = await BusyRoom.open(postroom, cluster.url('postgres'));
+    const titles = ['one', 'three', 'two'];
+    const replies = titles.map((title) => busy.post(title));
+    await busy.untilWaiting(titles.length);
+    // The first COMMIT is that of the post that they waited for.
+    proxy.arm('unknown', { ignored: 1 });
+    await busy.free();
+    const unknown = { status: 294, data: { createPost: null }, code: 'OUTCOME_UNKNOWN' };
+    expect(await Promise.all(replies)).toMatchObject(titles.map(() => unknown));
+    const posts = await query(
+      cluster.url('postgres'),
+      `select title from posts where title not like 'by %' order by title`,
+    );
+    expect(posts).toEqual(titles.map((title) => ({ title })));
   },
 );

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphqlResponse, RawConnection } from '../support/http.ts';
 import { peakMemoryOf } from '../support/load.ts';
+import { untilCounts } from '../support/metrics.ts';
 import { launch, type PostroomProcess } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 
 /** Each response has 8 MB. */
 const query = '{ posts(limit: 100) { data { body } } }';
-const connections = 4;
-const questions = 20;
+const connections = 10;
+const questions = 8;
 let postroom: PostroomProcess;
 
 async function fill(): Promise<void> {
@@ -57,6 +58,20 @@ it('pipelined answers that the client does not read do not accumulate', async ()
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
   // All of the responses together would take 640 MB.
   expect(growth).toBeLessThan(200);
+});
+
+it('pages that the client does not read share their memory', async () => {
+  const page = 'GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n';
+  expect((await fetch(postroom.graphqlUrl, { headers: { accept: 'text/html' } })).status).toBe(200);
+  const growth = await growthBy(async () => {
+    for (let index = 0; index < 300; index += 1) {
+      const connection = await RawConnection.open(postroom);
+      connection.pause();
+      connection.send(page.repeat(8));
+    }
+    await untilCounts(postroom, { http_server_active_requests: 2_401 });
+  });
+  expect(growth).toBeLessThan(100);
 });
 
 it('WebSocket results that the client does not read do not accumulate', async () => {

@@ -3,7 +3,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The packages with the most files. */
-export const bundledPackages: readonly string[] = ['graphql', 'graphql-yoga', 'jose', 'kysely'];
+export const bundledPackages: readonly string[] = [
+  '@opentelemetry/api',
+  'graphql',
+  'graphql-yoga',
+  'jose',
+  'kysely',
+  'pg',
+  'pino',
+  'prom-client',
+  'ws',
+];
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const versions = createHash('sha256')

@@ -16,11 +16,14 @@ export type CommitFault = 'unanswered' | 'unknown' | 'failed' | 'dropped' | 'hel
 export class CommitProxy {
   /** Resolves when the COMMIT has arrived at the proxy. */
   readonly arrived: Promise<void>;
+  /** The COMMITs that have arrived; `alone`: without a statement in their packet. */
+  readonly commits = { all: 0, alone: 0 };
   readonly #arrive: () => void;
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((client) => this.#join(client));
   readonly #target: URL;
   #fault: CommitFault | undefined;
+  #ignored = 0;
 
   private constructor(target: string) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -43,9 +46,10 @@ export class CommitProxy {
     return url.href;
   }
 
-  /** From now on, waits for a COMMIT. */
-  arm(fault: CommitFault): void {
+  /** From now on, waits for a COMMIT; the first `ignored` ones pass. */
+  arm(fault: CommitFault, { ignored = 0 } = {}): void {
     this.#fault = fault;
+    this.#ignored = ignored;
   }
 
   /** Resets all connections; new ones are accepted. */
@@ -69,7 +73,7 @@ export class CommitProxy {
     let isFailing = false;
     const isCommit = createCommitFinder();
     client.on('data', (bytes) => {
-      const fault = isCommit(bytes) ? this.#takeFault() : undefined;
+      const fault = isCommit(bytes) ? this.#takeCommit(bytes) : undefined;
       if (fault === 'failed') isFailing = true;
       else if (fault) isSilent = true;
       if (fault !== 'dropped' && fault !== 'held') server.write(bytes);
@@ -84,13 +88,22 @@ export class CommitProxy {
     client.on('close', () => server.end());
   }
 
-  #takeFault(): CommitFault | undefined {
+  #takeCommit(bytes: Buffer): CommitFault | undefined {
+    this.commits.all += 1;
+    this.commits.alone += Number(bytes.length <= maxCommitBytes);
+    if (this.#ignored > 0) {
+      this.#ignored -= 1;
+      return undefined;
+    }
     const fault = this.#fault;
     this.#fault = undefined;
     if (fault) this.#arrive();
     return fault;
   }
 }
+
+/** The length of a COMMIT, which is sent by its name, and of the messages that execute it. */
+const maxCommitBytes = 60;
 
 /** Finds the COMMITs of one connection: the first has its text, and later ones have the name under which it was prepared. */
 function createCommitFinder(): (bytes: Buffer) => boolean {

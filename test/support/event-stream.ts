@@ -12,7 +12,16 @@ export interface StreamEvent {
   data: any;
 }
 
-/** A GraphQL over SSE client that reads the bytes as they arrive; after a pause they stay unread. */
+/** The headers with which Apollo's clients ask for a subscription as multipart. */
+export const multipartHeaders = { accept: 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json' };
+
+/** The two forms of a subscription over HTTP, and the headers that ask for them. */
+export const streamForms: [string, Record<string, string>][] = [
+  ['SSE', {}],
+  ['multipart', multipartHeaders],
+];
+
+/** A client of subscriptions over HTTP that reads the bytes as they arrive; after a pause they stay unread. */
 export class EventStream {
   readonly response: IncomingMessage;
   readonly closed: Promise<void>;
@@ -22,10 +31,12 @@ export class EventStream {
   onEvent: ((event: StreamEvent) => void) | undefined;
   heartbeatCount = 0;
   readonly #inbox = new Inbox<StreamEvent>();
+  readonly #isMultipart: boolean;
   #text = '';
 
   constructor(response: IncomingMessage) {
     this.response = response;
+    this.#isMultipart = response.headers['content-type']?.startsWith('multipart/mixed;') ?? false;
     response.setEncoding('utf8');
     response.on('error', () => {});
     response.on('data', (text: string) => this.#read(text));
@@ -38,10 +49,13 @@ export class EventStream {
     });
   }
 
-  /** Resolves after the first event, or when the request was refused; the stream is closed after the test. */
+  /**
+   * Resolves after the first event, or when the request was refused; the stream is closed after the test.
+   * @param query a document, or the whole request
+   */
   static async open(
     url: string,
-    query: string,
+    query: string | Record<string, unknown>,
     headers: Record<string, string> = {},
     variables?: Record<string, unknown>,
   ): Promise<EventStream> {
@@ -52,7 +66,7 @@ export class EventStream {
       headers: { 'content-type': 'application/json', accept, ...headers },
     });
     sent.on('error', () => {});
-    sent.end(JSON.stringify({ query, variables }));
+    sent.end(JSON.stringify(typeof query === 'string' ? { query, variables } : query));
     onTestFinished(() => void sent.destroy());
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const stream = new EventStream(response);
@@ -95,12 +109,28 @@ export class EventStream {
   }
 
   #read(text: string): void {
-    const blocks = (this.#text + text).split('\n\n');
+    const blocks = (this.#text + text).split(this.#isMultipart ? '\r\n--graphql' : '\n\n');
     this.#text = blocks.pop() ?? '';
-    for (const block of blocks) this.#receive(block.split('\n'));
+    for (const block of blocks) {
+      if (this.#isMultipart) this.#receivePart(block);
+      else this.#receiveEvent(block.split('\n'));
+    }
+    if (this.#isMultipart && this.#text === '--\r\n') this.#push({ event: 'complete', id: undefined, data: undefined });
   }
 
-  #receive(lines: string[]): void {
+  /** The first part is a heartbeat, which stands for the event that only has a position. */
+  #receivePart(part: string): void {
+    if (part === '') return;
+    const [header, json = ''] = part.split('\r\n\r\n');
+    if (header !== '\r\ncontent-type: application/json') throw new Error(`The part has the header ${header}.`);
+    if (json !== '{}') {
+      const { payload, errors } = JSON.parse(json);
+      this.#push({ event: 'next', id: payload?.extensions?.live?.cursor, data: payload ?? { errors } });
+    } else if (this.received.length > 0) this.heartbeatCount += 1;
+    else this.#push({ event: undefined, id: undefined, data: undefined });
+  }
+
+  #receiveEvent(lines: string[]): void {
     const fieldOf = (name: string) =>
       lines
         .find((line) => line.startsWith(`${name}:`))
@@ -111,7 +141,10 @@ export class EventStream {
       return;
     }
     const data = fieldOf('data');
-    const event = { event: fieldOf('event'), id: fieldOf('id'), data: data ? JSON.parse(data) : undefined };
+    this.#push({ event: fieldOf('event'), id: fieldOf('id'), data: data ? JSON.parse(data) : undefined });
+  }
+
+  #push(event: StreamEvent): void {
     this.#inbox.push(event);
     this.onEvent?.(event);
     if (event.event === 'next') this.results.push(event.data);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { OwnParts } from '../../src/server.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, multipartHeaders } from './event-stream.ts';
 import { grantAdmin, launchForTest, type Person, type Postroom, type Settings, scratchFolder } from './postroom.ts';
 import { ProtocolSocket } from './protocol-socket.ts';
 
@@ -71,7 +71,7 @@ export interface Followers {
   streams: EventStream[];
 }
 
-/** Subscribes to a room over WebSocket and SSE, with several selections. */
+/** Subscribes to a room over WebSocket, SSE and multipart, with several selections. */
 export async function follow(
   { webSocketUrl, graphqlUrl }: Postroom,
   room: string,
@@ -87,7 +87,10 @@ export async function follow(
   };
   const sockets = await Promise.all(indices.map(openSocket));
   const streams = await Promise.all(
-    indices.map((index) => EventStream.open(graphqlUrl, query(index), { authorization })),
+    indices.map((index) => {
+      const form = index < selections.length ? {} : multipartHeaders;
+      return EventStream.open(graphqlUrl, query(index), { authorization, ...form });
+    }),
   );
   return { sockets, streams };
 }
@@ -102,7 +105,7 @@ export async function outcomeOf(socket: ProtocolSocket): Promise<number | string
   }
 }
 
-/** The error code at the end of a subscription over SSE. */
+/** The error code at the end of a subscription over HTTP. */
 export async function lastErrorCodeOf(stream: EventStream): Promise<string | undefined> {
   await stream.closed;
   return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;

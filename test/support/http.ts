@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import type { Postroom, ReplyError } from './postroom.ts';
 
@@ -105,7 +105,7 @@ export class RawConnection {
   }
 
   /** Opens a connection, which is closed after the test or by the server. */
-  static async open({ url }: Postroom, localAddress?: string): Promise<RawConnection> {
+  static async open({ url }: Pick<Postroom, 'url'>, localAddress?: string): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
     const socket = connect({ port: Number(port), host: hostname, ...(localAddress && { localAddress }) });
     onTestFinished(() => void socket.destroy());
@@ -178,4 +178,20 @@ export class RawConnection {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
+}
+
+export interface UnchangedAnswer {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Unlike `fetch`, adds no `Accept` or `Accept-Encoding` header, and does not decompress the body. */
+export async function requestUnchanged(
+  url: string,
+  { method, headers }: { method: string; headers: OutgoingHttpHeaders },
+): Promise<UnchangedAnswer> {
+  const sent = request(url, { method, headers, agent: false }).end();
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
 }

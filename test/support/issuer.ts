@@ -22,9 +22,11 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
   const requests: string[] = [];
+  const traceparents: unknown[] = [];
   const state = { isDown: false, givesNoKeys: false, accountId: 'ada', tokenSeconds: 3_600 };
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
+    traceparents.push(request.headers['traceparent']);
     if (state.isDown) return void response.destroy();
     if (state.givesNoKeys && request.url === '/jwks') return void response.end('{}');
     if (request.url?.startsWith('/interaction/')) {
@@ -92,6 +94,8 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     publicKey,
     /** The number of requests so far whose URL starts with `path`. */
     countRequests: (path: string) => requests.filter((url) => url.startsWith(path)).length,
+    /** The header `traceparent` of each request so far. */
+    traceparents: () => traceparents,
     /**
      * Signs in by the authorization code flow with PKCE, as a browser with openid-client does. Returns the access
      * token.

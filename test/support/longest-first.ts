@@ -3,7 +3,17 @@ import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, so that no worker starts one of them when the others have finished. */
-const longest = ['http-wire', 'import', 'live-faults-feed', 'live-ends', 'api-start'];
+const longest = [
+  'http-wire',
+  'api-start',
+  'import',
+  'deletion-steps',
+  'live-faults-feed',
+  'live-ends',
+  'postgres-faults',
+  'bus',
+  'nodes-bus',
+];
 
 /** Starts the longest files first; with `--sequence.shuffle` the order depends on the seed only. */
 export class LongestFirst extends BaseSequencer {

@@ -15,13 +15,27 @@ interface NewerProgram {
  * stores. Returns the arguments that start a server.
  */
 export function createNewerProgram({ keepsPrograms }: NewerProgram): string[] {
+  const folder = copyProgram();
+  writeFileSync(join(folder, 'src/data/migrations/9999-subtitles.ts'), migration);
+  return changeProgram(folder, changesFor(keepsPrograms));
+}
+
+/** Copies the program with another schema. Returns the arguments that start a server. */
+export function createProgramWithSchema(changes: readonly Change[]): string[] {
+  return changeProgram(copyProgram(), { 'schema.graphql': changes });
+}
+
+function copyProgram(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-newer-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const name of ['src', 'schema.graphql', 'package.json'])
     cpSync(root + name, join(folder, name), { recursive: true });
   symlinkSync(`${root}node_modules`, join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'src/data/migrations/9999-subtitles.ts'), migration);
-  for (const [file, changes] of Object.entries(changesFor(keepsPrograms))) change(join(folder, file), changes);
+  return folder;
+}
+
+function changeProgram(folder: string, changes: Record<string, readonly Change[]>): string[] {
+  for (const [file, own] of Object.entries(changes)) change(join(folder, file), own);
   return [join(folder, 'src/main.ts'), 'serve'];
 }
 
@@ -44,7 +58,10 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     ],
     'src/data/migrations/migrate.ts': [
       [`import type { Tables } from '../tables.ts';`, `import { subtitles } from './9999-subtitles.ts';`],
-      ['{ migrate: deletions, keepsPrograms: true },', `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`],
+      [
+        '{ migrate: idempotencyKeys, keepsPrograms: true },',
+        `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`,
+      ],
     ],
     'src/data/tables.ts': [
       ['interface PostTable extends Versioned {', 'subtitle: string | null;'],

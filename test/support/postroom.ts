@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { setRole } from '../../src/data/users.ts';
+import { loadSchema } from '../../src/engine/schema.ts';
 import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
 import { dropDatabase, withTestDatabase } from './test-database.ts';
 
@@ -198,13 +199,21 @@ const defaults: Settings = {
   SIGN_IN_ATTEMPTS: '10000',
 };
 
+/** Tests sign up more than a thousand accounts, and hashing at the usual cost takes 50 ms of processor time. */
+const passwordCost = { memory: 64, passes: 1 };
+const schema = loadSchema();
+
 /** Starts a server inside this process; the caller stops it. */
 export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), own);
+  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
+    passwordCost,
+    schema,
+    ...own,
+  });
   const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
   return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
 }

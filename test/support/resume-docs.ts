@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApolloClient } from '@apollo/client';
 import type { Client as UrqlClient } from '@urql/core';
+import type { Client as SseClient } from 'graphql-sse';
 import type { Client, ClientOptions } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 
@@ -20,21 +21,33 @@ function readBlocks(): Map<string, string> {
   return new Map([...text.matchAll(/```js\n\/\/ (\S+)\n(.*?)```/gs)].map(([, name = '', code = '']) => [name, code]));
 }
 
+/** Writes the files of docs/resume.md into a folder, with this change of their code. Returns the path of the folder. */
+function writeFiles(change: (code: string) => string): string {
+  // Packages can be imported by name from a folder inside node_modules.
+  const folder = mkdtempSync(join(root, 'node_modules/.resume-docs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  for (const [file, code] of readBlocks()) writeFileSync(join(folder, file), change(code));
+  return folder;
+}
+
+/** `subscribe` of the client of docs/resume.md for graphql-sse, unchanged except for the URL and the delay. */
+export async function openDocumentedSse(url: string, retryWaitMs: number): Promise<Pick<SseClient, 'subscribe'>> {
+  const options = `url: '${url}',
+  retry: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
+  const folder = writeFiles((code) => code.replace("url: 'http://127.0.0.1:4000/graphql',", options));
+  return import(/* @vite-ignore */ join(folder, 'sse.js'));
+}
+
 /** The clients of docs/resume.md, unchanged except for the URL and the delay before they reconnect. */
 export async function openDocumented<Name extends keyof DocumentedClients>(
   name: Name,
   url: string,
   retryWaitMs: number,
 ): Promise<Pick<DocumentedClients, Name | 'live'>> {
-  // Packages can be imported by name from a folder inside node_modules.
-  const folder = mkdtempSync(join(root, 'node_modules/.resume-docs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const options = `url: '${url.replace('http', 'ws')}',
   retryWait: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
-  for (const [file, code] of readBlocks()) {
-    writeFileSync(join(folder, file), code.replace("url: 'ws://127.0.0.1:4000/graphql',", options));
-  }
+  const folder = writeFiles((code) => code.replace("url: 'ws://127.0.0.1:4000/graphql',", options));
   const load = (file: string) => import(/* @vite-ignore */ join(folder, file));
   const clients = { ...(await load('live.js')), ...(await load(`${name}.js`)) };
   onTestFinished(() => clients.live.dispose());

@@ -73,7 +73,17 @@ export function openDirectly(file: string): DirectDatabase {
   return isPostgresTest ? DirectPostgres.open(urlOf(file)) : new DatabaseSync(file, { timeout: 5_000 });
 }
 
-const tables = ['users', 'rooms', 'roomMembers', 'posts', 'roomEvents', 'apiKeys', 'settings'];
+const tables = [
+  'users',
+  'rooms',
+  'roomMembers',
+  'posts',
+  'roomEvents',
+  'apiKeys',
+  'mutes',
+  'idempotencyKeys',
+  'settings',
+];
 
 /** Copies all rows, as a backup does. */
 export function copyTables(database: DirectDatabase): void {

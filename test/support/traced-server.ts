@@ -12,23 +12,20 @@ export interface Trace {
   acknowledged: Map<string, number>;
 }
 
-/** Starts a server whose calls are recorded, and kills it when `work` is done. */
+/** Starts a server whose calls are recorded, and kills it when `work`, which gets the path of the database, is done. */
 export async function traceServer(
-  work: (postroom: PostroomProcess) => Promise<void>,
+  work: (postroom: PostroomProcess, database: string) => Promise<void>,
   { faults = [], settings = {} }: { faults?: string[]; settings?: Settings } = {},
 ): Promise<Trace> {
   const scratch = scratchFolder();
   const folder = join(scratch, 'data');
+  const database = join(folder, 'postroom.db');
   const trace = join(scratch, 'trace');
   mkdirSync(folder);
   const program = straceOf(trace, [process.execPath, ...mainProgram], faults);
-  const postroom = await launch(
-    { ...settings, DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` },
-    program,
-    'strace',
-  );
+  const postroom = await launch({ ...settings, DATABASE_URL: `sqlite:${database}` }, program, 'strace');
   try {
-    await work(postroom);
+    await work(postroom, database);
   } finally {
     await postroom.kill();
   }

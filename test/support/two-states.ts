@@ -1,6 +1,7 @@
-import { cpSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { launch, type Person, run, type Settings, scratchFolder, startInProcess } from './postroom.ts';
 
 /** A database whose server was killed, so that its latest posts are only in the write-ahead log, and an earlier backup. */
@@ -14,7 +15,10 @@ export interface TwoStates {
 export const oldTitles = ['A1', 'A2', 'A3'];
 export const newTitles = [...oldTitles, 'B4', 'B5'];
 
-export async function createTwoStates(folder: string): Promise<TwoStates> {
+/** Creates them for all tests of a file. */
+export async function shareTwoStates(): Promise<TwoStates> {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const settings = settingsOf(folder);
   const postroom = await launch(settings);
   const ada = await postroom.signUp('Ada');

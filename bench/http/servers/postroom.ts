@@ -7,6 +7,7 @@ import { createEngine } from '../../../src/engine/engine.ts';
 import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import { OperationReports } from '../../../src/engine/operation-reports.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
+import type { StatusStreams } from '../../../src/live/inventory/status-streams.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
@@ -33,6 +34,7 @@ const engine = process.env['WITHOUT_LIMITS']
       documents: createAutomaticDocuments(),
       services,
       fanOut: undefined as unknown as FanOut,
+      statusStreams: undefined as unknown as StatusStreams,
       config,
       log,
     });

@@ -7,6 +7,8 @@ import { headTimes } from './0003-head-times.ts';
 import { activeApiKeys } from './0004-active-api-keys.ts';
 import { signInAttempts } from './0005-sign-in-attempts.ts';
 import { deletions } from './0006-deletions.ts';
+import { mutes } from './0007-mutes.ts';
+import { idempotencyKeys } from './0008-idempotency-keys.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -17,6 +19,8 @@ const migrations: readonly Migration[] = [
   { migrate: activeApiKeys, keepsPrograms: true },
   { migrate: signInAttempts, keepsPrograms: true },
   { migrate: deletions, keepsPrograms: true },
+  { migrate: mutes, keepsPrograms: true },
+  { migrate: idempotencyKeys, keepsPrograms: true },
 ];
 
 /** The number of migrations that this program knows. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown } from '../database.ts';
 import type { PostgresConnection } from './connection.ts';
-import { PostgresUnavailable } from './errors.ts';
-import type { Session } from './session.ts';
+import { isLost, PostgresUnavailable } from './errors.ts';
+import type { Session, StatementFailure } from './session.ts';
 
 /** The maximum time to find the outcome of a commit: longer than a server needs to end a transaction that is idle. */
 const timeoutMs = 15_000;
@@ -50,8 +50,13 @@ export class CommitMarks {
     return { id, mark };
   }
 
-  /** Whether the transaction of the mark was committed. @throws CommitOutcomeUnknown */
-  async find({ id, mark }: CommitMark): Promise<boolean> {
+  /** Whether the transaction of the mark was committed although a statement failed. @throws CommitOutcomeUnknown */
+  async isStored(mark: CommitMark, { error, isEnd }: StatementFailure): Promise<boolean> {
+    // An error of COMMIT itself, such as a disk that fails, does not prove that nothing was stored.
+    return (isEnd || isLost(error)) && this.#find(mark);
+  }
+
+  async #find({ id, mark }: CommitMark): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {

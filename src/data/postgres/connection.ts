@@ -154,10 +154,12 @@ export class PostgresConnection implements DatabaseConnection {
     const { stream } = this.#client.connection;
     this.#isCorked = true;
     stream.cork();
-    process.nextTick(() => {
+    const uncork = () => {
       this.#isCorked = false;
       stream.uncork();
-    });
+    };
+    // A commit follows the writes in the microtasks after the next tick, and leaves with them.
+    process.nextTick(() => queueMicrotask(() => process.nextTick(uncork)));
   }
 
   #translate(error: unknown): unknown {

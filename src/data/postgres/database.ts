@@ -75,8 +75,14 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   const connectionOptions = { url, names, onStatement: options.onStatement, onError };
   await prepare(connectionOptions);
   // A pooler may refuse this one: it has limits, and the same names of statements.
-  (await PostgresConnection.open(connectionOptions)).destroy();
-  const connect = () => connectToPrimary(connectionOptions);
+  const first = await PostgresConnection.open(connectionOptions);
+  let version = toVersion(first.facts);
+  first.destroy();
+  const connect = async () => {
+    const connection = await connectToPrimary(connectionOptions);
+    version = toVersion(connection.facts);
+    return connection;
+  };
   const reads = new SharedConnections(sizes.reads, connect);
   const checkReads = new SharedConnections(sizes.checks, connect);
   const writers = new ConnectionPool(sizes.transactions, connect);
@@ -100,6 +106,9 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
     db,
     checks,
     readsFor: () => db,
+    kind: 'postgres',
+    readVersion: () => version,
+    countWaiting: () => ({ transactions: transactions.waitingCount, longReads: 0 }),
     name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
@@ -145,6 +154,10 @@ export function assertSupported({ version, encoding, isReadOnly }: ServerFacts):
   }
   if (encoding !== 'UTF8') throw new DatabaseUnusable(`its encoding is ${encoding}; Postroom needs UTF8`);
   if (isReadOnly) throw new DatabaseUnusable(readOnly);
+}
+
+function toVersion({ version }: ServerFacts): string {
+  return `${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
 const readOnly = 'it can only be read (a standby server, or default_transaction_read_only)';

@@ -21,6 +21,10 @@ export class PostgresUnavailable extends DatabaseUnavailable {
   }
 }
 
+export function isLost(error: unknown): boolean {
+  return error instanceof PostgresUnavailable && error.kind === 'lost';
+}
+
 const uniqueViolation = '23505';
 /** Error codes that are not caused by the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const kinds: Record<string, Unavailability> = {

@@ -25,6 +25,10 @@ export class ConnectionPool {
     this.#open = open;
   }
 
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
   /** @throws PostgresUnavailable */
   acquire(): Promise<PostgresConnection> {
     if (this.#isClosed) return Promise.reject(closed());

@@ -2,6 +2,12 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 
+/** `isEnd`: the statement was the last one of its transaction, COMMIT or ROLLBACK. */
+export interface StatementFailure {
+  error: unknown;
+  isEnd: boolean;
+}
+
 /**
  * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
  * commit: in a packet of its own the commit would hold the locks of their rows for longer.
@@ -9,7 +15,7 @@ import type { PostgresConnection } from './connection.ts';
 export class Session implements DatabaseConnection {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
-  failure: { error: unknown; isEnd: boolean } | undefined;
+  failure: StatementFailure | undefined;
   #waiting: Statement[] = [];
   #hasEnded = false;
 
@@ -33,7 +39,7 @@ export class Session implements DatabaseConnection {
         this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
         reject(this.failure.error);
       };
-      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(() => this.#flush());
+      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(() => this.sendSoon());
     });
   }
 
@@ -43,10 +49,10 @@ export class Session implements DatabaseConnection {
   }
 
   /** Sends the last statement. Returns the error of the first statement that failed. */
-  async end(sql: 'commit' | 'rollback'): Promise<Session['failure']> {
+  async end(sql: 'commit' | 'rollback'): Promise<StatementFailure | undefined> {
     const ended = this.send(sql);
     this.#hasEnded = true;
-    this.#flush();
+    this.flush();
     try {
       await ended;
     } catch {
@@ -56,8 +62,24 @@ export class Session implements DatabaseConnection {
     return this.failure;
   }
 
-  #flush(): void {
+  /** Sends the statements that wait. */
+  flush(): void {
     if (this.#waiting.length > 0) this.connection.execute(this.#waiting.splice(0));
+  }
+
+  /** Rejects the statements that wait, and all later ones. */
+  discard(reason: unknown): void {
+    this.#hasEnded = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
+  }
+
+  protected get waiting(): readonly Statement[] {
+    return this.#waiting;
+  }
+
+  /** Called in the next tick after a statement. */
+  protected sendSoon(): void {
+    this.flush();
   }
 
   async #rollBack(): Promise<void> {

@@ -4,6 +4,7 @@ import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import { toTransaction } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
+import { RoomTransactions } from './room-transactions.ts';
 import { Session } from './session.ts';
 
 /** The time after which a transaction is not run again. */
@@ -13,18 +14,28 @@ const maxPauseMs = 20;
 type Cancellation = TransactionOptions['cancellation'];
 type Attempt<T> = { result: T } | { failure: PostgresUnavailable };
 
-/** Runs transactions that write, each on a connection of its own. */
+/** Runs transactions that write, each on a connection of its own, or in a group of its room. */
 export class Transactions {
   readonly #pool: ConnectionPool;
   readonly #marks: CommitMarks;
+  readonly #rooms: RoomTransactions;
 
   constructor(pool: ConnectionPool, marks: CommitMarks) {
     this.#pool = pool;
     this.#marks = marks;
+    this.#rooms = new RoomTransactions({ pool, marks, runAlone: (work, options) => this.#runAlone(work, options) });
+  }
+
+  get waitingCount(): number {
+    return this.#pool.waitingCount + this.#rooms.waitingCount;
   }
 
   /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
-  async run<T>(work: Work<T>, { cancellation }: TransactionOptions = {}): Promise<T> {
+  run<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+    return options.room === undefined ? this.#runAlone(work, options) : this.#rooms.run(options.room, work, options);
+  }
+
+  async #runAlone<T>(work: Work<T>, { cancellation }: TransactionOptions): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     const kinds: Unavailability[] = [];
     for (;;) {
@@ -78,10 +89,7 @@ export class Transactions {
   async #commit(session: Session, mark: CommitMark, cancellation: Cancellation): Promise<void> {
     try {
       const failure = await session.end('commit');
-      // An error of COMMIT itself, such as a disk that fails, does not prove that nothing was stored.
-      const mayBeStored = failure && (failure.isEnd || isLost(failure.error));
-      const isStored = !failure || (mayBeStored && (await this.#marks.find(mark)));
-      if (!isStored) throw failure.error;
+      if (failure && !(await this.#marks.isStored(mark, failure))) throw failure.error;
       // Nobody waits for the results of statements that were sent together with the commit, and they are lost.
       if (failure?.isEnd === false) throw new CommitResultLost({ cause: failure.error });
       cancellation?.endCommit(true);
@@ -90,10 +98,6 @@ export class Transactions {
       throw error;
     }
   }
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof PostgresUnavailable && error.kind === 'lost';
 }
 
 function isRepeatable(error: unknown): error is PostgresUnavailable {

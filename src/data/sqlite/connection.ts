@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { TracelessError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
+import { TracelessError } from '../../stack-traces.ts';
 import { translateError } from './errors.ts';
 
 const busyTimeoutMs = 5_000;
@@ -11,7 +11,7 @@ const maxStatements = 500;
 const pragmas = {
   read: 'pragma query_only = on',
   // These would block the event loop: the wait for other processes (see `SqliteWriter`), and the checkpoints of the
-  // write-ahead log (see `Checkpoints`).
+  // write-ahead log (see `WriteAheadLog`).
   write: 'pragma busy_timeout = 0; pragma wal_autocheckpoint = 0',
 };
 

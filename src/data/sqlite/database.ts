@@ -40,9 +40,8 @@ const tableDialect: TableDialect = {
 /**
  * Opens the database file at a path, or a temporary database for `:memory:`, and brings its tables up to date.
  *
- * One connection writes, one connection reads (long reads run in threads, with connections of their own), and each snapshot uses a separate connection: in WAL mode readers never
- * wait for the writer. SQLite itself flushes only checkpoints to the disk (`synchronous = NORMAL`); `LogFlush` flushes
- * commits. Deleted data is overwritten in the file (`secure_delete`), so that an erased account cannot be read from it.
+ * One connection writes and one reads; each snapshot and each thread has a connection of its own. In WAL mode readers never
+ * wait for the writer. Deleted data is overwritten in the file (`secure_delete`).
  * @throws DatabaseUnusable
  */
 export async function openSqlite(path: string, options: ImplementationOptions): Promise<Database> {
@@ -73,10 +72,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const connection = connect('write');
   const { timings } = options;
   const countPages = () => findLogPages(connection);
-  const log = opened.adopt(
-    new WriteAheadLog({ url: file.url, log: file.log, health, countPages, flushes: timings.flush }),
-    (log) => log.close(),
-  );
+  const flushDatabase = () => file.flush();
+  const logParts = { url: file.url, log: file.log, health, countPages, flushDatabase, flushes: timings.flush };
+  const log = opened.adopt(new WriteAheadLog(logParts), (log) => log.close());
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
   await writer.transaction((db) => migrate(db, tableDialect));
@@ -91,6 +89,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     db,
     checks: db,
     readsFor,
+    kind: 'sqlite',
+    readVersion: () => process.versions['sqlite'] ?? '',
+    countWaiting: () => ({ transactions: writer.waitingCount, longReads: longReads.waitingCount }),
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),

@@ -2,6 +2,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fsync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { DatabaseUnusable } from '../database.ts';
 
 const magic = 'SQLite format 3\0';
@@ -116,6 +118,11 @@ export class SqliteFile {
     return this.#isOverwritten
       ? `${this.path} was overwritten while it was open; stop the server and restore it`
       : this.findPathFault();
+  }
+
+  /** Flushes the database file to the disk, in a thread of libuv's pool. */
+  flush(): Promise<void> {
+    return promisify(fsync)(this.#descriptor);
   }
 
   close(): void {

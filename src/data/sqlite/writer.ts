@@ -31,6 +31,10 @@ export class SqliteWriter {
     this.#parts = parts;
   }
 
+  get waitingCount(): number {
+    return this.#queue.length;
+  }
+
   /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
   transaction<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     const transaction = new QueuedTransaction(work, options);
@@ -129,8 +133,9 @@ export class SqliteWriter {
       if (this.#refuse(transaction)) continue;
       group.push(transaction);
       await transaction.run(connection, group.length === 1);
-      if (transaction.failure) health.noteFailure(transaction.failure.error);
-      if (!connection.isTransaction) throw transaction.failure?.error;
+      const { failure } = transaction;
+      if (!connection.isTransaction) throw failure?.error;
+      if (failure) health.noteFailure(failure.error);
     } while (performance.now() < endsAt);
   }
 

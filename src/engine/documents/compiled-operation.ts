@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { RequestErrors, requestError } from '../answer.ts';
 import { costOf } from '../limits/cost.ts';
+import { addDeprecated, type DeprecatedInput, findDeprecatedInputs } from './deprecated-elements.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 
@@ -28,6 +29,7 @@ export class CompiledOperation {
   /** Whether the operation selects only `signUp` and `signIn`. */
   readonly isSigningIn: boolean;
   readonly #args: ValidatedExecutionArgs;
+  readonly #deprecatedInputs: readonly DeprecatedInput[];
   /** Undefined if the cost depends on variables. */
   readonly #fixedCost: number | undefined;
 
@@ -41,9 +43,14 @@ export class CompiledOperation {
     const { cost, isFixed } = costOf(schema, this.#args);
     this.#fixedCost = isFixed ? cost : undefined;
     this.fields = inspectFields(this.#args);
+    this.#deprecatedInputs = findDeprecatedInputs(schema, operation.variableDefinitions);
     const isSubscription = this.type === OperationTypeNode.SUBSCRIPTION;
     this.subscription = isSubscription ? findSubscriptionTraits(document, operation) : undefined;
     this.isSigningIn = isSigningIn(operation);
+  }
+
+  get document(): DocumentNode {
+    return this.#args.document;
   }
 
   /** The arguments of an execution, without context. @throws RequestErrors VARIABLES_INVALID. */
@@ -55,6 +62,14 @@ export class CompiledOperation {
     const { errors, variableValues } = getVariableValues(schema, definitions, variables ?? {}, options);
     if (errors) throw new RequestErrors(errors.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
     return { ...this.#args, variableValues, rawVariableValues: variables };
+  }
+
+  /** The coordinates of the deprecated elements that an execution uses. `variables` are those of a successful `bind`. */
+  findDeprecated(variables: Variables): ReadonlySet<string> {
+    if (this.#deprecatedInputs.length === 0) return this.fields.deprecated;
+    const coordinates = new Set(this.fields.deprecated);
+    for (const { name, type } of this.#deprecatedInputs) addDeprecated(variables?.[name], type, coordinates);
+    return coordinates;
   }
 
   /** The cost of an execution with these arguments. */

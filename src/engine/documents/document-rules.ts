@@ -11,7 +11,7 @@ import {
   validate,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { withoutTraces } from '../../errors.ts';
+import { withoutTraces } from '../../stack-traces.ts';
 import { requestError } from '../answer.ts';
 
 const maxErrors = 10;

@@ -1,9 +1,9 @@
 import { type DocumentNode, type GraphQLSchema, Kind } from 'graphql';
-import type { createYoga } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { RequestErrors } from '../answer.ts';
 import { countTokens } from '../limits/client-memory.ts';
 import { CompiledOperation } from './compiled-operation.ts';
+import type { Pipeline } from './pipeline.ts';
 
 const maxDocuments = 1_000;
 /** A syntax tree takes 200 to 340 bytes for each of its tokens, so the cached trees take at most 5 MB. */
@@ -12,9 +12,6 @@ const maxTokens = 14_000;
 const charactersPerToken = 150;
 /** Replaces a refused document, so that its tree is not held by the cache and can be collected early. */
 const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
-
-/** The functions of Yoga's pipeline that parse and validate. */
-export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
 
 /** A parsed document, its validation errors, and its compiled operations. */
 interface CheckedDocument {

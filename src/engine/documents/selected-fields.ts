@@ -2,12 +2,14 @@ import {
   type ASTNode,
   type FragmentDefinitionNode,
   getNamedType,
+  isInputObjectType,
   TypeInfo,
   type ValidatedExecutionArgs,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { type CacheHint, type CachePolicy, findFieldHint, findHint, restrict } from './cache-control.ts';
+import { addIfDeprecated } from './deprecated-elements.ts';
 
 /** Facts about the fields that an operation selects anywhere. */
 export interface SelectedFields {
@@ -20,12 +22,15 @@ export interface SelectedFields {
   hasRoomCursor: boolean;
   /** Whether it selects `Post.body`. Otherwise posts are read without their bodies, which have up to 80 kB each. */
   hasPostBody: boolean;
+  /** The coordinates of the deprecated elements that the document uses: fields, arguments, input fields, enum values. */
+  deprecated: ReadonlySet<string>;
 }
 
 /** Visits the operation and each of its fragments once, however often a fragment is spread. */
 export function inspectFields({ schema, operation, fragmentDefinitions }: ValidatedExecutionArgs): SelectedFields {
   const hints: (CacheHint | undefined)[] = [];
   const names = new Set<string>();
+  const deprecated = new Set<string>();
   const nodes = new Set<ASTNode>([operation]);
   for (const node of nodes) {
     const typeInfo = new TypeInfo(schema);
@@ -36,7 +41,14 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
         if (!parent || !field) return;
         names.add(`${parent.name}.${field.name}`);
         hints.push(findFieldHint(schema, parent, field));
+        addIfDeprecated(field, deprecated);
       },
+      Argument: () => addIfDeprecated(typeInfo.getArgument(), deprecated),
+      ObjectField({ name }) {
+        const type = getNamedType(typeInfo.getParentInputType());
+        if (isInputObjectType(type)) addIfDeprecated(type.getFields()[name.value], deprecated);
+      },
+      EnumValue: () => addIfDeprecated(typeInfo.getEnumValue(), deprecated),
       InlineFragment: addTypeHint,
       FragmentDefinition: addTypeHint,
       FragmentSpread({ name }) {
@@ -51,5 +63,6 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
     cachePolicy: restrict(hints.filter((hint) => hint !== undefined)),
     hasRoomCursor: names.has('Room.cursor'),
     hasPostBody: names.has('Post.body'),
+    deprecated,
   };
 }

@@ -41,12 +41,12 @@ export class AnswerSize {
  * A mutation's changes are committed before its answer is created, so the error message must say that they were made.
  */
 export function answerTooLong(limit: number, type: OperationTypeNode): ClientError {
-  const outcome = type === OperationTypeNode.MUTATION ? ' The changes were made.' : '';
+  const outcome = type === OperationTypeNode.MUTATION ? ' The changes without an error were made.' : '';
   return new ClientError('COST_LIMIT_EXCEEDED', `The answer is longer than ${limit} bytes.${outcome}`);
 }
 
 /** The payload of the mutation field `name` made the answer too long. */
 export function payloadTooLong(limit: number, name: string): ClientError {
-  const outcome = `The change of "${name}" was made, as were those before it; the fields after it did not run.`;
+  const outcome = `The change of "${name}" was made, as were those before it without an error; the fields after it did not run.`;
   return new ClientError('COST_LIMIT_EXCEEDED', `The answer is longer than ${limit} bytes. ${outcome}`);
 }

@@ -1,8 +1,10 @@
 import { findApiKeyByHash, findApiKeysOf, insertApiKey, type NewApiKey, setLastUsed } from '../../data/api-keys.ts';
 import type { Database, Db } from '../../data/database.ts';
 import type { ApiKeyRow } from '../../data/tables.ts';
+import { readsWithin } from '../../data/traced-database.ts';
 import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
+import type { Span } from '../../tracing/span.ts';
 import { type Credential, findRevocation } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
 import { generateKey, hashKey, isWellFormed, prefixOf } from './key-text.ts';
@@ -35,7 +37,8 @@ export async function createApiKey(db: Db, given: Omit<NewApiKey, 'prefix' | 'ha
 }
 
 /** Finds the viewer of a key. @throws ClientError UNAUTHENTICATED if the key is unknown, revoked or expired. */
-export async function findKeyViewer({ db, transaction }: Database, key: string): Promise<Viewer> {
+export async function findKeyViewer(database: Database, key: string, span?: Span): Promise<Viewer> {
+  const db = readsWithin(database, span);
   const row = isWellFormed(key) ? await findApiKeyByHash(db, hashKey(key)) : undefined;
   if (!row) throw invalidKey();
   const account = await findAccount(db, row.userId);
@@ -44,7 +47,7 @@ export async function findKeyViewer({ db, transaction }: Database, key: string):
   const now = Date.now();
   if (row.lastUsedAt === null || now - row.lastUsedAt > lastUsedMs) {
     // The request does not wait for this write, and does not fail if the write fails.
-    transaction((trx) => setLastUsed(trx, row.id, now)).catch(() => {});
+    database.transaction((trx) => setLastUsed(trx, row.id, now)).catch(() => {});
   }
   const expiresAt = row.expiresAt ?? Number.POSITIVE_INFINITY;
   return { user: toPublicUser(account), credential, scopes: scopesOf(row), expiresAt };

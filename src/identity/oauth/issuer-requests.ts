@@ -1,4 +1,5 @@
 import { ClientError } from '../../errors.ts';
+import { type Span, withinSpan } from '../../tracing/span.ts';
 
 const timeoutMs = 5_000;
 /** The pause after a failure, during which no request is sent to the issuer. */
@@ -15,10 +16,18 @@ export class IssuerRequests {
   #pending = 0;
 
   /**
-   * Returns the JSON of the response.
+   * Returns the JSON of the response. The request continues the trace of `span`.
    * @throws ClientError BAD_GATEWAY if the issuer fails, SERVICE_UNAVAILABLE if too many requests wait for it.
    */
-  async send(url: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
+  async send(url: string, init: RequestInit = {}, span?: Span): Promise<Record<string, unknown>> {
+    if (!span) return this.#send(url, init);
+    const child = startRequest(span, url, init.method);
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(child.context)) headers.set(name, value);
+    return withinSpan(child, () => this.#send(url, { ...init, headers }));
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Record<string, unknown>> {
     this.#assertAvailable();
     this.#pending += 1;
     let isUp = false;
@@ -46,6 +55,13 @@ export class IssuerRequests {
     if (this.#pending >= maxPending) throw new ClientError('SERVICE_UNAVAILABLE');
     if (this.#hasFailed) this.#pausedUntil = now + pauseMs;
   }
+}
+
+/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
+function startRequest(span: Span, url: string, method = 'GET'): Span {
+  const { origin, pathname, hostname } = new URL(url);
+  const attributes = { 'http.request.method': method, 'server.address': hostname, 'url.full': origin + pathname };
+  return span.startChild(method, 'client', attributes);
 }
 
 export function issuerFailed(cause?: unknown): ClientError {

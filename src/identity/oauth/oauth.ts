@@ -3,8 +3,10 @@ import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify 
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
 import { asRepeatable, type Database } from '../../data/database.ts';
+import { readsWithin } from '../../data/traced-database.ts';
 import { findOrCreateSubject, findSubject, toPublicUser } from '../../data/users.ts';
 import type { Log } from '../../log.ts';
+import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
 import { IssuerLog } from './issuer-log.ts';
@@ -57,10 +59,10 @@ export class OAuth {
    * Finds the viewer of a token; the first token of a subject creates its User.
    * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE if the issuer fails.
    */
-  async findViewer(database: Database, token: string): Promise<Viewer> {
+  async findViewer(database: Database, token: string, span?: Span): Promise<Viewer> {
     try {
-      const claims = isJwt(token) ? await this.#verify(token) : await this.#introspect(token);
-      return await this.#findViewer(database, claims);
+      const claims = isJwt(token) ? await this.#verify(token, span) : await this.#introspect(token, span);
+      return await this.#findViewer(database, claims, span);
     } catch (error) {
       this.#log.record(error);
       throw error;
@@ -71,7 +73,7 @@ export class OAuth {
     clearInterval(this.#refresh);
   }
 
-  async #findViewer({ db, transaction }: Database, claims: JWTPayload): Promise<Viewer> {
+  async #findViewer(database: Database, claims: JWTPayload, span: Span | undefined): Promise<Viewer> {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
     if (typeof sub !== 'string' || !sub) throw invalidToken('no sub');
@@ -82,22 +84,24 @@ export class OAuth {
     const startedAt = Number(iat) * 1_000;
     const create = () =>
       asRepeatable(
-        transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt })),
+        database.transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt }), {
+          span,
+        }),
       );
-    const account = (await findSubject(db, subject)) ?? (await create());
+    const account = (await findSubject(readsWithin(database, span), subject)) ?? (await create());
     const credential = { kind: 'oauth', startedAt } as const;
     if (!account || findRevocation(credential, account) !== undefined) throw invalidToken('account deleted');
     return { user: toPublicUser(account), credential, scopes: scopesOf([scope, scp].flat()), expiresAt };
   }
 
-  async #verify(token: string): Promise<JWTPayload> {
+  async #verify(token: string, span: Span | undefined): Promise<JWTPayload> {
     const hash = hashOf(token);
     const cached = this.#verified.get(hash);
     if (cached) return cached;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
       if (decodeJwt(token).iss !== this.issuer) throw invalidToken('wrong iss');
-      const { payload } = await jwtVerify(token, await this.#keySet(), {
+      const { payload } = await jwtVerify(token, await this.#keySet(span), {
         issuer: this.issuer,
         audience: this.#options.audience,
         algorithms,
@@ -111,11 +115,11 @@ export class OAuth {
     }
   }
 
-  async #introspect(token: string): Promise<JWTPayload> {
+  async #introspect(token: string, span: Span | undefined): Promise<JWTPayload> {
     const hash = hashOf(token);
     let result = this.#introspected.get(hash);
     if (result === undefined) {
-      result = await this.#askIssuer(token);
+      result = await this.#askIssuer(token, span);
       this.#introspected.set(hash, result);
     }
     if (typeof result === 'string') throw invalidToken(result);
@@ -123,15 +127,16 @@ export class OAuth {
   }
 
   /** The claims of an opaque token, or the reason why it is not valid. */
-  async #askIssuer(token: string): Promise<JWTPayload | string> {
+  async #askIssuer(token: string, span: Span | undefined): Promise<JWTPayload | string> {
     const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
     if (introspectionUrl === undefined) return 'not a JWT, and OAUTH_INTROSPECTION_URL is not set';
     const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const claims: JWTPayload = await this.#requests.send(introspectionUrl, {
+    const init = {
       method: 'POST',
       headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-    });
+    };
+    const claims: JWTPayload = await this.#requests.send(introspectionUrl, init, span);
     return (claims['active'] === true ? this.#findFault(claims) : 'not active') ?? claims;
   }
 
@@ -145,23 +150,30 @@ export class OAuth {
    * The issuer's keys. They stay cached during an outage of the issuer, and are reloaded in the background; an unknown
    * key id reloads them at most twice a minute.
    */
-  #keySet(): Promise<KeySet> {
-    this.#keys ??= this.#discover().catch((error) => {
+  #keySet(span: Span | undefined): Promise<KeySet> {
+    this.#keys ??= this.#discover(span).catch((error) => {
       this.#keys = undefined;
       throw error;
     });
     return this.#keys;
   }
 
-  async #discover(): Promise<KeySet> {
-    const metadata = await this.#requests.send(`${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  async #discover(span: Span | undefined): Promise<KeySet> {
+    const configuration = `${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const metadata = await this.#requests.send(configuration, {}, span);
     if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
       throw new Error('its openid-configuration has no jwks_uri, or its issuer is not OAUTH_ISSUER');
     }
+    // The operation that finds the issuer is also the first to load the keys; later loads belong to no operation.
+    let first = span;
     const keys = createRemoteJWKSet(new URL(metadata['jwks_uri']), {
       cooldownDuration: 30_000,
       cacheMaxAge: Number.POSITIVE_INFINITY,
-      [customFetch]: async (url, { headers }) => Response.json(await this.#requests.send(url, { headers })),
+      [customFetch]: async (url, { headers }) => {
+        const parent = first;
+        first = undefined;
+        return Response.json(await this.#requests.send(url, { headers }, parent));
+      },
     });
     this.#refresh = setInterval(
       () => keys.reload().catch((error) => this.#log.record(toTokenError(error))),

@@ -20,30 +20,52 @@ async function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
   }
 }
 
-/** OWASP's second recommendation for argon2id; memory in KiB. */
-const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
-
-/** An argon2id hash in PHC form: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
-export async function hashPassword(password: string): Promise<string> {
-  const nonce = randomBytes(16);
-  const hash = await argon2id({ message: password, nonce, ...cost });
-  const parameters = `m=${cost.memory},t=${cost.passes},p=${cost.parallelism}`;
-  return `$argon2id$v=19$${parameters}$${toBase64(nonce)}$${toBase64(hash)}`;
+/** The cost of a hash; memory in KiB. */
+export interface PasswordCost {
+  memory: number;
+  passes: number;
 }
 
-/** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
-export async function verifyPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  const [, , , parameters, salt, expected] = (stored ?? (await decoyHash)).split('$');
-  const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
-  if (!memory || !passes || !parallelism || !salt || !expected)
-    throw new Error('a stored password hash is not in PHC form');
-  const tag = Buffer.from(expected, 'base64');
-  const nonce = Buffer.from(salt, 'base64');
-  const hash = await argon2id({ message: password, nonce, memory, passes, parallelism, tagLength: tag.length });
-  return timingSafeEqual(hash, tag) && stored != null;
+/** OWASP's second recommendation for argon2id. */
+export const recommendedCost: PasswordCost = { memory: 19_456, passes: 2 };
+
+const parallelism = 1;
+const saltBytes = 16;
+const hashBytes = 32;
+
+/** Hashes passwords, and verifies them whatever the cost of their hash. */
+export class Passwords {
+  readonly #cost: PasswordCost;
+  readonly #decoy: string;
+
+  constructor(cost: PasswordCost = recommendedCost) {
+    this.#cost = cost;
+    this.#decoy = format(cost, randomBytes(saltBytes), randomBytes(hashBytes));
+  }
+
+  /** An argon2id hash in PHC form: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
+  async hash(password: string): Promise<string> {
+    const nonce = randomBytes(saltBytes);
+    const hash = await argon2id({ message: password, nonce, ...this.#cost, parallelism, tagLength: hashBytes });
+    return format(this.#cost, nonce, hash);
+  }
+
+  /** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
+  async verify(password: string, stored: string | null | undefined): Promise<boolean> {
+    const [, , , parameters, salt, expected] = (stored ?? this.#decoy).split('$');
+    const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
+    if (!memory || !passes || !parallelism || !salt || !expected)
+      throw new Error('a stored password hash is not in PHC form');
+    const tag = Buffer.from(expected, 'base64');
+    const nonce = Buffer.from(salt, 'base64');
+    const hash = await argon2id({ message: password, nonce, memory, passes, parallelism, tagLength: tag.length });
+    return timingSafeEqual(hash, tag) && stored != null;
+  }
 }
 
-const decoyHash = hashPassword(randomBytes(16).toString('hex'));
+function format({ memory, passes }: PasswordCost, salt: Buffer, hash: Buffer): string {
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${toBase64(salt)}$${toBase64(hash)}`;
+}
 
 function toBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');

@@ -14,7 +14,15 @@ export type BusMessage =
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
   /** Posts were deleted; selections of events in any room may contain them. */
   | { type: 'contentErased' }
+  | NodeMessage
   | WakeUp;
+
+/** A message by which nodes join their parts of the inventory. It contains no credentials. */
+export type NodeMessage =
+  /** `question` is JSON. */
+  | { type: 'nodesAsked'; asker: string; ask: number; question: string }
+  /** A part of the answer of the node `from`; `content` is a part of its JSON, in Base64. */
+  | { type: 'nodeAnswered'; asker: string; ask: number; from: string; part: number; parts: number; content: string };
 
 /**
  * A wake-up: messages may have been lost, or could not be read. Listeners compare what they know with the database. A
@@ -40,6 +48,9 @@ export interface Bus {
    */
   subscribe(topic: string, listener: BusListener): Promise<() => void>;
   readonly counts: BusCounts;
+  readonly kind: BusKind;
+  /** The number of messages that wait to be sent. */
+  waitingCount(): number;
   /** The number of listeners. */
   listenerCount(): number;
   /** Whether the messages of other processes arrive, as far as is known. */
@@ -49,6 +60,8 @@ export interface Bus {
   /** Sends the last messages, for half a second at most. */
   close(): Promise<void>;
 }
+
+export type BusKind = 'memory' | 'postgres' | 'redis';
 
 export interface BusOptions {
   /** Called with the error of a listener. The other listeners still get the message. */
@@ -80,6 +93,13 @@ export function isWakeUp({ type }: BusMessage): boolean {
   return type === 'roomMayHaveChanged' || type === 'anythingMayHaveChanged';
 }
 
+/**
+ * The topic of the questions and answers of nodes. Older programs take them for wake-ups of a room that nobody
+ * follows, so that they ignore them.
+ */
+export const nodesTopic = `${roomPrefix}nodes`;
+
 export function topicOf(message: BusMessage): string {
+  if (message.type === 'nodesAsked' || message.type === 'nodeAnswered') return nodesTopic;
   return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;
 }

@@ -7,7 +7,9 @@ export function createMemoryBus({ onError }: BusOptions = { onError: throwLater 
   const listeners = new Listeners(onError);
   const counts = new BusCounts();
   return {
+    kind: 'memory',
     counts,
+    waitingCount: () => 0,
     publish(message) {
       counts.published += 1;
       listeners.deliver(message);

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Bus, type BusListener, type BusMessage, type BusOptions, commonTopic, isWakeUp } from './bus.ts';
+import {
+  type Bus,
+  type BusKind,
+  type BusListener,
+  type BusMessage,
+  type BusOptions,
+  commonTopic,
+  isWakeUp,
+} from './bus.ts';
 import { BusCounts } from './bus-counts.ts';
 import { Listeners } from './listeners.ts';
 import { Outbox } from './outbox.ts';
@@ -8,6 +16,7 @@ import { decode, encode, encodePing, type Frame } from './wire-format.ts';
 
 /** A server that passes messages between processes. */
 export interface Transport {
+  kind: BusKind;
   /** The maximum size of one message; longer events are sent without their content. */
   maxFrameBytes: number;
   /** The number of batches that are sent without waiting for the answer to the first. */
@@ -94,6 +103,14 @@ export class NetworkBus implements Bus {
     return () => {
       if (remove()) this.#unsubscribeFrom(topic);
     };
+  }
+
+  get kind(): BusKind {
+    return this.#transport.kind;
+  }
+
+  waitingCount(): number {
+    return this.#outbox.size;
   }
 
   listenerCount(): number {

@@ -5,7 +5,7 @@ import { findDatabaseId } from '../../data/settings.ts';
 import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
 import { createMemoryBus } from './memory.ts';
 import { openPostgresBus } from './postgres.ts';
-import { openRedisBus } from './redis.ts';
+import type { RedisBusOptions } from './redis.ts';
 
 /** Redis if there is one; else PostgreSQL, if it is the database; else the bus of this process alone. */
 export async function openBus(
@@ -34,4 +34,10 @@ export async function probeBus({ redisUrl, databaseUrl }: Pick<Config, 'redisUrl
   const name = redisUrl ? `Redis ${new URL(redisUrl).host}` : "PostgreSQL's notifications";
   if (fault !== undefined) throw new BusUnreachable(`${name}: ${fault}`);
   return name;
+}
+
+/** Redis's client is loaded only if it is used: it has more files than the rest of the server. */
+async function openRedisBus(redisUrl: string, options: RedisBusOptions): Promise<Bus> {
+  const redis = await import('./redis.ts');
+  return redis.openRedisBus(redisUrl, options);
 }

@@ -48,6 +48,11 @@ export class Outbox {
     this.#schedule();
   }
 
+  /** The number of messages that wait. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   /** Resolves when all messages are sent. */
   async drain(): Promise<void> {
     if (!this.#send || this.#isEmpty) return;

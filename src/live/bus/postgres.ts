@@ -18,6 +18,7 @@ const statementTimeoutMs = 5_000;
  */
 export function openPostgresBus(databaseUrl: string, options: BusOptions): Promise<Bus> {
   const transport: Transport = {
+    kind: 'postgres',
     maxFrameBytes: maxPayloadBytes,
     maxInFlight: 1,
     connect: (handlers, signal) => connect(databaseUrl, handlers, signal),

@@ -13,6 +13,7 @@ export interface RedisBusOptions extends BusOptions {
 /** A bus over Redis: one channel per room, and one for common messages. */
 export function openRedisBus(redisUrl: string, { databaseId, ...options }: RedisBusOptions): Promise<Bus> {
   const transport: Transport = {
+    kind: 'redis',
     maxFrameBytes,
     maxInFlight: 4,
     connect: (handlers, signal) => connect(redisUrl, `postroom:${databaseId}:`, handlers, signal),

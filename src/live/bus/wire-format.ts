@@ -1,6 +1,8 @@
 import type { EventContent, RoomEvent } from '../../data/events.ts';
 import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
+import { readTraceContext } from '../../tracing/trace-context.ts';
+import { asRecord, fields, integer, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
 import { type BusMessage, topicOf, wakeUpOf } from './bus.ts';
 
 /*
@@ -43,8 +45,8 @@ export function encodePing(from: string, topic: string): Frame {
   return { ...frameOf(pingTopic, { from }), topic };
 }
 
-export function decode(text: string): Received {
-  const { v, from, topic, message } = parse(text);
+export function decode(json: string): Received {
+  const { v, from, topic, message } = asRecord(parseJson(json)) ?? {};
   const sender = typeof from === 'string' ? from : undefined;
   if (topic === pingTopic) return { from: sender, message: undefined };
   const read = v === version ? readMessage(message) : undefined;
@@ -63,43 +65,8 @@ function frameOf(topic: string, rest: { from: string; message?: BusMessage }): F
   return { topic, text, bytes: Buffer.byteLength(text) };
 }
 
-function parse(text: string): Record<string, unknown> {
-  try {
-    return asRecord(JSON.parse(text)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** Returns the value if it has the expected type, else undefined. */
-type Reader<T> = (value: unknown) => T | undefined;
-
-const text: Reader<string> = (value) => (typeof value === 'string' ? value : undefined);
-const integer: Reader<number> = (value) => (Number.isSafeInteger(value) ? (value as number) : undefined);
 const eventType: Reader<RoomEventType> = (value) =>
   typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
-
-function orNull<T>(read: Reader<T>): Reader<T | null> {
-  return (value) => (value === null ? null : read(value));
-}
-
-function oneOf<T extends string>(...allowed: T[]): Reader<T> {
-  return (value) => allowed.find((option) => option === value);
-}
-
-/** Reads an object that has all these fields; other fields are left out. */
-function fields<T extends object>(readers: { [Name in keyof T]-?: Reader<T[Name]> }): Reader<T> {
-  const all = Object.entries<Reader<unknown>>(readers);
-  return (value) => {
-    const record = asRecord(value);
-    const read = all.map(([name, reader]) => [name, reader(record?.[name])] as const);
-    return read.every(([, field]) => field !== undefined) ? (Object.fromEntries(read) as T) : undefined;
-  };
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-}
 
 const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
 
@@ -135,7 +102,10 @@ const eventRow = fields<RoomEventRow>({
 
 function event(value: unknown): RoomEvent | undefined {
   const row = eventRow(value);
-  return row && { ...row, content: content(asRecord(value)?.['content']) };
+  if (!row) return undefined;
+  const { content: post, trace } = asRecord(value) ?? {};
+  const context = readTraceContext(trace);
+  return { ...row, content: content(post), ...(context && { trace: context }) };
 }
 
 const roomAndEvent = fields<Fields<'roomChanged'>>({ roomId: text, event });
@@ -152,6 +122,8 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
   keyRevoked: fields({ keyId: text }),
   passwordChanged: fields({ userId: text, sessionsFrom: integer, keptSession: orNull(text) }),
   contentErased: fields({}),
+  nodesAsked: fields({ asker: text, ask: integer, question: text }),
+  nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
   roomMayHaveChanged: fields({ roomId: text }),
   anythingMayHaveChanged: fields({}),
 };

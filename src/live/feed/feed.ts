@@ -1,8 +1,11 @@
 import type { Database } from '../../data/database.ts';
 import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../../data/events.ts';
 import { roomEventTypes } from '../../data/room-event-types.ts';
+import type { Tracing } from '../../tracing/span.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
+import { startReceiving } from '../event-spans.ts';
+import { AnnouncedTraces } from './announced-traces.ts';
 import type { ContentBudget } from './event-contents.ts';
 import { follows, RecentEvents } from './recent-events.ts';
 
@@ -19,6 +22,8 @@ export interface FeedParts {
   onLogRead: (roomId: string) => void;
   /** The memory budget for the content of recent events, shared by all rooms. */
   contents: ContentBudget;
+  /** Undefined if no traces are recorded. */
+  tracing: Tracing | undefined;
 }
 
 /** Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered. */
@@ -57,6 +62,7 @@ export class Feed {
   readonly #parts: FeedParts;
   readonly #checkAccess: AccessCheck;
   readonly #recent: RecentEvents;
+  readonly #announced = new AnnouncedTraces();
   readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
   #syncing: Promise<void> | undefined;
@@ -153,9 +159,21 @@ export class Feed {
     const { event } = message;
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#syncing && !roomEventTypes[event.type].mayEndAccess) this.#push(event);
-    // The next event or the next comparison of heads repeats a failed read.
-    else this.syncWithLog().catch(() => {});
+    if (follows(event, this.head) && !this.#syncing && !roomEventTypes[event.type].mayEndAccess) this.#process(event);
+    else this.#readAnnounced(event);
+  }
+
+  /** The next event or the next comparison of heads repeats a failed read. */
+  #readAnnounced(event: RoomEvent): void {
+    this.#announced.add(event);
+    this.syncWithLog().catch(() => {});
+  }
+
+  /** The deliveries of the event belong to the span in which it is received. */
+  #process(event: RoomEvent): void {
+    const span = startReceiving(this.#parts.tracing, event);
+    this.#push(span ? { ...event, trace: span.context } : event);
+    span?.end();
   }
 
   /**
@@ -193,7 +211,7 @@ export class Feed {
     if (!first) this.#skipTo(head);
     for (const event of events) {
       if (roomEventTypes[event.type].mayEndAccess) await this.#checkAccess(this);
-      this.#push(event);
+      this.#process(this.#announced.restore(event));
     }
     this.#isBehind ||= events.length === chunkLength;
   }

@@ -1,6 +1,6 @@
 import { findApiKey } from '../../data/api-keys.ts';
 import type { Db, RowLock } from '../../data/database.ts';
-import type { PostRow, UserRow } from '../../data/tables.ts';
+import type { UserRow } from '../../data/tables.ts';
 import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
 import { assertSignedIn } from '../../identity/access.ts';
@@ -8,11 +8,13 @@ import { findRevocation, keyIdOf } from '../../identity/credential.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { ChangeRecord } from '../../live/changes.ts';
 import type { Context } from '../context.ts';
+import { claimKey } from './idempotency.ts';
 import {
   assertVisiblePost,
   assertVisibleRoom,
   findPostAccess,
   findRoomAccess,
+  type PostAccess,
   type RoomAccess,
 } from './visible-rows.ts';
 
@@ -24,6 +26,8 @@ type RowWork<Row, T> = (db: Db, record: ChangeRecord, viewer: Viewer, row: Row) 
 interface Reads<Row> {
   account: RowLock;
   row: (db: Db, userId: string) => Promise<Row>;
+  /** The room whose changes may share a commit. */
+  room?: string | undefined;
 }
 
 const nothing = async () => undefined;
@@ -58,7 +62,8 @@ export function changeInRoom<T>(
   work: RowWork<RoomAccess, T>,
 ): Promise<T> {
   const row = (db: Db, userId: string) => findRoomAccess(db, userId, id, lock);
-  return changeAfterReads(context, { account: 'share', row }, async (db, record, viewer, access) =>
+  const room = lock === 'share' ? id : undefined;
+  return changeAfterReads(context, { account: 'share', row, room }, async (db, record, viewer, access) =>
     work(db, record, viewer, await assertVisibleRoom(viewer, access)),
   );
 }
@@ -67,7 +72,7 @@ export function changeInRoom<T>(
  * Like `changeAsViewer`, for a change of a post, which is locked. The lock of its room is shared. @throws ClientError
  * NOT_FOUND if there is no such post, or it is not visible to the viewer.
  */
-export function changePostAsViewer<T>(context: Context, id: string, work: RowWork<PostRow, T>): Promise<T> {
+export function changePostAsViewer<T>(context: Context, id: string, work: RowWork<PostAccess, T>): Promise<T> {
   const row = (db: Db, userId: string) => findPostAccess(db, userId, id);
   return changeAfterReads(context, { account: 'share', row }, async (db, record, viewer, access) =>
     work(db, record, viewer, await assertVisiblePost(viewer, access)),
@@ -75,15 +80,22 @@ export function changePostAsViewer<T>(context: Context, id: string, work: RowWor
 }
 
 function changeAfterReads<Row, T>(
-  { viewer, change }: Context,
-  { account: lock, row: read }: Reads<Row>,
+  { viewer, change, idempotency }: Context,
+  { account: lock, row: read, room }: Reads<Row>,
   work: (db: Db, record: ChangeRecord, viewer: Viewer, row: Row, account: UserRow) => Promise<T>,
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
+  // A change that shares a commit must not wait for the key, which it stores before its work.
+  const sharedRoom = idempotency ? undefined : room;
   return change(async (db, record) => {
-    const [account, row] = await Promise.all([findOwnAccount(db, signedIn, lock), read(db, signedIn.user.id)]);
+    const [account, row] = await Promise.all([
+      findOwnAccount(db, signedIn, lock),
+      read(db, signedIn.user.id),
+      // Locked last: a repeated request that waits for the key holds no lock that the first one needs.
+      idempotency && claimKey(db, record, signedIn.user.id, idempotency),
+    ]);
     return work(db, record, { ...signedIn, user: toPublicUser(account) }, row, account);
-  });
+  }, sharedRoom);
 }
 
 /**

@@ -28,6 +28,13 @@ export const name = line(80);
 export const title = line(200);
 export const body = text(20_000);
 
+/** An id or an address that a message between nodes has room for. All that exist are shorter. */
+export const clientText = line(100);
+
+/** A key of `@idempotent`. */
+export const idempotencyKey: Rule = (value) =>
+  issuesOf({ too_short: value === '', too_long: lengthOf(value) > 255, invalid: !isStorable(value) });
+
 export const email: Rule = (value) => {
   const issues = issuesOf({ too_short: value === '', too_long: lengthOf(value) > 254 });
   // The regular expression runs only on values of bounded length.

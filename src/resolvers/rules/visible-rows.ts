@@ -1,4 +1,5 @@
 import type { Db, RowLock } from '../../data/database.ts';
+import { findMute, findMuteOfPostRoom } from '../../data/mutes.ts';
 import { findPost } from '../../data/posts.ts';
 import { findRoom, findRoomOfPost, isMember, isMemberOfPostRoom } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
@@ -7,37 +8,44 @@ import { maySeePost, maySeeRoom } from '../../identity/access.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { Context } from '../context.ts';
 
-/** A room, and whether the viewer is a member. */
+/** A room, and what concerns the viewer in it. */
 export interface RoomAccess {
   room: RoomRow;
   isMember: boolean;
+  /** The time until which the viewer is muted, which may be in the past; null if there is none. */
+  mutedUntil: number | null;
 }
 
 /** A post, and the access of the viewer to its room. */
-interface PostAccess {
+export interface PostAccess {
   post: PostRow;
   access: RoomAccess;
 }
 
-/** Locks the room. Its membership is read after the lock is held, although both statements are sent at once. */
+/** Locks the room. The rest is read after the lock is held, although all statements are sent at once. */
 export async function findRoomAccess(
   db: Db,
   userId: string,
   id: string,
   lock: RowLock,
 ): Promise<RoomAccess | undefined> {
-  const [room, isJoined] = await Promise.all([findRoom(db, id, lock), isMember(db, id, userId)]);
-  return room && { room, isMember: isJoined };
+  const [room, isJoined, mutedUntil] = await Promise.all([
+    findRoom(db, id, lock),
+    isMember(db, id, userId),
+    findMute(db, id, userId),
+  ]);
+  return room && { room, isMember: isJoined, mutedUntil };
 }
 
 /** Locks the post exclusively, after its room: the deletion of a room locks them in the same order. */
 export async function findPostAccess(db: Db, userId: string, id: string): Promise<PostAccess | undefined> {
-  const [room, isJoined, post] = await Promise.all([
+  const [room, isJoined, mutedUntil, post] = await Promise.all([
     findRoomOfPost(db, id, 'share'),
     isMemberOfPostRoom(db, id, userId),
+    findMuteOfPostRoom(db, id, userId),
     findPost(db, id, 'exclusive'),
   ]);
-  return room && post && { post, access: { room, isMember: isJoined } };
+  return room && post && { post, access: { room, isMember: isJoined, mutedUntil } };
 }
 
 /** @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer. */
@@ -47,9 +55,9 @@ export async function assertVisibleRoom(viewer: Viewer, access: RoomAccess | und
 }
 
 /** @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer. */
-export async function assertVisiblePost(viewer: Viewer, found: PostAccess | undefined): Promise<PostRow> {
+export async function assertVisiblePost(viewer: Viewer, found: PostAccess | undefined): Promise<PostAccess> {
   if (found && maySeePost(() => viewer, found.post) && (await isVisible(viewer, found.access))) {
-    return found.post;
+    return found;
   }
   throw new ClientError('NOT_FOUND', 'There is no such post.');
 }

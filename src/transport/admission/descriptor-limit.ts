@@ -16,13 +16,18 @@ export interface DroppedConnections {
 /**
  * Bounds the connections of a listening server by the file descriptors that the process may still open. Without a
  * bound, a process with no descriptor left would drop connections silently and could not read files. Drops are counted
- * and logged.
+ * and logged. `others`: other servers of the process, whose connections are reserved.
  */
-export function boundConnections(server: Server, log: Pick<Log, 'warn'>): DroppedConnections {
+export function boundConnections(
+  server: Server,
+  log: Pick<Log, 'warn'>,
+  others: readonly Pick<Server, 'maxConnections'>[],
+): DroppedConnections {
   const dropped = { count: 0 };
   const free = countFreeDescriptors();
   if (free === undefined) return dropped;
-  server.maxConnections = Math.max(1, free - reservedDescriptors);
+  const reserved = others.reduce((sum, { maxConnections }) => sum + maxConnections, reservedDescriptors);
+  server.maxConnections = Math.max(1, free - reserved);
   let loggedAt = Number.NEGATIVE_INFINITY;
   server.on('drop', () => {
     dropped.count += 1;

@@ -1,25 +1,13 @@
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parentPort } from 'node:worker_threads';
-import { gzipSync } from 'node:zlib';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
+import { hashSources, joinModules, logo, normaliseLines, type Page, packPage, toIconUrl } from '../pages/page.ts';
 import { roomPlaceholder, tabs } from './tabs.ts';
 
 /* Runs in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it. */
 
-export interface Page {
-  gzip: Uint8Array;
-  /** The length of the uncompressed page, in bytes. */
-  length: number;
-  /** Weak, because it is the same for the compressed and the uncompressed page. */
-  etag: string;
-  contentSecurityPolicy: string;
-}
-
 /** The files of the folder `browser`; a file comes after those that it imports. */
 const modules = ['session', 'client', 'live-panel', 'workspace', 'demo', 'bar', 'storage', 'start'];
-
-const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
 
 parentPort?.postMessage(await createPage());
 
@@ -28,22 +16,19 @@ async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
   const own = await Promise.all(modules.map((name) => readOwn(`browser/${name}.js`)));
   // The last module registers the workers; GraphiQL looks a worker up when it first needs it.
-  const scripts = [js, client, `{${toConstants()}\n${own.map(toPlainScript).join('')}}`].map((script) =>
-    script.replaceAll(/\r\n?/g, '\n'),
-  );
-  const html = Buffer.from(toHtml(scripts, css + (await readOwn('page.css'))));
-  const contentSecurityPolicy = allowOnly(scripts);
-  const etag = `W/"${hash('sha256', `${contentSecurityPolicy}${html}`, 'base64url').slice(0, 22)}"`;
-  return { gzip: gzipSync(html), length: html.length, etag, contentSecurityPolicy };
+  const scripts = [js, client, `{${toConstants()}\n${joinModules(own)}}`].map(normaliseLines);
+  return packPage(toHtml(scripts, css + (await readOwn('page.css'))), [
+    `script-src ${hashSources(scripts)}`,
+    // The editor writes its own style elements.
+    "style-src 'unsafe-inline'",
+    'font-src data:',
+    'img-src data:',
+    'worker-src blob:',
+  ]);
 }
 
 function readOwn(path: string): Promise<string> {
   return readFile(new URL(path, import.meta.url), 'utf8');
-}
-
-/** All modules share the scope of one script, because a policy with hashes does not allow imports. */
-function toPlainScript(module: string): string {
-  return module.replaceAll(/^import [^;]*;$|^export /gm, '');
 }
 
 /** The constants that the modules use. */
@@ -70,7 +55,7 @@ function toHtml(scripts: readonly string[], styles: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postroom</title>
-<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}">
+<link rel="icon" href="${toIconUrl(logo)}">
 <style>${styles}</style>
 </head>
 <body class="no-focus-outline">
@@ -92,22 +77,4 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 </body>
 </html>
 `;
-}
-
-/** Allows only these scripts, the styles, fonts and images in the page, its workers, and requests to this server. */
-function allowOnly(scripts: readonly string[]): string {
-  const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);
-  return [
-    "default-src 'none'",
-    `script-src ${hashes.join(' ')}`,
-    // The editor writes its own style elements.
-    "style-src 'unsafe-inline'",
-    'font-src data:',
-    'img-src data:',
-    'worker-src blob:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

@@ -25,7 +25,7 @@ query LookAround {
     data { id name owner { name } }
     pagination { total }
   }
-  posts(limit: 5) {
+  posts(limit: 5, order: NEWEST_FIRST) {
     data {
       title
       publishedAt

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { WaitingRequests } from '../admission/waiting-requests.ts';
 import type { Drain } from '../drain.ts';
 import type { Exchange } from './responses.ts';
 
 /** The latest exchange of each connection that is not over. While the server drains, its answer closes the connection. */
 export class LatestExchanges {
   readonly #exchanges = new Map<Duplex, Exchange>();
+  readonly #waiting = new WaitingRequests();
   /** Connections whose last answer is determined. */
   readonly #closing = new WeakSet<Duplex>();
   readonly #drain: Drain;
@@ -15,9 +17,11 @@ export class LatestExchanges {
   constructor(drain: Drain) {
     this.#drain = drain;
     const exchanges = this.#exchanges;
+    const waiting = this.#waiting;
     // A keep-alive connection must not keep its previous request in memory.
     this.#forget = function forget() {
       const { socket } = this.req;
+      waiting.remove(socket);
       if (exchanges.get(socket)?.response === this) exchanges.delete(socket);
     };
     void drain.begun.then(() => {
@@ -34,10 +38,12 @@ export class LatestExchanges {
     return this.#closing.has(socket);
   }
 
-  /** Called before the request is handled. */
-  prepare(response: ServerResponse): void {
+  /** Called before a request is handled. Returns false if too many requests of its connection wait for answers. */
+  prepare(response: ServerResponse): boolean {
+    if (!this.#waiting.add(response.req.socket)) return false;
     if (this.#drain.hasBegun) this.#closeAfter(response);
     response.on('close', this.#forget);
+    return true;
   }
 
   add(socket: Duplex, exchange: Exchange): void {

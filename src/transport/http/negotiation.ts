@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 export const graphqlResponse = 'application/graphql-response+json';
 export const json = 'application/json';
 export const eventStream = 'text/event-stream';
+/** Only a client that names this protocol receives it; `multipart/mixed` alone may mean another one. */
+export const multipartMixed = 'multipart/mixed;subscriptionspec=1.0';
 const html = 'text/html';
 
 type MediaType = typeof graphqlResponse | typeof json | typeof eventStream;
@@ -11,8 +13,8 @@ type MediaType = typeof graphqlResponse | typeof json | typeof eventStream;
 export interface Accepted {
   /** The media type of a result; undefined if the client accepts none that the server can produce. */
   result: MediaType | undefined;
-  /** Whether the client accepts a stream of results. */
-  stream: boolean;
+  /** The media type of a stream of results; undefined if the client accepts none. */
+  stream: typeof eventStream | typeof multipartMixed | undefined;
   /** Whether the client prefers an HTML page. */
   prefersPage: boolean;
 }
@@ -36,7 +38,17 @@ function negotiate(accept: string): Accepted {
   const stream = weightOf(eventStream, ranges);
   const prefersStream = stream > single && (ranges.has(eventStream) || single === 0);
   const result = prefersStream ? eventStream : single > 0 ? chooseJson(ranges) : undefined;
-  return { result, stream: stream > 0, prefersPage: (ranges.get(html) ?? 0) > Math.max(single, stream) };
+  const prefersPage = (ranges.get(html) ?? 0) > Math.max(single, stream);
+  return { result, stream: chooseStream(ranges), prefersPage };
+}
+
+/** Of equal weights, a type that the client names; of these, text/event-stream, which can resume by itself. */
+function chooseStream(ranges: Ranges): Accepted['stream'] {
+  const sse = weightOf(eventStream, ranges);
+  const multipart = ranges.get(multipartMixed) ?? 0;
+  const prefersMultipart = multipart > sse || (multipart === sse && !ranges.has(eventStream));
+  if (multipart > 0 && prefersMultipart) return multipartMixed;
+  return sse > 0 ? eventStream : undefined;
 }
 
 /** A client that does not name application/graphql-response+json, or prefers JSON to it, may not support it. */
@@ -56,9 +68,14 @@ function parseRanges(accept: string): Ranges {
   const ranges = new Map<string, number>();
   for (const range of accept.split(',', maxRanges)) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (isUtf8(parameters)) ranges.set(type, parseWeight(parameters));
+    const name = isMultipart(type, parameters) ? multipartMixed : type;
+    if (isUtf8(parameters)) ranges.set(name, parseWeight(parameters));
   }
   return ranges;
+}
+
+function isMultipart(type: string, parameters: readonly string[]): boolean {
+  return type === 'multipart/mixed' && parameters.some((parameter) => /^subscriptionspec=("?)1\.0\1$/.test(parameter));
 }
 
 /** Whether the parameters of a media type name UTF-8 or no charset at all. */

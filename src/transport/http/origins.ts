@@ -1,20 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { RecentReports } from '../../recent-reports.ts';
 
 /* CORS: https://fetch.spec.whatwg.org/#http-cors-protocol */
 
 const wildcardHosts = ['0.0.0.0', '::', ''];
 const exposedHeaders = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
 const preflightSeconds = 600;
+const maxLoggedLength = 200;
 
 /** The origins whose pages may call: the server's own and the configured ones, compared exactly. */
 export class Origins {
   readonly #config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>;
   readonly #allowed: Set<string>;
+  readonly #log: Log;
+  /** Browsers hide the reason of a refusal from the page, so the log has to name it. */
+  readonly #refused = new RecentReports({ intervalMs: 60_000, maxReasons: 100 });
 
-  constructor(config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>) {
+  constructor(config: Pick<Config, 'host' | 'publicUrl' | 'allowedOrigins'>, log: Log) {
     this.#config = config;
+    this.#log = log;
     this.#allowed = new Set(config.allowedOrigins);
     if (config.publicUrl !== undefined) this.#allowed.add(new URL(config.publicUrl).origin);
   }
@@ -33,9 +40,14 @@ export class Origins {
    * A request without an Origin is allowed: it is not from a page. @throws ClientError FORBIDDEN for any other origin.
    */
   assertAllowed({ headers: { origin } }: IncomingMessage): void {
-    if (origin !== undefined && !this.#allowed.has(origin)) {
-      throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
-    }
+    if (origin === undefined || this.#allowed.has(origin)) return;
+    this.#report(origin.slice(0, maxLoggedLength));
+    throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
+  }
+
+  #report(origin: string): void {
+    if (!this.#refused.isDue(origin)) return;
+    this.#log.warn({ origin }, 'a page of this origin was refused: if it is yours, add the origin to ALLOWED_ORIGINS');
   }
 }
 

@@ -26,8 +26,10 @@ export interface Exchange extends Call {
 
 export interface AnswerTraits {
   accepted?: Accepted;
-  /** Absent if the answer must not be cached. */
+  /** Absent if the answer must not be cached by shared caches. */
   cachePolicy?: CachePolicy | undefined;
+  /** Of a long content that may be cached. */
+  digest?: string | undefined;
   /** Additional header fields of an error. */
   headers?: Record<string, string> | undefined;
 }
@@ -52,7 +54,7 @@ type Headers = string[];
 export function writeAnswer(
   exchange: Exchange,
   answer: Answer,
-  { accepted, cachePolicy, headers }: AnswerTraits = {},
+  { accepted, cachePolicy, digest, headers }: AnswerTraits = {},
 ): void {
   const { status, rate } = answer;
   const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
@@ -60,9 +62,8 @@ export function writeAnswer(
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
-  const isCacheable = status === 200 && cachePolicy !== undefined && isSharedCacheable(exchange, cachePolicy);
-  if (isCacheable) {
-    const entityTag = createEntityTag(type, content);
+  if (cachePolicy) {
+    const entityTag = createEntityTag(type, digest ?? content);
     pushCaching(all, cachePolicy, entityTag);
     if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
       return void exchange.response.writeHead(304, all).end();
@@ -143,10 +144,6 @@ function stopReading(request: IncomingMessage): void {
 function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
   const most = status === 503 ? maxUnwantedBytes : maxDrainedBytes;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
-}
-
-function isSharedCacheable({ request: { method, headers } }: Exchange, { isPublic }: CachePolicy): boolean {
-  return isPublic && method !== 'POST' && headers.authorization === undefined;
 }
 
 function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: string): void {

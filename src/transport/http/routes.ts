@@ -5,6 +5,7 @@ import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import type { HttpMetrics } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createPageRoute } from '../pages/route.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { json } from './negotiation.ts';
@@ -35,17 +36,35 @@ export type HttpHandler = (request: IncomingMessage, response: ServerResponse, i
 
 interface Route {
   methods: readonly string[];
+  /** If absent, the path always exists. */
+  exists?: (parts: HttpParts) => boolean;
   /** @throws the error that refuses the request. */
   serve: (parts: HttpParts, exchange: Exchange) => void | Promise<void>;
 }
 
 const reading = ['GET', 'HEAD'];
+const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
 
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
   ['/health', { methods: reading, serve: (_, { response }) => writeState(response, 'ok') }],
   ['/ready', { methods: reading, serve: writeReadiness }],
-  ['/metrics', { methods: reading, serve: writeMetrics }],
+  [
+    '/metrics',
+    {
+      methods: reading,
+      exists: ({ metrics }) => metrics !== undefined,
+      serve: ({ metrics }, { response }) => metrics?.write(response),
+    },
+  ],
+  [
+    '/console',
+    {
+      methods: reading,
+      exists: ({ config }) => config.console,
+      serve: (_, { request, response }) => writeConsole(request, response),
+    },
+  ],
   ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
   ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
   ['*', { methods: ['OPTIONS'], serve: (_, exchange) => writeOptions(exchange) }],
@@ -83,7 +102,7 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   const { path, authority, query } = readTarget(request);
   parts.hosts.assertOwn(authority);
   const found = routes.get(path);
-  if (!found) throw nothingHere();
+  if (!found || found.exists?.(parts) === false) throw nothingHere();
   exchange.timer.route = path;
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
@@ -112,11 +131,6 @@ function stopping(): HttpRefusal {
 
 function nothingHere(): ClientError {
   return new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
-}
-
-function writeMetrics({ metrics }: HttpParts, { response }: Exchange): Promise<void> {
-  if (!metrics) throw nothingHere();
-  return metrics.write(response);
 }
 
 /** Exists only if an OAuth issuer is configured. */

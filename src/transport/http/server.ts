@@ -32,14 +32,15 @@ const settings = {
 
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
-  const origins = new Origins(parts.config);
+  const origins = new Origins(parts.config, parts.log);
   const hosts = new AllowedHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
   const exchanges = new LatestExchanges(parts.drain);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const isStopping = !server.listening || exchanges.isClosing(socket);
-    exchanges.prepare(response);
+    // The rest of the packet is parsed nevertheless.
+    if (!exchanges.prepare(response)) return void socket.destroy();
     exchanges.add(socket, handle(request, response, isStopping));
   };
   const server = createServer(settings, onRequest);

@@ -1,16 +1,23 @@
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
-import { streamTransports } from '../../live/live-counts.ts';
+import { type StreamTransport, streamTransports } from '../../live/live-counts.ts';
 import type { Metrics, Series } from './metrics.ts';
 
+export interface LiveParts {
+  bus: Bus;
+  fanOut: FanOut;
+  /** The number of open subscriptions over a transport. */
+  countSubscriptions: (transport: StreamTransport) => number;
+}
+
 /** The metrics of subscriptions, deliveries and the bus. */
-export function addLiveMetrics(metrics: Metrics, { bus, fanOut }: { bus: Bus; fanOut: FanOut }): void {
+export function addLiveMetrics(metrics: Metrics, { bus, fanOut, countSubscriptions }: LiveParts): void {
   const { live } = fanOut;
   metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.counts.feeds);
   metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.counts.groups);
   metrics.gauge('postroom_subscribers', 'Live subscriptions.', () => fanOut.counts.subscribers);
   metrics.gauge('postroom_subscriptions', 'Open subscriptions, by transport.', () =>
-    streamTransports.map((transport) => ({ labels: { transport }, value: fanOut.countOpen(transport) })),
+    streamTransports.map((transport) => ({ labels: { transport }, value: countSubscriptions(transport) })),
   );
   metrics.counter('postroom_subscriptions_started_total', 'Subscriptions that were opened.', () =>
     streamTransports.map((transport) => ({ labels: { transport }, value: live.started[transport] })),

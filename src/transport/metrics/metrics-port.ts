@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
+import { WaitingRequests } from '../admission/waiting-requests.ts';
 import { AllowedHosts } from '../http/allowed-hosts.ts';
 import { readTarget } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,12 +15,16 @@ const settings = {
   requireHostHeader: false,
 };
 const stallMs = 60_000;
-const maxConnections = 100;
+const maxConnections = 20;
 
 /** The server of /metrics on a port of its own. */
 export function createMetricsServer(config: Pick<Config, 'host' | 'publicUrl'>, metrics: Metrics): Server {
   const hosts = new AllowedHosts(config);
+  const waiting = new WaitingRequests();
   const server = createServer(settings, (request, response) => {
+    const { socket } = request;
+    if (!waiting.add(socket)) return void socket.destroy();
+    response.on('close', () => waiting.remove(socket));
     serve(request, response, { hosts, metrics }).catch((error) => refuse(response, error));
   });
   server.maxConnections = maxConnections;

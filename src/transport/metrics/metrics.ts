@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Metric, Registry } from 'prom-client';
 import type { Histogram } from '../../histogram.ts';
 
@@ -24,12 +25,18 @@ interface Value extends Series {
   metricName?: string;
 }
 
+/** The minimum time between two collections, each of which takes a millisecond or more. */
+const intervalMs = 50;
+
 /**
  * The metrics of this process, which are read when they are collected: what happens often only increases a number.
  * prom-client writes the format.
  */
 export class Metrics {
   readonly #registry = new Registry();
+  #next: Promise<Buffer> | undefined;
+  /** By `performance.now()`. */
+  #collectedAt = Number.NEGATIVE_INFINITY;
 
   /** `read` is called for each collection. */
   gauge(name: string, help: string, read: Read): void {
@@ -46,10 +53,19 @@ export class Metrics {
     this.#add(name, help, 'histogram', () => Array.from(read()).flatMap((series) => toBuckets(name, series)));
   }
 
-  /** Answers with the current values. */
+  /** Answers with the values after this call. All requests that wait at the same time share one collection. */
   async write(response: ServerResponse): Promise<void> {
-    const text = await this.#registry.metrics();
-    response.writeHead(200, { 'content-type': this.#registry.contentType, 'cache-control': 'no-store' }).end(text);
+    this.#next ??= this.#collect();
+    const text = await this.#next;
+    const headers = { 'content-type': this.#registry.contentType, 'cache-control': 'no-store' };
+    response.writeHead(200, { ...headers, 'content-length': text.length }).end(text);
+  }
+
+  async #collect(): Promise<Buffer> {
+    await wait(Math.max(0, this.#collectedAt + intervalMs - performance.now()));
+    this.#next = undefined;
+    this.#collectedAt = performance.now();
+    return Buffer.from(await this.#registry.metrics());
   }
 
   #add(name: string, help: string, type: string, read: () => Value[]): void {

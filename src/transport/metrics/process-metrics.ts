@@ -1,7 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Histogram } from '../../histogram.ts';
-import { EventLoopDelay } from './event-loop-delay.ts';
+import type { EventLoopDelay } from './event-loop-delay.ts';
 import type { Metrics } from './metrics.ts';
 
 const gcKinds: Record<number, string> = {
@@ -18,8 +18,7 @@ const gcBounds = [0.001, 0.01, 0.1, 1, 2, 5];
  * delay of the event loop starts again at each read, so that two collectors would falsify each other's values, and they
  * list all open handles and descriptors at each read. The result stops the measurements.
  */
-export function addProcessMetrics(metrics: Metrics): () => void {
-  const delay = new EventLoopDelay();
+export function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () => void {
   const collections = new GarbageCollections();
   metrics.counter('process_cpu_user_seconds_total', 'CPU time in user mode.', () => process.cpuUsage().user / 1e6);
   metrics.counter(
@@ -56,10 +55,7 @@ export function addProcessMetrics(metrics: Metrics): () => void {
   metrics.gauge('nodejs_version_info', 'The version of Node.', () => [
     { labels: { version: process.version }, value: 1 },
   ]);
-  return () => {
-    delay.stop();
-    collections.stop();
-  };
+  return () => collections.stop();
 }
 
 const startedAt = performance.timeOrigin / 1_000;

@@ -1,30 +1,24 @@
-import { readFileSync } from 'node:fs';
 import type { DatabaseTimings } from '../../data/timings.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
-import type { Bus } from '../../live/bus/bus.ts';
-import type { FanOut } from '../../live/fan-out.ts';
 import type { Log } from '../../log.ts';
+import { version } from '../../version.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
+import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { addLiveMetrics } from './live-metrics.ts';
+import { addLiveMetrics, type LiveParts } from './live-metrics.ts';
 import { Metrics } from './metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
-export interface MeasuredParts {
+export interface MeasuredParts extends LiveParts {
   operations: OperationReports;
   timings: DatabaseTimings;
-  bus: Bus;
-  fanOut: FanOut;
+  eventLoopDelay: EventLoopDelay;
   webSockets: Pick<WebSocketEndpoint, 'size'>;
   log: Pick<Log, 'countDropped'>;
   countLogReads: () => number;
   countRateLimited: () => number;
   countDroppedConnections: () => number;
 }
-
-const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-);
 
 interface ServerMetrics {
   metrics: Metrics;
@@ -39,7 +33,7 @@ export function createMetrics(parts: MeasuredParts): ServerMetrics {
   const httpMetrics = new HttpMetrics();
   httpMetrics.addTo(metrics);
   addServerMetrics(metrics, parts);
-  return { metrics, httpMetrics, stop: addProcessMetrics(metrics) };
+  return { metrics, httpMetrics, stop: addProcessMetrics(metrics, parts.eventLoopDelay) };
 }
 
 /** The metrics of operations, the live feed, the database, the connections and the log. */
@@ -48,6 +42,9 @@ function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
   metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
     Array.from(operations.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
+  );
+  metrics.counter('postroom_deprecated_fields_total', 'Operations that used a deprecated element of the schema.', () =>
+    Array.from(operations.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
   );
   metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', countRateLimited);
   addLiveMetrics(metrics, parts);

@@ -29,6 +29,8 @@ interface OpenOperation {
   cancel(): void;
   /** Ends a subscription that the current credentials do not allow. */
   checkScope(viewer: Viewer | null): void;
+  /** Whether it is a subscription that has begun. */
+  readonly isStream: boolean;
 }
 
 /** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */

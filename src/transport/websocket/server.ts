@@ -11,6 +11,7 @@ import type { TransportParts, Upgrade } from '../transport.ts';
 import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { type MessageListener, MessageQueue } from './message-queue.ts';
+import { OpenSocket } from './open-socket.ts';
 import { createProtocol } from './protocol.ts';
 
 const maxFrameBytes = 256 * 1024;
@@ -60,10 +61,11 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   const openConnection = (connection: Connection, socket: Socket) => {
     const { webSocket } = connection;
     connections.add(connection);
-    parts.drain.add(connection);
+    const open = new OpenSocket(connection);
+    parts.drain.add(open);
     webSocket.once('close', () => {
       connections.delete(connection);
-      parts.drain.delete(connection);
+      parts.drain.delete(open);
     });
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
@@ -71,7 +73,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     keepAlive.watch(connection, socket);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
-    open(protocol, connection, parts, markActive);
+    start(protocol, connection, parts, markActive);
   };
   const admit = ({ request, address, socket, head }: Handshake) => {
     let isUpgraded = false;
@@ -129,7 +131,7 @@ function limitMessages(connection: Connection, perSecond: number, handshakes: Ha
 }
 
 /** Connects ws, which handles frames, and graphql-ws, which handles the protocol. */
-function open(
+function start(
   protocol: Server<Connection>,
   connection: Connection,
   { log, config }: TransportParts,

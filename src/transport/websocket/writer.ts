@@ -30,25 +30,41 @@ export class SocketWriter implements PendingWrite {
   #onDrained: (() => void)[] = [];
   /** The bytes that waited on the socket when they were last counted. */
   #counted = 0;
+  /** The time of the latest live event, and of the latest write of events. */
+  #eventAt: number | undefined;
+  #writtenAt = 0;
 
   constructor(socket: Socket, webSocket: WebSocket, account: ClientAccount) {
     this.#socket = socket;
     this.#webSocket = webSocket;
     this.#account = account;
-    socket.on('drain', () => this.#resume());
+    socket.on('drain', () => {
+      // Otherwise a long event would be refused for the bytes that have just been accepted.
+      this.#count();
+      this.#resume();
+    });
   }
 
-  /** Writes one frame with the payload `prefix`, then `shared`. */
-  write(prefix: Buffer, shared: Buffer): void {
+  /** From the time of the latest live event to its write; 0 before the first. */
+  get lagMs(): number {
+    return this.#eventAt === undefined ? 0 : Math.max(0, this.#writtenAt - this.#eventAt);
+  }
+
+  /**
+   * Writes one frame with the payload `prefix`, then `shared`. `at`: the time of a live event, in milliseconds since
+   * 1970.
+   */
+  write(prefix: Buffer, shared: Buffer, at?: number): void {
     const frame = { prefix, shared };
+    if (at !== undefined) this.#eventAt = at;
     this.#pendingBytes += lengthOf(frame);
     if (this.#pending.push(frame) === 1) sendEventsAtTurnEnd(this);
   }
 
-  isFull(): boolean {
+  isFull(maxBytes = maxBufferedBytes): boolean {
     const waiting = this.#socket.writableLength;
     // While the memory budget is almost used up, a socket that has waiting bytes counts as full.
-    return waiting + this.#pendingBytes > maxBufferedBytes || (waiting > 0 && this.#account.isNearLimit);
+    return waiting + this.#pendingBytes > maxBytes || (waiting > 0 && this.#account.isNearLimit);
   }
 
   /** False for an event above `maxBufferedBytes` while the memory budget of the address is almost used up. */
@@ -58,6 +74,8 @@ export class SocketWriter implements PendingWrite {
 
   onceDrained(resume: () => void): void {
     this.#onDrained.push(resume);
+    // The bytes that wait may be those of a ping of ws, which are not counted yet.
+    this.recount();
   }
 
   flush(now = Date.now()): void {
@@ -66,6 +84,7 @@ export class SocketWriter implements PendingWrite {
     if (length === 0 || this.#webSocket.readyState !== this.#webSocket.OPEN || now >= this.expiresAt) return;
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeTogether(frames, length);
     else this.#writeEach(frames);
+    this.#writtenAt = now;
     this.recount();
     if (!this.#socket.writableNeedDrain) this.#resume();
   }

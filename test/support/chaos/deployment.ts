@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { PostgresCluster, postgresPrograms } from '../postgres-cluster.ts';
-import type { Settings } from '../postroom.ts';
+import { mainProgram, type Settings } from '../postroom.ts';
 import { hasRedis, RedisServer } from '../redis-server.ts';
 import { newSessionKey } from '../test-database.ts';
 import { ChaosNode } from './node.ts';
@@ -23,6 +23,8 @@ export interface DeploymentOptions {
   /** Whether the nodes use Redis as their bus; otherwise they use PostgreSQL. */
   withRedis: boolean;
   settings?: Settings;
+  /** The arguments that start the program of the nodes. */
+  program?: string[];
 }
 
 /** PostgreSQL, Redis and nodes of a test alone, which are removed after the test. */
@@ -34,7 +36,12 @@ export interface Deployment {
   nodes: ChaosNode[];
 }
 
-export async function deploy({ nodes: count, withRedis, settings = {} }: DeploymentOptions): Promise<Deployment> {
+export async function deploy({
+  nodes: count,
+  withRedis,
+  settings = {},
+  program = mainProgram,
+}: DeploymentOptions): Promise<Deployment> {
   const folder = mkdtempSync(join(tmpdir(), 'postroom-chaos-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = await PostgresCluster.start(durable);
@@ -46,7 +53,7 @@ export async function deploy({ nodes: count, withRedis, settings = {} }: Deploym
   const databaseUrl = postgres.url(databaseName);
   const create = async (index: number) => {
     const options = { name: `node${index + 1}`, folder, databaseUrl, redisUrl: redis?.url };
-    const node = await ChaosNode.create({ ...options, settings: { SESSION_KEY, ...settings } });
+    const node = await ChaosNode.create({ ...options, settings: { SESSION_KEY, ...settings }, program });
     onTestFinished(() => node.close());
     return node;
   };

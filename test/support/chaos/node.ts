@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
-import { launch, mainProgram, type PostroomProcess, type Settings } from '../postroom.ts';
+import { launch, type PostroomProcess, type Settings } from '../postroom.ts';
 
 const clockPreload = new URL('../wall-clock.ts', import.meta.url).pathname;
 const nowhere = 'http://127.0.0.1:1';
@@ -16,6 +16,8 @@ export interface NodeOptions {
   databaseUrl: string;
   redisUrl: string | undefined;
   settings: Settings;
+  /** The arguments that start the program. */
+  program: string[];
 }
 
 /** The proxies between a node and what it talks to. */
@@ -31,8 +33,7 @@ export class ChaosNode {
   readonly links: Links;
   readonly #options: NodeOptions;
   readonly #clock: string;
-  /** The arguments that start the program. */
-  #program = mainProgram;
+  #program: string[];
   #process: PostroomProcess | undefined;
   #isClosed = false;
   /** Why the latest start failed. */
@@ -41,6 +42,7 @@ export class ChaosNode {
   private constructor(options: NodeOptions, links: Links) {
     this.name = options.name;
     this.#options = options;
+    this.#program = options.program;
     this.links = links;
     this.#clock = join(options.folder, `${options.name}.clock`);
     writeFileSync(this.#clock, '0');

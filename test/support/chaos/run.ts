@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { query } from '../postgres-query.ts';
 import type { Person } from '../postroom.ts';
 import { Chaos } from './chaos.ts';
@@ -12,6 +13,7 @@ import { Writers } from './writers.ts';
 
 const stepsPerRound = 250;
 const writerCount = 6;
+const writesPerStage = 20;
 /** Half of the clients have credentials and follow a private room, too. */
 const clientCount = 6;
 /** A generous limit: on a busy machine a node takes seconds to start. */
@@ -60,6 +62,18 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   }).flat();
   const writers = new Writers({ nodes, rooms, token: ada.token, choose: new Chooser(seed + 2), journal });
   return { deployment, journal, ada, rooms, streams, writers };
+}
+
+/** Resolves when each node has acknowledged more posts. */
+export async function untilWritten({ writers, deployment }: Cast): Promise<void> {
+  const counts = () =>
+    deployment.nodes.map(
+      ({ name }) => writers.writes.filter((write) => write.outcome === 'acknowledged' && write.via === name).length,
+    );
+  const before = counts();
+  await expect
+    .poll(() => Math.min(...counts().map((count, index) => count - (before[index] ?? 0))))
+    .toBeGreaterThanOrEqual(writesPerStage);
 }
 
 /** Runs steps of chaos; after each round everything is repaired, and all clients must have all events. */

@@ -28,7 +28,8 @@ export function createHttpCase({ schema, people, documents }: Target, choices: C
   const kind = choices.below(100);
   if (kind < 5) {
     const streamed = generateRequest(schema, choices, { ...documents, kinds: [OperationTypeNode.SUBSCRIPTION] });
-    return post({ ...headers, accept: 'text/event-stream' }, JSON.stringify(streamed), true);
+    const accept = choices.oneOf(['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0'] as const);
+    return post({ ...headers, accept }, JSON.stringify(streamed), true);
   }
   const generated = generateRequest(schema, choices, documents);
   const { query, variables, operationName } = generated;
@@ -89,6 +90,7 @@ const headerValues = [
   'application/json;q=0.5, text/event-stream;q=2',
   'application/json; charset=utf-16',
   'multipart/form-data; boundary=x',
+  'multipart/mixed;subscriptionSpec=1.0;q=0.9, */*;q=0.1',
   'gzip',
   'Bearer x.y.z',
   'ApiKey x',
@@ -151,11 +153,11 @@ function send(url: string, { method, path, headers, body }: HttpCase): Promise<H
       resolve({ statuses: [response.statusCode ?? 0], body: text });
     sent.once('response', (response) => {
       let text = '';
-      const isStream = response.headers['content-type']?.startsWith('text/event-stream');
+      const isStream = /^(text\/event-stream|multipart\/mixed)/.test(response.headers['content-type'] ?? '');
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
         // The first event of a stream is enough.
-        if (isStream && text.startsWith('id: ')) response.destroy();
+        if (isStream && /^(id: |\r\n--graphql)/.test(text)) response.destroy();
       });
       response.once('close', () => answered(response, text));
     });

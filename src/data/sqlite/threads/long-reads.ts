@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { FairQueue } from '../../../fair-queue.ts';
+import type { Span } from '../../../tracing/span.ts';
 import type { Reader } from '../../database.ts';
 import { toRows } from '../connection.ts';
 import { SqliteBusy } from '../errors.ts';
@@ -26,6 +27,8 @@ interface QueuedRead extends Reader {
   command: ReadCommand;
   settled: PromiseWithResolvers<QueryResult<unknown>>;
   timer: NodeJS.Timeout;
+  /** The wait for a thread. */
+  wait: Span | undefined;
   onCancel: () => void;
 }
 
@@ -45,11 +48,16 @@ export class LongReads {
     this.#parts = parts;
   }
 
+  get waitingCount(): number {
+    return this.#queue.size;
+  }
+
   /** @throws SqliteBusy if too many wait, or it waits for too long; DatabaseUnavailable, or the cancellation's reason. */
   run(command: ReadCommand, reader: Reader): Promise<QueryResult<unknown>> {
     const settled = Promise.withResolvers<QueryResult<unknown>>();
     const timer = setTimeout(() => this.#refuse(read, tooManyReads()), timeoutMs);
-    const read: QueuedRead = { ...reader, command, settled, timer, onCancel: () => this.#cancel(read) };
+    const wait = reader.span?.startChild('wait for a thread', 'internal');
+    const read: QueuedRead = { ...reader, command, settled, timer, wait, onCancel: () => this.#cancel(read) };
     const isFull = this.#queue.size >= maxWaiting || this.#queue.sizeOf(reader.caller) >= maxWaitingPerCaller;
     if (isFull || this.#isClosed) this.#refuse(read, tooManyReads());
     else {
@@ -83,6 +91,7 @@ export class LongReads {
       if (this.#isClosed) throw tooManyReads();
       thread = this.#findThread();
       this.#threads.set(thread, read);
+      read.wait?.end();
       const { columns, rows } = await thread.run(read.command);
       read.settled.resolve({ rows: toRows(columns, rows) });
     } catch (error) {
@@ -111,6 +120,7 @@ export class LongReads {
 
   #refuse(read: QueuedRead, reason: unknown): void {
     clearTimeout(read.timer);
+    read.wait?.end();
     this.#queue.delete(read.caller, read);
     read.cancellation?.removeListener(read.onCancel);
     read.settled.reject(reason);

@@ -18,6 +18,8 @@ interface LogParts extends CheckpointWorkerData {
   health: SqliteHealth;
   /** Reads the number of pages in the log. */
   countPages: () => number;
+  /** Flushes the database file. */
+  flushDatabase: () => Promise<void>;
   /** The durations of flushes. */
   flushes: Histogram;
 }
@@ -137,6 +139,8 @@ export class WriteAheadLog {
     this.#isCopying = true;
     try {
       await this.#send('copy');
+      // SQLite would do it while the log begins again, and the writers would wait.
+      await this.#parts.flushDatabase();
     } finally {
       this.#isCopying = false;
     }

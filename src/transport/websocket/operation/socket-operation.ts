@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Answer, jsonOf } from '../../../engine/answer.ts';
 import { Cancellation, ClientDisconnected } from '../../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
-import { OperationReport } from '../../../engine/operation-report.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
 import type { Stream } from '../../../live/stream.ts';
+import { readTraceContext } from '../../../tracing/trace-context.ts';
 import type { HeldAnswer } from '../../admission/answer-budget.ts';
 import { toGraphQLRequest } from '../../graphql-request.ts';
 import { surround } from '../../surround.ts';
@@ -50,13 +50,15 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#parts = parts;
     this.#connection = connection;
     this.#id = id;
+    const requestId = randomUUID();
     this.#call = {
       viewer: connection.credentials.viewer,
       address: connection.address,
       isResumed: connection.hasSeen(id),
-      requestId: randomUUID(),
+      requestId,
       cancellation: new Cancellation(),
-      report: new OperationReport(),
+      // The message has no headers of its own.
+      report: parts.operations.start(requestId, readTraceContext('extensions' in payload && payload.extensions)),
     };
     this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
@@ -95,6 +97,10 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   cancel(): void {
     this.#call.cancellation.cancel(new ClientDisconnected());
+  }
+
+  get isStream(): boolean {
+    return this.#stream !== undefined;
   }
 
   checkScope(viewer: Viewer | null): void {
@@ -181,7 +187,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     connection.dropMessage(id);
     // The credentials may have been renewed since the operation arrived.
     this.checkScope(connection.credentials.viewer);
-    void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
+    if (stream.cursor !== undefined)
+      void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
     stream.start(this.#sink);
     return this.#sink;
   }

@@ -20,14 +20,14 @@ export class SubscriptionSink implements Sink {
     return this.#ended.promise;
   }
 
-  write(frame: Frame): void {
+  write(frame: Frame, at?: number): void {
     const bytes = frame.encode(encodeNext);
-    if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes);
+    if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes, at);
     else this.#stream.endAsSlowConsumer();
   }
 
-  isFull(): boolean {
-    return this.#writer.isFull();
+  isFull(maxBytes?: number): boolean {
+    return this.#writer.isFull(maxBytes);
   }
 
   onceDrained(resume: () => void): void {

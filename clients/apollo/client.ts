@@ -1,0 +1,19 @@
+import { ApolloClient, ApolloLink, HttpLink } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { OperationTypeNode } from 'graphql';
+import { createCache } from './cache.ts';
+import { live } from './live.ts';
+import { persisted } from './persisted.ts';
+import { retry } from './retry.ts';
+import { token, url } from './settings.ts';
+
+const http = new HttpLink({ uri: url, headers: token ? { authorization: `Bearer ${token}` } : {} });
+
+export const client = new ApolloClient({
+  cache: createCache(),
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+    new GraphQLWsLink(live),
+    ApolloLink.from([retry, persisted, http]),
+  ),
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createPost, createRoom, roomEvents, roomPage, signUp } from './documents.ts';
+import type { PostPartsFragment, RoomEventsSubscription } from './gql/graphql.ts';
+import { createPostroom, PostroomError } from './postroom.ts';
+
+const { POSTROOM_URL: url = 'http://127.0.0.1:4000/graphql', TRUSTED } = process.env;
+const isTrusted = TRUSTED === 'true';
+const anonymous = createPostroom({ url, isTrusted });
+let ada: ReturnType<typeof createPostroom>;
+
+before(async () => {
+  const input = { name: 'Ada', email: `ada-${crypto.randomUUID()}@example.org`, password: 'correct horse' };
+  const { signUp: session } = await anonymous.execute(signUp, { input });
+  ada = createPostroom({ url, isTrusted, authorization: `Bearer ${session?.accessToken}` });
+});
+
+after(async () => {
+  await anonymous.close();
+  await ada.close();
+});
+
+async function openRoom() {
+  const { createRoom: created } = await ada.execute(createRoom, { input: { name: `room ${crypto.randomUUID()}` } });
+  return created?.room ?? assert.fail();
+}
+
+test('Queries and mutations have the types of the schema', async () => {
+  const { id } = await openRoom();
+  const { createPost: created } = await ada.execute(createPost, { input: { room: id, title: 'hello' } });
+  const { room } = await ada.execute(roomPage, { room: id });
+  const posts: PostPartsFragment[] = room?.posts.nodes ?? [];
+  assert.deepEqual(posts, [created?.post]);
+  const publishedAt: string | null | undefined = created?.post.publishedAt;
+  assert.match(publishedAt ?? '', /Z$/);
+});
+
+test('The type of an event selects its fields', async () => {
+  const { id, cursor } = await openRoom();
+  await ada.execute(createPost, { input: { room: id, title: 'hello' } });
+  for await (const { data } of ada.subscribe(roomEvents, { room: id, after: cursor })) {
+    assert.equal(data && readTitle(data.roomEvents), 'hello');
+    break;
+  }
+});
+
+/** `tsc` fails if an event type is missing. */
+function readTitle(event: RoomEventsSubscription['roomEvents']): string | undefined {
+  const at: string = event.at;
+  assert.match(at, /Z$/);
+  switch (event.__typename) {
+    case 'PostCreated':
+      return event.post?.title;
+    case 'PostDeleted':
+      return event.postId;
+    case 'PostUpdated':
+    case 'MemberJoined':
+    case 'MemberLeft':
+    case 'RoomUpdated':
+      return undefined;
+  }
+}
+
+test('A mutation that fails is an error with its code', async () => {
+  const { id } = await openRoom();
+  await assert.rejects(ada.execute(createPost, { input: { room: id, title: '' } }), (error) => {
+    return error instanceof PostroomError && error.failures[0]?.extensions.code === 'VALIDATION_ERROR';
+  });
+});
+
+test('Arguments that the schema does not allow do not compile', async () => {
+  // @ts-expect-error: a room is required.
+  await assert.rejects(ada.execute(createPost, { input: { title: 'hello' } }), PostroomError);
+  // @ts-expect-error: a cursor is a string.
+  const stream = ada.subscribe(roomEvents, { room: 'no room', after: 1 });
+  await assert.rejects(stream.next(), ([error]) => error.extensions.code === 'VARIABLES_INVALID');
+});

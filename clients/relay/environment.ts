@@ -1,0 +1,17 @@
+import type { Client, Sink } from 'graphql-ws';
+import { Environment, Network, Observable, RecordSource, type RequestParameters, Store } from 'relay-runtime';
+
+/** The text of a document, or its id if the compiler has a `persistConfig`: the modules contain no texts then. */
+const named = ({ id, text }: RequestParameters) => (text === null ? { query: '', documentId: id } : { query: text });
+
+export function createEnvironment(url: string, live: Client, authorization?: string): Environment {
+  const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+  const network = Network.create(
+    async (request, variables) => {
+      const body = JSON.stringify({ ...named(request), variables });
+      return (await fetch(url, { method: 'POST', headers, body })).json();
+    },
+    (request, variables) => Observable.create((sink) => live.subscribe({ ...named(request), variables }, sink as Sink)),
+  );
+  return new Environment({ network, store: new Store(new RecordSource()) });
+}

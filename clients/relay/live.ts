@@ -1,0 +1,13 @@
+import { createClient } from 'graphql-ws';
+import { resumable } from './resumable.js';
+
+export function connect(url: string, authorization?: string) {
+  const { connectionParams, ...options } = resumable();
+  return createClient({
+    url: url.replace('http', 'ws'),
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: (event) => (event as CloseEvent).code !== 4403, // credentials that were refused are refused again
+    connectionParams: () => ({ ...connectionParams(), ...(authorization && { authorization }) }),
+    ...options,
+  });
+}

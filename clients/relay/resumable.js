@@ -1,0 +1,28 @@
+/** Options for `createClient` of graphql-ws: its subscriptions resume after the last event that they received. */
+export function resumable() {
+  const seen = new Map(); // by the id of each operation that is active; undefined until it is live
+  const ended = new Set(); // ids of the last connection that were not subscribed again
+  const see = (id, cursor) => seen.has(id) && seen.set(id, cursor);
+  return {
+    connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
+    on: {
+      connected: () => seen.forEach((_, id) => ended.add(id)),
+      ping: (_, payload) => Object.entries(payload?.live ?? {}).forEach(([id, cursor]) => see(id, cursor)),
+      message: (/** @type {any} */ { type, id, payload }) => {
+        if (type === 'connection_ack') return;
+        ended.forEach((id) => seen.delete(id));
+        ended.clear();
+        if (type === 'error' || type === 'complete') seen.delete(id);
+        else if (payload?.extensions?.live) see(id, payload.extensions.live.cursor);
+      },
+    },
+    // Called with each message that the client sends.
+    jsonMessageReplacer: (key, value) => {
+      if (key !== '') return value;
+      ended.delete(value.id);
+      if (value.type === 'complete') seen.delete(value.id);
+      if (value.type === 'subscribe') seen.set(value.id, seen.get(value.id));
+      return value;
+    },
+  };
+}

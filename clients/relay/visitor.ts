@@ -1,0 +1,57 @@
+import { graphql } from 'relay-runtime';
+import type { visitorCreateRoomMutation } from './__generated__/visitorCreateRoomMutation.graphql';
+import type { visitorDeletePostMutation } from './__generated__/visitorDeletePostMutation.graphql';
+import type { visitorSignUpMutation } from './__generated__/visitorSignUpMutation.graphql';
+import { createEnvironment } from './environment.ts';
+import { connect } from './live.ts';
+import { mutate } from './mutate.ts';
+
+const signUpMutation = graphql`
+  mutation visitorSignUpMutation($input: SignUpInput!) {
+    signUp(input: $input) {
+      accessToken
+      expiresAt
+    }
+  }
+`;
+
+const createRoomMutation = graphql`
+  mutation visitorCreateRoomMutation($input: CreateRoomInput!) {
+    createRoom(input: $input) {
+      room {
+        id
+      }
+    }
+  }
+`;
+
+const deletePostMutation = graphql`
+  mutation visitorDeletePostMutation($input: DeletePostInput!) {
+    deletePost(input: $input) {
+      post {
+        id
+      }
+    }
+  }
+`;
+
+/** Signs up a new account. Each visitor has a store and a WebSocket of its own. */
+export async function signUp(url: string) {
+  const input = { name: 'Ada', email: `ada-${crypto.randomUUID()}@example.org`, password: 'correct horse' };
+  const anonymous = createEnvironment(url, connect(url));
+  const { signUp } = await mutate<visitorSignUpMutation>(anonymous, signUpMutation, { input });
+  const authorization = `Bearer ${signUp?.accessToken}`;
+  const live = connect(url, authorization);
+  const environment = createEnvironment(url, live, authorization);
+
+  return {
+    environment,
+    close: () => live.dispose(),
+    createRoom: async () => {
+      const input = { name: `room ${crypto.randomUUID()}` };
+      const { createRoom } = await mutate<visitorCreateRoomMutation>(environment, createRoomMutation, { input });
+      return createRoom?.room.id ?? '';
+    },
+    deletePost: (id: string) => mutate<visitorDeletePostMutation>(environment, deletePostMutation, { input: { id } }),
+  };
+}

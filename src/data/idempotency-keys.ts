@@ -1,0 +1,73 @@
+import type { Selectable } from 'kysely';
+import type { Db } from './database.ts';
+import { deleteSome } from './some-rows.ts';
+import { createStatement } from './statement.ts';
+import type { Tables } from './tables.ts';
+
+type IdempotencyKeyRow = Selectable<Tables['idempotencyKeys']>;
+
+/** A key that a mutation stores with its change. */
+export type IdempotencyClaim = Omit<IdempotencyKeyRow, 'userId' | 'at'>;
+
+type KeyName = Pick<IdempotencyKeyRow, 'userId' | 'key'>;
+
+/** The maximum number of keys of a user. Each further key replaces the oldest. */
+const maxKeysOfUser = 1_000;
+
+const insertNew = createStatement((db, row: IdempotencyKeyRow) =>
+  db
+    .insertInto('idempotencyKeys')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['userId', 'key']).doNothing())
+    .returning('key'),
+);
+
+const selectKey = createStatement((db, { userId, key }: KeyName) =>
+  db.selectFrom('idempotencyKeys').select(['hash', 'resultId']).where('userId', '=', userId).where('key', '=', key),
+);
+
+/**
+ * Stores a key, or returns the row that has it already. While another transaction stores the same key, this waits for
+ * its end.
+ */
+export async function insertIdempotencyKey(
+  db: Db,
+  row: IdempotencyKeyRow,
+): Promise<Pick<IdempotencyKeyRow, 'hash' | 'resultId'> | undefined> {
+  const inserted = await insertNew(db, row);
+  if (inserted.length > 0) return undefined;
+  // Undefined if the row was deleted in between.
+  return (await selectKey(db, row))[0] ?? insertIdempotencyKey(db, row);
+}
+
+const deleteOldest = createStatement((db, { userId, key }: KeyName) =>
+  db
+    .deleteFrom('idempotencyKeys')
+    .where('userId', '=', userId)
+    // Clocks may differ: the new key is never the oldest.
+    .where('key', '<>', key)
+    .where('at', '<=', (eb) =>
+      eb
+        .selectFrom('idempotencyKeys as newer')
+        .select('newer.at')
+        .where('newer.userId', '=', userId)
+        .orderBy('newer.at', 'desc')
+        .limit(1)
+        .offset(maxKeysOfUser),
+    ),
+);
+
+/** Deletes the oldest keys of a user who has more than the maximum, but not the new `key`. */
+export async function deleteOldestKeys(db: Db, userId: string, key: string): Promise<void> {
+  await deleteOldest(db, { userId, key });
+}
+
+/** Deletes up to `limit` keys that were stored before a time, and returns their number. */
+export async function deleteKeysBefore(db: Db, before: number, limit: number): Promise<number> {
+  return deleteSome(db, 'idempotencyKeys', db.selectFrom('idempotencyKeys').where('at', '<', before), limit);
+}
+
+/** Deletes up to `limit` keys of a user, and returns their number. */
+export async function deleteKeysOf(db: Db, userId: string, limit: number): Promise<number> {
+  return deleteSome(db, 'idempotencyKeys', db.selectFrom('idempotencyKeys').where('userId', '=', userId), limit);
+}

@@ -1,0 +1,194 @@
+import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { countedBody, countsRows } from './bounded-work.ts';
+import type { Db } from './database.ts';
+import { hasLateralJoins, isPostgres } from './dialects.ts';
+import { createRangeReader, type KeyRange } from './key-ranges.ts';
+import {
+  type ConnectionArguments,
+  createConnection,
+  createPages,
+  encodeKey,
+  type PageArguments,
+  type PostConnection,
+  type PostPage,
+} from './pages.ts';
+import { createStatement, createVariableStatement } from './statement.ts';
+import { matches, toPattern } from './stored-text.ts';
+import { columns, type PostRow, type Tables } from './tables.ts';
+import { arePostsKept, isAccountKept, isRoomKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
+
+export interface PostFilter {
+  room?: string | null | undefined;
+  author?: string | null | undefined;
+  title?: string | null | undefined;
+  publishedAfter?: number | null | undefined;
+  publishedBefore?: number | null | undefined;
+}
+
+export type PostOrder = 'OLDEST_FIRST' | 'NEWEST_FIRST';
+
+export interface PostPageArguments extends PageArguments {
+  order?: PostOrder | null | undefined;
+}
+
+/** The conditions under which a list of posts is read. */
+export interface PostReading {
+  visibleRooms: VisibleRooms;
+  /**
+   * If false, `body` is null in the rows. A long body takes a hundred times as long to read as the rest of its post.
+   */
+  readsBodies: boolean;
+}
+
+const withoutBody = (['roomId', 'authorId', ...columns.Post] as const)
+  .filter((column) => column !== 'body')
+  .map((column) => `posts.${column}` as const);
+
+function columnsOf(db: Db, { readsBodies }: Pick<PostReading, 'readsBodies'>) {
+  const body = readsBodies ? countedBody(db) : sql<string | null>`null`;
+  return [...withoutBody, body.as('body')];
+}
+
+interface PostValues extends VisibleRooms, Omit<PostFilter, 'title'> {
+  readsBodies: boolean;
+  title: string | false | null;
+  isNewestFirst: boolean;
+  /** Whether to leave out the posts that are being deleted together with their author's account. */
+  checksAuthors?: boolean;
+}
+
+const selectErasedAuthors = createStatement((db) => db.selectFrom('users').select('id').where('erasing', '=', 'POSTS'));
+
+/**
+ * Almost always no account is being deleted with its posts. A query that skips or counts many posts then does not name
+ * the author, so that they are skipped and counted in an index.
+ */
+async function withAuthorCheck(db: Db, values: PostValues, isShort: boolean): Promise<PostValues> {
+  return { ...values, checksAuthors: isShort || (await selectErasedAuthors(db, {})).length > 0 };
+}
+
+function selectPostPage(posts: SelectQueryBuilder<Tables, 'posts', object>, values: PostValues, db: Db) {
+  const { room, author, title, publishedAfter, publishedBefore, isNewestFirst, checksAuthors } = values;
+  let query = posts
+    .select(columnsOf(db, values))
+    .where('publishedAt', 'is not', null)
+    .where(isVisibleRoom(db, values, 'posts.roomId'));
+  if (room != null) query = query.where('roomId', '=', room);
+  if (author != null) query = query.where('authorId', '=', author);
+  if (title != null) query = query.where(matches('title', title));
+  if (publishedAfter != null) query = query.where('publishedAt', '>', publishedAfter);
+  if (publishedBefore != null) query = query.where('publishedAt', '<', publishedBefore);
+  if (checksAuthors) query = query.where(arePostsKept('posts.authorId'));
+  const order = isNewestFirst ? 'desc' : 'asc';
+  return query.orderBy('publishedAt', order).orderBy('id', order);
+}
+
+const postPages = createPages('posts', selectPostPage, withAuthorCheck);
+
+export function findPostPage(
+  db: Db,
+  { readsBodies, visibleRooms }: PostReading,
+  filter: PostFilter,
+  { order, ...page }: PostPageArguments,
+): PostPage {
+  const isNewestFirst = order === 'NEWEST_FIRST';
+  const values = { readsBodies, ...visibleRooms, ...filter, title: toPattern(filter.title), isNewestFirst };
+  return postPages(db, values, page);
+}
+
+const draftPages = createPages(
+  'posts',
+  (posts, values: VisibleRooms & { readsBodies: boolean; authorId: string }, db) =>
+    posts
+      .select(columnsOf(db, values))
+      .where('authorId', '=', values.authorId)
+      .where('publishedAt', 'is', null)
+      .where(isVisibleRoom(db, values, 'posts.roomId'))
+      .where(isAccountKept('posts.authorId'))
+      .orderBy('createdAt')
+      .orderBy('id'),
+);
+
+export function findDrafts(db: Db, reading: PostReading, authorId: string, page: PageArguments): PostPage {
+  return draftPages(db, { readsBodies: reading.readsBodies, ...reading.visibleRooms, authorId }, page);
+}
+
+interface LastPostsValues extends VisibleRooms, Pick<PostReading, 'readsBodies'> {
+  /** A list in JSON, because a compiled statement has a fixed number of parameters. */
+  authorIds: string;
+  last: number;
+}
+
+const selectLastPosts = createVariableStatement((db, values: LastPostsValues) => {
+  const findRecent = (eb: ExpressionBuilder<Tables, 'users'>) =>
+    eb
+      .selectFrom('posts as recent')
+      .where(countsRows(db, 'recent'))
+      .whereRef('recent.authorId', '=', 'users.id')
+      .where('recent.publishedAt', 'is not', null)
+      .where(isVisibleRoom(db, values, 'recent.roomId'))
+      .orderBy('recent.publishedAt', 'desc')
+      .orderBy('recent.id', 'desc')
+      .limit(values.last);
+  const users = db.selectFrom('users');
+  const posts = hasLateralJoins(db)
+    ? users.innerJoinLateral(
+        (eb) => findRecent(eb).selectAll('recent').as('posts'),
+        (join) => join.onTrue(),
+      )
+    : // By rowid it takes two thirds of the time by id.
+      users.innerJoin('posts', (join) =>
+        join.on(sql`posts.rowid`, 'in', (eb) => findRecent(eb).select(sql`recent.rowid`.as('place'))),
+      );
+  return posts
+    .select(columnsOf(db, values))
+    .where(isListed(db, 'users.id', values.authorIds))
+    .where(arePostsKept('users.id'))
+    .orderBy('posts.publishedAt')
+    .orderBy('posts.id');
+});
+
+/** The last `last` published posts of each author, newest last, in one statement. */
+export function findLastPosts(
+  db: Db,
+  { readsBodies, visibleRooms }: PostReading,
+  authorIds: readonly string[],
+  last: number,
+): Promise<PostRow[]> {
+  return selectLastPosts(db, { readsBodies, ...visibleRooms, authorIds: JSON.stringify(authorIds), last });
+}
+
+/** Whether an id is in a list, which is given in JSON. */
+function isListed(db: Db, id: 'users.id', list: string): RawBuilder<boolean> {
+  const column = sql.ref(id);
+  if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
+  return sql`${column} in (select value from json_each(${list}))`;
+}
+
+interface RoomPostValues extends Pick<PostReading, 'readsBodies'> {
+  roomId: string;
+}
+
+const readRoomPosts = createRangeReader(['publishedAt', 'posts.id'], (db, values: RoomPostValues) =>
+  db
+    .selectFrom('posts')
+    .where(countsRows(db, 'posts'))
+    .select(columnsOf(db, values))
+    .where('roomId', '=', values.roomId)
+    .where('publishedAt', 'is not', null)
+    .where(isRoomKept('posts.roomId'))
+    .where(arePostsKept('posts.authorId')),
+);
+
+export function findRoomPosts(
+  db: Db,
+  { readsBodies }: Pick<PostReading, 'readsBodies'>,
+  roomId: string,
+  args: ConnectionArguments,
+): PostConnection {
+  const read = async (range: KeyRange) => {
+    const posts = await readRoomPosts(db, { readsBodies, roomId }, range);
+    return posts.map((node) => ({ cursor: encodeKey([node.publishedAt ?? 0, node.id]), node }));
+  };
+  return createConnection({ read }, args);
+}

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import { type DocumentNode, GraphQLError, Kind } from 'graphql';
+import type { BadSetting } from '../../bad-setting.ts';
+import { ClientError } from '../../errors.ts';
+import type { DocumentSource } from './persisted.ts';
+import type { Pipeline } from './pipeline.ts';
+import { badFile, type FileDocument, type Report, readTrustedFile } from './trusted-file.ts';
+
+const notOneDocument = 'The request must name one trusted document; a "query" must be exactly its text.';
+const maxProblems = 50;
+/** In characters; the text of a problem may come from the file. */
+const maxRuleLength = 400;
+const maxPlaceLength = 200;
+
+/**
+ * Only the documents of the file run. @throws BadSetting, or an AggregateError of several: the problems of the file, of
+ * which those after the first 50 are counted.
+ */
+export function loadTrustedDocuments(file: string, pipeline: Pipeline): DocumentSource {
+  const problems: BadSetting[] = [];
+  let count = 0;
+  const report: Report = (rule, place) => {
+    count += 1;
+    if (count > maxProblems) return;
+    problems.push(badFile(`${file}: ${shorten(place, maxPlaceLength)}`, shorten(rule, maxRuleLength)));
+  };
+  const documents = readTrustedFile(file, report);
+  for (const document of documents) checkDocument(document, pipeline, report);
+  const byName = nameTexts(documents, report);
+  const others = count - maxProblems;
+  if (others > 0) problems.push(badFile(file, `has ${others} more problem${others === 1 ? '' : 's'}`));
+  if (count > 0) throw new AggregateError(problems);
+  return createTrustedDocuments(byName);
+}
+
+/**
+ * A request may name its document several times, but all names must be those of one document. The text must be exactly
+ * that of the document: to compare texts that only mean the same, the server would have to parse texts of anybody.
+ */
+function createTrustedDocuments(byName: ReadonlyMap<string, string>): DocumentSource {
+  const trusted = new Set(byName.values());
+  return {
+    find({ query, documentId, documentHash }) {
+      const names = [documentId, documentHash].filter((name) => name !== undefined);
+      const texts = [...names.map((name) => byName.get(name)), ...(query === undefined ? [] : [query])];
+      const [text] = texts;
+      if (text === undefined || !trusted.has(text)) throw new ClientError('DOCUMENT_NOT_TRUSTED');
+      if (texts.some((other) => other !== text)) throw new ClientError('DOCUMENT_NOT_TRUSTED', notOneDocument);
+      return text;
+    },
+    cache() {},
+  };
+}
+
+/** The texts by all their names. */
+function nameTexts(documents: readonly FileDocument[], report: Report): Map<string, string> {
+  const byName = new Map<string, string>();
+  for (const { id, text } of documents) {
+    for (const name of namesOf(id, text)) {
+      const other = byName.get(name);
+      if (other === undefined) byName.set(name, text);
+      else if (other !== text) report('must not name two different documents by one id or hash', `document ${name}`);
+    }
+  }
+  return byName;
+}
+
+/** https://github.com/graphql/graphql-over-http/blob/persisted-documents/spec/Appendix%20A%20--%20Persisted%20Documents.md */
+function namesOf(id: string, text: string): string[] {
+  const sha256 = hash('sha256', text, 'hex');
+  return [id, sha256, `sha256:${sha256}`, hash('md5', text, 'hex')];
+}
+
+function checkDocument({ id, text, operation }: FileDocument, pipeline: Pipeline, report: Report): void {
+  const { document, errors } = check(text, pipeline);
+  for (const error of errors) {
+    report(`must contain valid documents: ${error.message}`, `${positionOf(error)}document ${id}`);
+  }
+  if (document && operation && !hasOnly(document, operation)) {
+    report('must have one operation for each "body", with the given "name" and "type"', `document ${id}`);
+  }
+}
+
+function check(
+  text: string,
+  { parse, validate, schema }: Pipeline,
+): { document?: DocumentNode; errors: readonly Error[] } {
+  try {
+    const document: DocumentNode = parse(text);
+    return { document, errors: validate(schema, document) };
+  } catch (error) {
+    if (error instanceof GraphQLError || error instanceof ClientError) return { errors: [error] };
+    throw error;
+  }
+}
+
+function hasOnly({ definitions }: DocumentNode, { name, type }: NonNullable<FileDocument['operation']>): boolean {
+  const [operation, ...others] = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  return others.length === 0 && operation?.name?.value === name && operation?.operation === type;
+}
+
+function positionOf(error: Error): string {
+  const [location] = (error instanceof GraphQLError && error.locations) || [];
+  return location ? `line ${location.line}, column ${location.column} of ` : '';
+}
+
+/** One line, because each problem is one line of the output. */
+function shorten(text: string, length: number): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > length ? `${line.slice(0, length)}…` : line;
+}

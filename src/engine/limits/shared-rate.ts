@@ -1,0 +1,24 @@
+import type { Config } from '../../config.ts';
+import type { SessionKeys } from '../../identity/session/session-key.ts';
+import type { Log } from '../../log.ts';
+import type { RedisWindows } from './redis-windows.ts';
+
+/** The rate that all nodes count together; undefined if this node counts by itself. */
+export async function openSharedRate(
+  { redisUrl, rate: { limit, windowSeconds } }: Pick<Config, 'redisUrl' | 'rate'>,
+  keys: SessionKeys,
+  log: Pick<Log, 'warn'>,
+): Promise<RedisWindows | undefined> {
+  if (redisUrl === undefined || limit === 0) return undefined;
+  // Redis's client is loaded only if it is used: it has more files than the rest of the server.
+  const windows = await import('./redis-windows.ts');
+  return windows.RedisWindows.open({
+    url: redisUrl,
+    windowSeconds,
+    // All nodes have the same session key, and other installations have another.
+    prefix: `postroom:rate:${keys.id}:`,
+    onDown: (reason) =>
+      log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself'),
+    onUp: () => log.warn('Redis answers again: all nodes share the rate of operations'),
+  });
+}

@@ -1,0 +1,88 @@
+import type { Database } from '../../data/database.ts';
+import { assertNever } from '../../errors.ts';
+import type { Bus } from '../bus/bus.ts';
+import type { Client } from './client.ts';
+import { type ClientQuestion, type ClientsAnswer, mergeAnswers } from './clients.ts';
+import { type Question, readClients, readEnded, readReport } from './node-messages.ts';
+import type { LocalNode } from './node-report.ts';
+import { OtherNodes } from './other-nodes.ts';
+import { joinReports, type ServerStatus } from './server-status.ts';
+
+export interface InventoryParts {
+  node: LocalNode;
+  database: Pick<Database, 'kind' | 'readVersion' | 'isReady'>;
+  bus: Bus;
+}
+
+/** The connections and the state of all nodes, for operators. */
+export class Inventory {
+  readonly #parts: InventoryParts;
+  readonly #others: OtherNodes;
+  #reading: Promise<ServerStatus> | undefined;
+
+  constructor(parts: InventoryParts) {
+    this.#parts = parts;
+    this.#others = new OtherNodes({ bus: parts.bus, answer: (question) => this.#answer(question) });
+  }
+
+  /** Resolves when it answers other nodes. */
+  open(): Promise<void> {
+    return this.#others.open();
+  }
+
+  close(): void {
+    this.#others.close();
+  }
+
+  async findClients(question: ClientQuestion): Promise<ClientsAnswer> {
+    const others = await this.#others.ask({ kind: 'clients', question }, { read: readClients });
+    return mergeAnswers([this.#parts.node.findClients(question), ...others], question);
+  }
+
+  /** Ends a connection of any node, and returns it as it was; undefined if no node has it. */
+  async endClient(id: string): Promise<Client | undefined> {
+    const own = this.#parts.node.endClient(id);
+    if (own) return own;
+    const isEnough = ({ ended }: { ended: Client | null }) => ended !== null;
+    const answers = await this.#others.ask({ kind: 'end', id }, { read: readEnded, isEnough });
+    return answers.find(isEnough)?.ended ?? undefined;
+  }
+
+  /** Concurrent reads share one result. */
+  readStatus(): Promise<ServerStatus> {
+    this.#reading ??= this.#readStatus().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readStatus(): Promise<ServerStatus> {
+    const { bus, database, node } = this.#parts;
+    const [isUp, others] = await Promise.all([
+      database.isReady(),
+      this.#others.ask({ kind: 'status' }, { read: readReport }),
+    ]);
+    return {
+      time: Date.now(),
+      database: { kind: database.kind, version: database.readVersion(), isUp },
+      bus: { kind: bus.kind, isUp: bus.isUp() },
+      ...joinReports([node.readReport(), ...others]),
+    };
+  }
+
+  #answer(question: Question): unknown {
+    const { node } = this.#parts;
+    switch (question.kind) {
+      case 'discover':
+        return null;
+      case 'status':
+        return node.readReport();
+      case 'clients':
+        return node.findClients(question.question);
+      case 'end':
+        return { ended: node.endClient(question.id) ?? null };
+      default:
+        return assertNever(question);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { ClientError } from '../errors.ts';
+import { assertAdmin } from '../identity/access.ts';
+import type { ClientFilter } from '../live/inventory/client.ts';
+import { findClientPage } from '../live/inventory/client-pages.ts';
+import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
+import type {
+  ClientResolvers,
+  ConnectionFilter,
+  MutationResolvers,
+  QueryResolvers,
+  Transport,
+} from './resolver-types.generated.ts';
+import { findOwnAccount } from './rules/changes.ts';
+import { findLivingUser } from './rules/rows.ts';
+import { clientText, InputCheck } from './rules/validation.ts';
+
+const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
+
+export const Client: ClientResolvers = {
+  viewer: ({ viewerId }, _, { loaders }) => (viewerId === null ? null : findLivingUser(loaders, viewerId)),
+  transport: ({ transport }) => transports[transport],
+};
+
+export const clientQueries: QueryResolvers = {
+  connections(_, { filter, ...page }, { viewer, services }) {
+    assertAdmin(viewer);
+    return findClientPage(services.inventory, toClientFilter(filter ?? {}), page);
+  },
+};
+
+export const clientMutations: MutationResolvers = {
+  async endConnection(_, { input: { id } }, context) {
+    const viewer = assertAdmin(context.viewer);
+    const { role } = await findOwnAccount(context.db, viewer);
+    assertAdmin({ ...viewer, user: { ...viewer.user, role } });
+    const ended = await context.services.inventory.endClient(id);
+    if (!ended) throw new ClientError('NOT_FOUND', 'There is no such connection.');
+    const { viewerId: userId, address } = ended;
+    context.services.audit({ event: 'connectionEnded', connectionId: id, userId, address, byUserId: viewer.user.id });
+    return { id };
+  },
+};
+
+/** @throws ClientError VALIDATION_ERROR. */
+function toClientFilter({ viewer, transport, address }: ConnectionFilter): ClientFilter {
+  const check = new InputCheck();
+  check.optional('filter.viewer', viewer, clientText);
+  check.optional('filter.address', address, clientText);
+  check.assertValid();
+  const found = streamTransports.find((name) => transports[name] === transport);
+  return { viewerId: viewer, address, transport: found };
+}

@@ -1,0 +1,36 @@
+import { deleteMute, insertMute } from '../data/mutes.ts';
+import { findUser } from '../data/users.ts';
+import { assertAdmin, assertUser } from '../identity/access.ts';
+import type { MutationResolvers } from './resolver-types.generated.ts';
+import { changeInRoom } from './rules/changes.ts';
+import { InputCheck } from './rules/validation.ts';
+
+export const muteMutations: MutationResolvers = {
+  async muteUser(_, { input }, context) {
+    assertAdmin(context.viewer);
+    const { until = null } = input;
+    assertFuture(until);
+    // Exclusive: when the mutation is answered, no post is being written that does not know of it.
+    const place = { id: input.room, lock: 'exclusive' } as const;
+    return changeInRoom(context, place, async (db, { write, afterCommit }, viewer, { room }) => {
+      assertAdmin(viewer);
+      const user = assertUser(await findUser(db, input.user, 'share'));
+      const [roomId, userId] = [room.id, user.id];
+      write(until === null ? deleteMute(db, roomId, userId) : insertMute(db, { roomId, userId, until }));
+      const event = {
+        event: 'userMuted',
+        userId,
+        roomId,
+        until: until === null ? null : new Date(until).toISOString(),
+      } as const;
+      afterCommit(() => context.services.audit({ ...event, byUserId: viewer.user.id }));
+      return { user, room, until };
+    });
+  },
+};
+
+function assertFuture(until: number | null): void {
+  const check = new InputCheck();
+  if (until !== null && until <= Date.now()) check.add('until', 'out_of_range');
+  check.assertValid();
+}

@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto';
+import {
+  type FieldNode,
+  type GraphQLDirective,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  getDirectiveValues,
+  type VariableValues,
+} from 'graphql';
+import type { Db } from '../../data/database.ts';
+import { deleteOldestKeys, type IdempotencyClaim, insertIdempotencyKey } from '../../data/idempotency-keys.ts';
+import { ClientError } from '../../errors.ts';
+import { createId } from '../../ids.ts';
+import type { ChangeRecord } from '../../live/changes.ts';
+import { TracelessError } from '../../stack-traces.ts';
+import type { Context } from '../context.ts';
+import type { MutationResolvers } from '../resolver-types.generated.ts';
+import { InputCheck, idempotencyKey } from './validation.ts';
+import { findVisiblePost, findVisibleRoom } from './visible-rows.ts';
+
+/** A mutation that returns one object. */
+interface IdempotentMutation {
+  /** The field of the payload with the object. */
+  payloadField: 'post' | 'room' | 'user';
+  /** The field of the input with the id of the object; absent if the mutation creates the object. */
+  idInput?: 'id' | 'room';
+}
+
+const onPost: IdempotentMutation = { payloadField: 'post', idInput: 'id' };
+const onRoom: IdempotentMutation = { payloadField: 'room', idInput: 'id' };
+const onUser: IdempotentMutation = { payloadField: 'user', idInput: 'id' };
+const onMembership: IdempotentMutation = { payloadField: 'room', idInput: 'room' };
+
+/** The mutations that accept `@idempotent`. `createApiKey` does not, because its answer cannot be given twice. */
+export const idempotentMutations: Partial<Record<keyof MutationResolvers, IdempotentMutation>> = {
+  createPost: { payloadField: 'post' },
+  updatePost: onPost,
+  replacePost: onPost,
+  publishPost: onPost,
+  createRoom: { payloadField: 'room' },
+  updateRoom: onRoom,
+  replaceRoom: onRoom,
+  joinRoom: onMembership,
+  leaveRoom: onMembership,
+  updateUser: onUser,
+  replaceUser: onUser,
+};
+
+/** The mutation ran before with this key. Thrown inside the transaction, which then changes nothing. */
+class Repeated extends TracelessError {
+  readonly resultId: string;
+
+  constructor(resultId: string) {
+    super('The mutation ran before with this idempotency key.');
+    this.resultId = resultId;
+  }
+}
+
+type MutationResolver = GraphQLFieldResolver<unknown, Context>;
+type Input = Record<string, unknown> & { id?: string; room?: string };
+
+/** Adds to the resolvers that a repeated mutation, with the same key, returns the result of the first. */
+export function withIdempotency(mutations: MutationResolvers): MutationResolvers {
+  const wrapped = Object.entries(idempotentMutations).map(([name, mutation]) => {
+    const resolve = mutations[name as keyof MutationResolvers] as MutationResolver;
+    return [name, runOnce(resolve, mutation)];
+  });
+  return { ...mutations, ...Object.fromEntries(wrapped) };
+}
+
+function runOnce(resolve: MutationResolver, mutation: IdempotentMutation): MutationResolver {
+  return (source, args, context, info) => {
+    const key = readKey(info);
+    if (key === undefined) return resolve(source, args, context, info);
+    const claim = createClaim(key, info.fieldName, args['input'] as Input, mutation);
+    return withClaim(context, claim, () => resolve(source, args, context, info)).catch((error: unknown) => {
+      if (error instanceof Repeated) return findResult(error.resultId, mutation, context);
+      throw error;
+    });
+  };
+}
+
+/** @throws ClientError VARIABLES_INVALID or VALIDATION_ERROR. */
+function readKey({ fieldNodes, schema, variableValues }: GraphQLResolveInfo): string | undefined {
+  const directive = schema.getDirective('idempotent') as GraphQLDirective;
+  const nodes = fieldNodes.filter(({ directives }) => directives?.some(({ name }) => name.value === directive.name));
+  if (nodes.length === 0) return undefined;
+  const keys = new Set(nodes.map((node) => readArgument(directive, node, variableValues)));
+  const [key] = keys;
+  const check = new InputCheck();
+  check.required('key', key, idempotencyKey);
+  // Fields with different keys are merged into one field.
+  if (keys.size > 1) check.add('key', 'invalid');
+  check.assertValid();
+  return key;
+}
+
+/** A nullable variable with a default may still be null. */
+function readArgument(directive: GraphQLDirective, node: FieldNode, variables: VariableValues): string {
+  try {
+    return getDirectiveValues(directive, node, variables)?.['key'] as string;
+  } catch (error) {
+    throw error instanceof GraphQLError ? new ClientError('VARIABLES_INVALID', error.message) : error;
+  }
+}
+
+function createClaim(
+  key: string,
+  field: string,
+  input: Input,
+  { payloadField, idInput }: IdempotentMutation,
+): IdempotencyClaim {
+  const resultId = idInput ? input[idInput] : createId(payloadField === 'post' ? 'Post' : 'Room');
+  return { key, hash: hash('sha256', `${field} ${toSortedJson(input)}`, 'hex'), resultId: resultId ?? '' };
+}
+
+/** Literals and variables have their properties in different orders. */
+function toSortedJson(value: unknown): string {
+  const sort = (_: string, nested: unknown) =>
+    typeof nested === 'object' && nested !== null && !Array.isArray(nested)
+      ? Object.fromEntries(Object.entries(nested).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : nested;
+  return JSON.stringify(value, sort);
+}
+
+async function withClaim<T>(context: Context, claim: IdempotencyClaim, run: () => T): Promise<Awaited<T>> {
+  context.idempotency = claim;
+  try {
+    return await run();
+  } finally {
+    context.idempotency = undefined;
+  }
+}
+
+/**
+ * Stores the key with the change. A concurrent repeat waits for its end.
+ * @throws Repeated, or ClientError IDEMPOTENCY_KEY_REUSED.
+ */
+export async function claimKey(
+  db: Db,
+  { write }: ChangeRecord,
+  userId: string,
+  claim: IdempotencyClaim,
+): Promise<void> {
+  const stored = await insertIdempotencyKey(db, { ...claim, userId, at: Date.now() });
+  if (!stored) return void write(deleteOldestKeys(db, userId, claim.key));
+  if (stored.hash !== claim.hash) throw new ClientError('IDEMPOTENCY_KEY_REUSED');
+  throw new Repeated(stored.resultId);
+}
+
+/** The result as it is now. @throws ClientError NOT_FOUND if it was deleted, or is no longer visible to the viewer. */
+async function findResult(id: string, { payloadField }: IdempotentMutation, context: Context): Promise<object> {
+  const found = await findNow(id, payloadField, context);
+  if (!found)
+    throw new ClientError(
+      'NOT_FOUND',
+      `The mutation was done, but its ${payloadField} is no longer there for this viewer.`,
+    );
+  return { [payloadField]: found };
+}
+
+function findNow(
+  id: string,
+  payloadField: IdempotentMutation['payloadField'],
+  context: Context,
+): Promise<object | undefined> {
+  if (payloadField === 'post') return findVisiblePost(id, context);
+  return payloadField === 'room' ? findVisibleRoom(id, context) : context.loaders.user.load(id);
+}

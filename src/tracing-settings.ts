@@ -1,0 +1,115 @@
+import { BadSetting } from './bad-setting.ts';
+
+/* https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+export type SamplerName = (typeof samplers)[number];
+
+export interface TracingSettings {
+  /** Where spans are sent; it contains no credentials. */
+  url: string;
+  /** Often credentials. */
+  headers: Record<string, string>;
+  /** Attributes of this process. */
+  resource: Record<string, string>;
+  sampler: { name: SamplerName; ratio: number };
+  /** Whether the spans of operations contain their documents. */
+  hasDocuments: boolean;
+  /** Whether an operation continues the trace of its client, which then decides whether it is recorded. */
+  followsClients: boolean;
+}
+
+/** Both report a bad setting and continue, so that all of them are reported. */
+export interface SettingReaders {
+  /** An absent setting has the value `fallback`. */
+  parsed: <T>(name: string, fallback: string, parse: (value: string, name: string) => T) => T;
+  flag: (name: string, fallback: boolean) => boolean;
+}
+
+/** Undefined if no traces are sent. */
+export function readTracing({ parsed, flag }: SettingReaders): TracingSettings | undefined {
+  const all = parsed('OTEL_EXPORTER_OTLP_ENDPOINT', '', parseEndpoint);
+  // The path of OTLP is added only to the endpoint of all signals.
+  const url =
+    parsed('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', '', parseEndpoint) ?? (all && `${all.replace(/\/$/, '')}/v1/traces`);
+  const settings = {
+    headers: parsed('OTEL_EXPORTER_OTLP_HEADERS', '', parseHeaders),
+    resource: {
+      'service.name': 'postroom',
+      ...parsed('OTEL_RESOURCE_ATTRIBUTES', '', (list, name) => parsePairs(list, name)),
+      ...parsed('OTEL_SERVICE_NAME', '', parseServiceName),
+    },
+    sampler: {
+      name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler),
+      ratio: parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio),
+    },
+    hasDocuments: flag('TRACE_DOCUMENTS', false),
+    followsClients: flag('TRACE_CLIENTS', true),
+  };
+  return flag('OTEL_SDK_DISABLED', false) || url === undefined ? undefined : { url, ...settings };
+}
+
+/** The attribute of the name, if there is one. */
+function parseServiceName(value: string, name: string): Record<string, string> {
+  if (value === '') return {};
+  if (/^[^\p{Cc}]{1,200}$/u.test(value)) return { 'service.name': value };
+  throw new BadSetting(name, value, 'must be at most 200 characters, none of them a control character');
+}
+
+function parseEndpoint(url: string, name: string): string | undefined {
+  if (url === '') return undefined;
+  if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
+  const rule = 'must be an http or https URL of a host and an optional path, without credentials';
+  throw new BadSetting(name, url, rule);
+}
+
+function parseHeaders(list: string, name: string): Record<string, string> {
+  const headers = parsePairs(list, name, '(hidden)');
+  try {
+    new Headers(headers);
+  } catch {
+    throw new BadSetting(name, '(hidden)', 'must be names and values that HTTP allows');
+  }
+  return headers;
+}
+
+/** A list of `name=value`, in which values are percent-encoded. `shown`: the text in an error instead of the list. */
+function parsePairs(list: string, name: string, shown = list): Record<string, string> {
+  const pairs = list.split(',').flatMap((pair) => pair.trim() || []);
+  const read = pairs.map((pair) => {
+    const [, key, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+    const decoded = value === undefined ? undefined : decode(value);
+    if (key === undefined || decoded === undefined) {
+      throw new BadSetting(name, shown, 'must be name=value, with percent-encoded values; commas separate several');
+    }
+    return [key, decoded];
+  });
+  return Object.fromEntries(read);
+}
+
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseSampler(value: string, name: string): SamplerName {
+  const sampler = samplers.find((known) => known === value);
+  if (sampler) return sampler;
+  throw new BadSetting(name, value, `must be one of ${samplers.join(', ')}`);
+}
+
+function parseRatio(value: string, name: string): number {
+  if (/^(0|1|0?\.\d{1,15}|[01]\.0*)$/.test(value)) return Number(value);
+  throw new BadSetting(name, value, 'must be a number from 0 to 1, such as 0.05');
+}

@@ -1,0 +1,136 @@
+import {
+  type Context,
+  createTraceState,
+  diag,
+  type Span as OpenTelemetrySpan,
+  ROOT_CONTEXT,
+  SpanKind as SpanKinds,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Log } from '../log.ts';
+import type { SamplerName, TracingSettings } from '../tracing-settings.ts';
+import { OtlpExporter } from './otlp-exporter.ts';
+import type { Span, SpanAttributes, SpanKind, Tracing } from './span.ts';
+import type { TraceContext } from './trace-context.ts';
+
+/* The only module that knows OpenTelemetry, with its exporter. It is loaded only if traces are sent. */
+
+/** In characters, so that the spans that wait to be sent are bounded in bytes. */
+const maxAttributeLength = 4_096;
+/** The spans that wait; beyond it, spans are dropped. */
+const maxQueueSize = 2_048;
+/** The JSON of a batch is created in one turn of the event loop. */
+const maxExportBatchSize = 256;
+const closeTimeoutMs = 2_000;
+
+/** `node`: the name of this node. */
+export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string): Tracing {
+  const exporter = new OtlpExporter(settings, log);
+  // It reports only dropped spans; the failures of the exporter are reported by itself.
+  diag.setLogger({ ...silent, warn: (message) => exporter.noteWarning(message) }, { suppressOverrideMessage: true });
+  const resource = { 'service.instance.id': node, ...settings.resource };
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes(resource)),
+    sampler: createSampler(settings),
+    spanLimits: { attributeValueLengthLimit: maxAttributeLength },
+    spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize, maxExportBatchSize })],
+  });
+  const tracer = provider.getTracer('postroom');
+  return {
+    hasDocuments: settings.hasDocuments,
+    followsClients: settings.followsClients,
+    start({ name, kind, parent, attributes = {} }) {
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, toContext(parent));
+      return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
+    },
+    async close() {
+      const timer = setTimeout(() => exporter.stop(), closeTimeoutMs);
+      // What could not be sent has been logged.
+      await provider.shutdown().catch(() => {});
+      clearTimeout(timer);
+      diag.disable();
+    },
+  };
+}
+
+class RecordedSpan implements Span {
+  readonly context: TraceContext;
+  readonly #tracer: Tracer;
+  readonly #span: OpenTelemetrySpan;
+  #asParent: Context | undefined;
+
+  constructor(tracer: Tracer, span: OpenTelemetrySpan) {
+    this.#tracer = tracer;
+    this.#span = span;
+    const { traceId, spanId, traceState } = span.spanContext();
+    const tracestate = traceState?.serialize();
+    this.context = { traceparent: `00-${traceId}-${spanId}-01`, ...(tracestate && { tracestate }) };
+  }
+
+  startChild(name: string, kind: SpanKind, attributes: SpanAttributes = {}): Span {
+    this.#asParent ??= trace.setSpan(ROOT_CONTEXT, this.#span);
+    const span = this.#tracer.startSpan(name, { kind: kinds[kind], attributes }, this.#asParent);
+    return new RecordedSpan(this.#tracer, span);
+  }
+
+  rename(name: string): void {
+    if (this.#span.isRecording()) this.#span.updateName(name);
+  }
+
+  set(attributes: SpanAttributes): void {
+    if (this.#span.isRecording()) this.#span.setAttributes(attributes);
+  }
+
+  end(errorType?: string): void {
+    if (!this.#span.isRecording()) return;
+    if (errorType !== undefined) {
+      this.#span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#span.end();
+  }
+}
+
+const kinds: Record<SpanKind, SpanKinds> = {
+  server: SpanKinds.SERVER,
+  client: SpanKinds.CLIENT,
+  producer: SpanKinds.PRODUCER,
+  consumer: SpanKinds.CONSUMER,
+  internal: SpanKinds.INTERNAL,
+};
+
+/** A malformed context is ignored: the span then begins a trace. */
+function toContext(parent: TraceContext | undefined): Context {
+  const spanContext = parent && parseTraceParent(parent.traceparent);
+  if (!spanContext) return ROOT_CONTEXT;
+  const traceState = parent.tracestate === undefined ? undefined : createTraceState(parent.tracestate);
+  return trace.setSpanContext(ROOT_CONTEXT, { ...spanContext, isRemote: true, ...(traceState && { traceState }) });
+}
+
+function createSampler({ sampler: { name, ratio } }: TracingSettings): Sampler {
+  const root: Record<SamplerName, () => Sampler> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+    parentbased_always_on: () => new ParentBasedSampler({ root: root.always_on() }),
+    parentbased_always_off: () => new ParentBasedSampler({ root: root.always_off() }),
+    parentbased_traceidratio: () => new ParentBasedSampler({ root: root.traceidratio() }),
+  };
+  return root[name]();
+}
+
+function ignore(): void {}
+
+const silent = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };

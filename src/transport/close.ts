@@ -1,0 +1,46 @@
+import type { Server } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FanOut } from '../live/fan-out.ts';
+import type { StatusStreams } from '../live/inventory/status-streams.ts';
+import type { Drain } from './drain.ts';
+import type { WebSocketEndpoint } from './websocket/server.ts';
+
+/** The maximum time for running operations to finish after all long connections were asked to close. */
+const closeGraceMs = 5_000;
+const sweepMs = 50;
+
+interface OpenTransport {
+  http: Server;
+  webSockets: WebSocketEndpoint;
+  fanOut: FanOut;
+  statusStreams: StatusStreams;
+  drain: Drain;
+}
+
+export interface CloseOptions {
+  /** The time for which new connections are still accepted. */
+  delayMs: number;
+  /** The maximum time in which long connections are asked to close. */
+  drainSeconds: number;
+}
+
+/** Moves the clients to other servers, waits for running operations, and closes all connections. */
+export async function closeTransport(
+  { http, webSockets, fanOut, statusStreams, drain }: OpenTransport,
+  { delayMs, drainSeconds }: CloseOptions,
+): Promise<void> {
+  drain.begin();
+  if (delayMs > 0) await wait(delayMs);
+  const closed = new Promise((done) => http.close(done));
+  webSockets.stopAccepting();
+  // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
+  const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
+  await drain.closeAll(drainSeconds);
+  await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
+  clearInterval(sweeping);
+  await webSockets.close();
+  statusStreams.close();
+  await fanOut.close();
+  http.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,111 @@
+import type { Operation } from './operations.ts';
+import type { Session } from './session.ts';
+
+/** The server sends at least a comment every 12 seconds. */
+const silenceMs = 20_000;
+
+/** An error that the server answered. */
+export class Refusal extends Error {
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Result<Data> {
+  data?: Data | null;
+  errors?: { message: string; extensions: { code: string } }[];
+}
+
+/** Sends operations with the token of the session, and ends the session if the server refuses it. */
+export class Client {
+  readonly #endpoint: URL;
+  readonly #session: Session;
+
+  constructor(endpoint: URL, session: Session) {
+    this.#endpoint = endpoint;
+    this.#session = session;
+  }
+
+  /** @throws Refusal, or a TypeError if the server cannot be reached. */
+  async post<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Promise<Data> {
+    const { token } = this.#session;
+    const accept = 'application/graphql-response+json';
+    const response = await this.#send({ query: operation.text, variables }, { token, accept });
+    const result: Result<Data> = await response.json();
+    if (result.errors || !result.data) throw this.#refuse(result, token);
+    return result.data;
+  }
+
+  /**
+   * Yields the results of a subscription, until the stream ends.
+   * @throws Refusal, a TypeError if the server cannot be reached, or an AbortError.
+   */
+  async *stream<Data>({ text: query }: Operation<Data>, signal: AbortSignal): AsyncGenerator<Data> {
+    const { token } = this.#session;
+    const silence = new AbortController();
+    const expect = () => setTimeout(() => silence.abort(), silenceMs);
+    let timer = expect();
+    try {
+      const either = AbortSignal.any([signal, silence.signal]);
+      const response = await this.#send({ query }, { token, accept: 'text/event-stream', signal: either });
+      if (!response.ok || !response.body) throw this.#refuse(await response.json(), token);
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let unread = '';
+      for (let { value, done } = await reader.read(); !done; { value, done } = await reader.read()) {
+        clearTimeout(timer);
+        timer = expect();
+        const events = `${unread}${value}`.split('\n\n');
+        unread = events.pop() ?? '';
+        for (const event of events) {
+          const [, data] = /^data: (.+)$/m.exec(event) ?? [];
+          if (data) yield readOrThrow<Data>(JSON.parse(data));
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+  }
+
+  #send(request: object, sent: { token: string | undefined; accept: string; signal?: AbortSignal }): Promise<Response> {
+    const { token, accept, signal = null } = sent;
+    const headers = {
+      'content-type': 'application/json',
+      accept,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    return fetch(this.#endpoint, { method: 'POST', headers, body: JSON.stringify(request), signal });
+  }
+
+  #refuse(result: Result<unknown>, token: string | undefined): Refusal {
+    const refusal = toRefusal(result);
+    // The token may have been renewed since the operation was sent, and the session may have ended.
+    if (token !== undefined && token === this.#session.token) this.#endIfRefused(refusal.code);
+    return refusal;
+  }
+
+  #endIfRefused(code: string): void {
+    if (code === 'UNAUTHENTICATED') this.#session.end('Your session has expired or was revoked. Sign in again.');
+    if (code === 'FORBIDDEN') this.#session.end(notAdmin(this.#session.name));
+  }
+}
+
+/**
+ * A state may have errors beside its data: while the database is down, no room can be read. The error of a stream says
+ * that its credentials have changed; the next request says how.
+ */
+function readOrThrow<Data>(result: Result<Data>): Data {
+  if (!result.data) throw toRefusal(result);
+  return result.data;
+}
+
+function toRefusal({ errors: [error] = [] }: Result<unknown>): Refusal {
+  return new Refusal(error?.message ?? 'The answer has no data.', error?.extensions.code ?? '');
+}
+
+export function notAdmin(name: string): string {
+  return `${name} is not an admin. Only accounts with the role ADMIN can use the console.`;
+}

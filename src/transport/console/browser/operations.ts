@@ -1,0 +1,102 @@
+/** An operation. Its text is sent; `types` exists only for the compiler. */
+export interface Operation<Data, Variables = Record<string, never>> {
+  text: string;
+  types?: [Data, Variables];
+}
+
+export interface Status {
+  time: string;
+  nodes: NodeStatus[];
+  database: { kind: string; version: string; isUp: boolean };
+  bus: { kind: string; isUp: boolean };
+  mostFollowedRooms: { room: { id: string; name: string } | null; followers: number }[];
+  errors: { code: string; count: number; lastAt: string | null }[];
+}
+
+export interface NodeStatus {
+  name: string;
+  version: string;
+  nodeVersion: string;
+  startedAt: string;
+  connections: number;
+  subscriptions: number;
+  roomsFollowed: number;
+  operationsPerSecond: number;
+  failedOperationsPerSecond: number;
+  deliveriesPerSecond: number;
+  lagMs: number;
+  slowConsumers: number;
+  queues: { name: string; depth: number }[];
+  memoryBytes: number;
+  eventLoopLagMs: number;
+}
+
+export interface Connection {
+  id: string;
+  viewer: { id: string; name: string } | null;
+  address: string;
+  transport: 'SSE' | 'MULTIPART' | 'WEBSOCKET';
+  since: string;
+  node: string;
+  subscriptions: number;
+  bytesWaiting: number;
+  lagMs: number;
+}
+
+interface ConnectionPage {
+  nodes: Connection[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  total: number;
+}
+
+interface Session {
+  accessToken: string;
+  user: { name: string; role: 'ADMIN' | 'MEMBER' };
+}
+
+export const signIn: Operation<{ signIn: Session }, { input: { email: string; password: string } }> = {
+  text: `mutation SignIn($input: SignInInput!) {
+  signIn(input: $input) { accessToken user { name role } }
+}`,
+};
+
+export const renewSession: Operation<{ renewSession: { accessToken: string } }> = {
+  text: `mutation RenewSession {
+  renewSession { accessToken }
+}`,
+};
+
+export const statusChanges: Operation<{ serverStatusChanged: Status }> = {
+  text: `subscription StatusChanges {
+  serverStatusChanged {
+    time
+    nodes {
+      name version nodeVersion startedAt
+      connections subscriptions roomsFollowed
+      operationsPerSecond failedOperationsPerSecond deliveriesPerSecond lagMs
+      slowConsumers queues { name depth } memoryBytes eventLoopLagMs
+    }
+    database { kind version isUp }
+    bus { kind isUp }
+    mostFollowedRooms { room { id name } followers }
+    errors { code count lastAt }
+  }
+}`,
+};
+
+export const listConnections: Operation<{ connections: ConnectionPage }, { first: number; after: string | undefined }> =
+  {
+    text: `query Connections($first: Int!, $after: String) {
+  connections(first: $first, after: $after) {
+    total
+    pageInfo { hasNextPage endCursor }
+    nodes { id viewer { id name } address transport since node subscriptions bytesWaiting lagMs }
+  }
+}`,
+  };
+
+export const endConnection: Operation<{ endConnection: { id: string } }, { input: { id: string } }> = {
+  text: `mutation EndConnection($input: EndConnectionInput!) {
+  endConnection(input: $input) { id }
+}`,
+};

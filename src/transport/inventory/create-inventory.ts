@@ -1,0 +1,45 @@
+import type { Config } from '../../config.ts';
+import type { Database } from '../../data/database.ts';
+import type { OperationReports } from '../../engine/operation-reports.ts';
+import type { Bus } from '../../live/bus/bus.ts';
+import type { FanOut } from '../../live/fan-out.ts';
+import type { GroupCosts } from '../../live/group-costs.ts';
+import { Inventory } from '../../live/inventory/inventory.ts';
+import { StatusStreams } from '../../live/inventory/status-streams.ts';
+import type { StreamTransport } from '../../live/live-counts.ts';
+import { nodeNameOf } from '../../log.ts';
+import type { Drain } from '../drain.ts';
+import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
+import { MeasuredNode } from './measured-node.ts';
+
+interface InventorySources {
+  config: Pick<Config, 'nodeName'>;
+  drain: Drain;
+  operations: OperationReports;
+  fanOut: FanOut;
+  database: Database;
+  bus: Bus;
+  groupCosts: GroupCosts;
+  eventLoopDelay: EventLoopDelay;
+  onError: (error: unknown) => void;
+}
+
+interface OpenInventory {
+  inventory: Inventory;
+  statusStreams: StatusStreams;
+  /** The number of open subscriptions over a transport, of all kinds. */
+  countSubscriptions: (transport: StreamTransport) => number;
+  stop: () => void;
+}
+
+/** Creates the inventory of this node and the streams of the server's state. */
+export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources): OpenInventory {
+  const { fanOut, database, bus } = sources;
+  const countSubscriptions = (transport: StreamTransport) =>
+    fanOut.countOpen(transport) + statusStreams.countOpen(transport);
+  const countAll = () => fanOut.counts.subscribers + statusStreams.size;
+  const node = new MeasuredNode(nodeNameOf(config), { ...sources, countSubscriptions: countAll });
+  const inventory = new Inventory({ node, database, bus });
+  const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.live, onError });
+  return { inventory, statusStreams, countSubscriptions, stop: () => node.stop() };
+}

@@ -1,0 +1,108 @@
+import type { Database } from '../../data/database.ts';
+import type { OperationReports } from '../../engine/operation-reports.ts';
+import type { Bus } from '../../live/bus/bus.ts';
+import type { FanOut } from '../../live/fan-out.ts';
+import type { Client } from '../../live/inventory/client.ts';
+import { type ClientQuestion, type ClientsAnswer, selectClients } from '../../live/inventory/clients.ts';
+import type { LocalNode, NodeReport, NodeStatus, QueueDepth } from '../../live/inventory/node-report.ts';
+import { mostFollowed } from '../../live/inventory/server-status.ts';
+import { version } from '../../version.ts';
+import type { Drain, LongConnection } from '../drain.ts';
+import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
+import { Rates } from './rates.ts';
+
+interface NodeParts {
+  drain: Drain;
+  operations: OperationReports;
+  fanOut: FanOut;
+  database: Pick<Database, 'countWaiting'>;
+  bus: Pick<Bus, 'waitingCount'>;
+  /** The number of open subscriptions. */
+  countSubscriptions: () => number;
+  eventLoopDelay: EventLoopDelay;
+}
+
+const maxRooms = 100;
+const maxAddressLength = 100;
+
+/** The numbers of this node, from the same sources as its metrics. */
+export class MeasuredNode implements LocalNode {
+  readonly name: string;
+  readonly #parts: NodeParts;
+  readonly #rates: Rates<'operations' | 'failed' | 'deliveries' | 'lagSeconds' | 'lagged'>;
+
+  constructor(name: string, parts: NodeParts) {
+    this.name = name;
+    this.#parts = parts;
+    this.#rates = new Rates(() => readCounts(parts));
+  }
+
+  readReport(): NodeReport {
+    const { operations, fanOut } = this.#parts;
+    return {
+      status: this.#readStatus(),
+      errors: operations.errors(),
+      rooms: mostFollowed(fanOut.followers(), maxRooms),
+    };
+  }
+
+  findClients(question: ClientQuestion): ClientsAnswer {
+    return selectClients(this.#parts.drain.connections.values(), question, (open) => this.#describe(open));
+  }
+
+  endClient(id: string): Client | undefined {
+    const open = this.#parts.drain.connections.get(id);
+    if (!open) return undefined;
+    const client = this.#describe(open);
+    open.endByOperator();
+    return client;
+  }
+
+  stop(): void {
+    this.#rates.stop();
+  }
+
+  #describe(open: LongConnection): Client {
+    const { id, viewerId, transport, since, subscriptions, bytesWaiting, lagMs } = open;
+    // With a wrong TRUST_PROXY a client could choose a long one.
+    const address = open.address.slice(0, maxAddressLength);
+    return { id, viewerId, address, transport, since, node: this.name, subscriptions, bytesWaiting, lagMs };
+  }
+
+  #readStatus(): NodeStatus {
+    const { drain, fanOut, countSubscriptions, eventLoopDelay } = this.#parts;
+    return {
+      name: this.name,
+      version,
+      nodeVersion: process.version,
+      startedAt: Math.round(performance.timeOrigin),
+      connections: drain.connections.size,
+      subscriptions: countSubscriptions(),
+      roomsFollowed: fanOut.counts.feeds,
+      operationsPerSecond: this.#rates.perSecond('operations'),
+      deliveriesPerSecond: this.#rates.perSecond('deliveries'),
+      failedOperationsPerSecond: this.#rates.perSecond('failed'),
+      lagMs: 1_000 * this.#rates.ratio('lagSeconds', 'lagged'),
+      slowConsumers: fanOut.live.slowConsumers,
+      queues: this.#readQueues(),
+      memoryBytes: process.memoryUsage.rss(),
+      eventLoopLagMs: 1_000 * eventLoopDelay.readP99Seconds(),
+    };
+  }
+
+  #readQueues(): QueueDepth[] {
+    const { database, bus } = this.#parts;
+    const depths = { ...database.countWaiting(), bus: bus.waitingCount() };
+    return Object.entries(depths).map(([name, depth]) => ({ name, depth }));
+  }
+}
+
+function readCounts({ operations, fanOut: { live } }: NodeParts) {
+  let [all, failed] = [0, 0];
+  for (const { code, count } of operations.counts()) {
+    all += count;
+    if (code !== 'OK' && code !== 'CANCELLED') failed += count;
+  }
+  const { sum, count } = live.deliveryLag;
+  return { operations: all, failed, deliveries: live.deliveries, lagSeconds: sum, lagged: count };
+}

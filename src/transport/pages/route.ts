@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { gunzip } from 'node:zlib';
+import { yieldWhenDue } from '../../event-loop.ts';
+import { namesEntityTag } from '../http/entity-tag.ts';
+import type { Page } from './page.ts';
+
+/** Answers with a page. */
+export type WritePage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** The page is created when it is first requested, by a worker thread that posts it as its only message. */
+export function createPageRoute(script: URL): WritePage {
+  let cached: Promise<Page> | undefined;
+  return async (request, response) => {
+    cached ??= runWorker(script).catch((error) => {
+      cached = undefined;
+      throw error;
+    });
+    await writePage(await cached, request, response);
+  };
+}
+
+async function runWorker(script: URL): Promise<Page> {
+  // Node warns that it may change how it strips the types of a page's modules; the built package has none.
+  const worker = new Worker(script, { execArgv: ['--disable-warning=ExperimentalWarning'] });
+  worker.unref();
+  const [page] = await once(worker, 'message');
+  return page;
+}
+
+async function writePage(page: Page, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const shared = headersOf(page);
+  if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
+    response.writeHead(304, shared).end();
+    return;
+  }
+  const isCompressed = acceptsGzip(request.headers['accept-encoding']);
+  const content = isCompressed ? page.gzip : await uncompress(page);
+  // Any number of requests may have waited for the page, and each answer copies some megabytes to its socket.
+  await yieldWhenDue();
+  response.writeHead(200, {
+    ...shared,
+    'content-type': 'text/html; charset=utf-8',
+    ...(isCompressed && { 'content-encoding': 'gzip' }),
+    'content-length': content.length,
+  });
+  response.end(request.method === 'HEAD' ? undefined : content);
+}
+
+const uncompressed = new WeakMap<Page, Promise<Buffer>>();
+
+/** GraphiQL has 9 MB, and a client may ask for it any number of times: all answers share one copy. */
+function uncompress(page: Page): Promise<Buffer> {
+  const bytes = uncompressed.get(page) ?? promisify(gunzip)(page.gzip);
+  uncompressed.set(page, bytes);
+  return bytes;
+}
+
+function headersOf({ etag, contentSecurityPolicy }: Page): Record<string, string> {
+  return {
+    etag,
+    'cache-control': 'no-cache',
+    vary: 'accept, accept-encoding',
+    'content-security-policy': contentSecurityPolicy,
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
+}
+
+/** Whether `Accept-Encoding` allows gzip; a missing header does not. */
+function acceptsGzip(acceptEncoding = ''): boolean {
+  const codings = acceptEncoding.toLowerCase().replaceAll(/\s/g, '').split(',');
+  const coding = codings.find((name) => /^gzip(;|$)/.test(name)) ?? codings.find((name) => /^\*(;|$)/.test(name));
+  return coding !== undefined && !/;q=0(\.0*)?$/.test(coding);
+}

@@ -1,0 +1,84 @@
+import { Client, fetchExchange } from '@urql/core';
+import { createClient } from 'graphql-sse';
+import { expect, it, onTestFinished } from 'vitest';
+import { seqOf, seqsBetween } from './support/cursors.ts';
+import { createFaultProxy } from './support/fault-proxy.ts';
+import { Inbox } from './support/inbox.ts';
+import { untilCounts } from './support/metrics.ts';
+import { launchForTest } from './support/postroom.ts';
+import type { Result } from './support/protocol-socket.ts';
+import { openDocumentedSse } from './support/resume-docs.ts';
+
+/* What docs/resume.md says about clients of event streams that lose their connection. */
+
+const query = `subscription ($room: ID!, $after: String) {
+  roomEvents(room: $room, after: $after) { cursor ... on PostCreated { post { title } } }
+}`;
+
+async function openHall() {
+  const postroom = await launchForTest();
+  const proxy = await createFaultProxy(postroom.graphqlUrl);
+  onTestFinished(() => proxy.close());
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'hall');
+  const after = await postroom.cursorOf(room);
+  /** Cuts the connection, and writes a post before the client can connect again. */
+  const interrupt = async () => {
+    proxy.freeze();
+    proxy.cut();
+    await untilCounts(postroom, { subscribers: 0 });
+    await postroom.createPost(ada, room, 'in between');
+    proxy.thaw();
+  };
+  return { postroom, proxy, variables: { room, after }, post: () => postroom.createPost(ada, room, 'post'), interrupt };
+}
+
+type Hall = Awaited<ReturnType<typeof openHall>>;
+
+/** The numbers of the events that a client of graphql-sse receives through three interruptions. */
+async function receivedBy(hall: Hall, subscribe: ReturnType<typeof createClient>['subscribe'], variables: object) {
+  const results = new Inbox<Result>();
+  const sink = { next: (result: unknown) => results.push(result as Result), error: () => {}, complete: () => {} };
+  onTestFinished(subscribe({ query, variables: { ...variables } }, sink));
+  await untilCounts(hall.postroom, { subscribers: 1 });
+  // The first time before it has received an event.
+  for (let time = 0; time < 3; time += 1) {
+    await hall.interrupt();
+    await untilCounts(hall.postroom, { subscribers: 1 });
+    await hall.post();
+    await results.next(({ data }) => data.roomEvents.post.title === 'post');
+  }
+  return results.all.map(({ extensions }) => seqOf(extensions.live.cursor));
+}
+
+it('graphql-sse with the lines of docs/resume.md receives every event once when it loses its connection', async () => {
+  const hall = await openHall();
+  const { subscribe } = await openDocumentedSse(hall.proxy.url, 200);
+  expect(await receivedBy(hall, subscribe, hall.variables)).toEqual(seqsBetween(0, 6));
+});
+
+it('graphql-sse without these lines loses the events in between', async () => {
+  const hall = await openHall();
+  const retry = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
+  const { subscribe } = createClient({ url: hall.proxy.url, retry });
+  expect(await receivedBy(hall, subscribe, { room: hall.variables.room })).toEqual([2, 4, 6]);
+});
+
+it.each([
+  ['with an error when it loses its connection', ({ interrupt }: Hall) => interrupt(), '[Network] terminated'],
+  ['without an error when the server stops', ({ postroom }: Hall) => postroom.stop(), undefined],
+])('urql over fetch does not reconnect: its subscription ends %s', async (_, interrupt, message) => {
+  const hall = await openHall();
+  const options = { preferGetMethod: false, fetchSubscriptions: true, exchanges: [fetchExchange] };
+  const client = new Client({ url: hall.proxy.url, ...options });
+  const results: unknown[] = [];
+  const { unsubscribe } = client.subscription(query, hall.variables).subscribe(({ error, hasNext }) => {
+    results.push({ error: error?.message, hasNext });
+  });
+  onTestFinished(unsubscribe);
+  await untilCounts(hall.postroom, { subscribers: 1 });
+  await hall.post();
+  await expect.poll(() => results).toEqual([{ error: undefined, hasNext: true }]);
+  await interrupt(hall);
+  await expect.poll(() => results.at(-1)).toEqual({ error: message, hasNext: false });
+});
