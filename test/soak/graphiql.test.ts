@@ -142,7 +142,7 @@ describe('the page', () => {
   });
 });
 
-const exampleTabs = ['LookAround', 'SignUp', 'CreatePost', 'WatchRoom'];
+const exampleTabs = ['LookAround', 'SignUp', 'CreatePost', 'WatchRoom', 'MyRooms', 'Inbox', 'WhoIsHere', 'SetTyping'];
 
 const ownEvents = `subscription OwnEvents($room: ID!) {
   roomEvents(room: $room) { actor { email } ... on PostCreated { post { title } } }

@@ -113,6 +113,81 @@ subscription WatchRoom($room: ID!) {
 }
 `;
 
+const myRooms = `# Your rooms, the one with the latest event
+# first, and the posts in them that you have not
+# read. Your own posts count as read.
+
+query MyRooms {
+  viewer {
+    rooms(first: 20) {
+      nodes {
+        id
+        name
+        unread
+        lastRead
+        cursor
+      }
+    }
+  }
+}
+
+# Marks all posts of a room as read. With "post",
+# only the posts up to that post.
+
+mutation MarkRead($mark: MarkReadInput!) {
+  markRead(input: $mark) {
+    room { name unread lastRead }
+  }
+}
+`;
+
+const inbox = `# The events of all rooms of which you are a
+# member, live. To continue from MyRooms, add
+# "after" with the cursor of each room.
+#
+# RoomRead arrives when you mark a room as read
+# on any device, and RoomDeleted when it is gone.
+
+subscription Inbox($after: [String!]) {
+  inbox(after: $after) {
+    __typename
+    cursor
+    room { id name }
+    actor { name }
+    ... on PostCreated { post { title } }
+    ... on MemberJoined { user { name } }
+    ... on MemberLeft { user { name } }
+  }
+}
+`;
+
+const whoIsHere = `# Who is in a room, and who is typing. You are
+# present until you press stop. With "visible":
+# false you only watch.
+
+subscription WhoIsHere(
+  $room: ID!
+  $visible: Boolean = true
+) {
+  roomPresence(room: $room, visible: $visible) {
+    count
+    users { name }
+    typing { name }
+  }
+}
+`;
+
+const setTyping = `# Shows for five seconds that you are typing, or
+# until your next post. Run WhoIsHere first: it
+# continues at the side.
+
+mutation SetTyping($input: SetTypingInput!) {
+  setTyping(input: $input) {
+    room { name }
+  }
+}
+`;
+
 const credentials = { email: 'emmy@example.org', password: 'correct horse' };
 
 /** The tabs of a user without saved tabs; a tab is named after its first operation. */
@@ -127,6 +202,10 @@ export const tabs: readonly Tab[] = [
     variables: toJson({ post: { room: roomPlaceholder, title: 'Hello', body: 'The first post.' } }),
   },
   { query: watchRoom, variables: toJson({ room: roomPlaceholder }) },
+  { query: myRooms, variables: toJson({ mark: { room: roomPlaceholder } }) },
+  { query: inbox },
+  { query: whoIsHere, variables: toJson({ room: roomPlaceholder, visible: true }) },
+  { query: setTyping, variables: toJson({ input: { room: roomPlaceholder, typing: true } }) },
 ];
 
 function toJson(value: object): string {

@@ -1,11 +1,30 @@
 import { useLazyQuery, useMutation } from '@apollo/client/react';
-import { AddMemberDocument, FindUsersDocument, RemoveMemberDocument } from '../gql/graphql.ts';
+import {
+  AddMemberDocument,
+  FindUsersDocument,
+  JoinRoomDocument,
+  LeaveRoomDocument,
+  RemoveMemberDocument,
+} from '../gql/graphql.ts';
 import type { Room } from '../room.ts';
 import { session } from '../session.ts';
 import { Button, Failure, Field } from './form.tsx';
 
 type User = Room['members']['nodes'][number];
 type UserListProps = { label: string; users: User[]; action: string | false; onPress: (user: User) => unknown };
+
+/** Joins or leaves the room. Its owner stays a member. */
+export function Membership({ room: { id, viewerRole } }: { room: Room }) {
+  const [join, joined] = useMutation(JoinRoomDocument, { errorPolicy: 'all', variables: { id } });
+  const [leave, left] = useMutation(LeaveRoomDocument, { errorPolicy: 'all', variables: { id } });
+  return (
+    <>
+      {viewerRole === null && <Button onClick={() => join()}>Join</Button>}
+      {viewerRole === 'MEMBER' && <Button onClick={() => leave()}>Leave</Button>}
+      <Failure error={joined.error ?? left.error} />
+    </>
+  );
+}
 
 /** The members of a private room. Its events update them, also after the viewer's own changes. */
 export function Members({ room: { id, members, viewerRole } }: { room: Room }) {

@@ -1,5 +1,5 @@
 import { useMutation } from '@apollo/client/react';
-import { type FormEvent, memo, type PropsWithChildren, useState } from 'react';
+import { type ComponentProps, type FormEvent, memo, type PropsWithChildren, useState } from 'react';
 import { DeletePostDocument, UpdatePostDocument } from '../gql/graphql.ts';
 import { type OutgoingPost, remove, send } from '../outbox.ts';
 import type { Post } from '../room.ts';
@@ -68,10 +68,11 @@ export function OutgoingPostView({ post: { key, room, title, error } }: { post: 
 }
 
 type Submit = (title: string) => unknown;
-type Properties = { label: string; action: string; title?: string; autoFocus?: boolean; onSubmit: Submit };
+type Input = Pick<ComponentProps<'input'>, 'autoFocus' | 'onInput'>;
+type Properties = Input & { label: string; action: string; title?: string; onSubmit: Submit };
 
 /** Writes a new message, or changes one. */
-export function PostForm({ label, action, title, onSubmit, children, ...focus }: PropsWithChildren<Properties>) {
+export function PostForm({ label, action, title, onSubmit, children, ...input }: PropsWithChildren<Properties>) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     onSubmit(String(new FormData(event.currentTarget).get('title')));
@@ -80,7 +81,7 @@ export function PostForm({ label, action, title, onSubmit, children, ...focus }:
 
   return (
     <form className="post-form" aria-label={label} onSubmit={submit}>
-      <input name="title" aria-label={label} defaultValue={title} required autoComplete="off" {...focus} />
+      <input name="title" aria-label={label} defaultValue={title} required autoComplete="off" {...input} />
       <button type="submit">{action}</button>
       {children}
     </form>

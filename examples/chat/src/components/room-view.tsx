@@ -1,29 +1,58 @@
 import { useApolloClient, useReactiveVar } from '@apollo/client/react';
-import type { UIEvent } from 'react';
+import { type UIEvent, useEffect, useSyncExternalStore } from 'react';
 import { OlderPostsDocument } from '../gql/graphql.ts';
+import { joinedRooms, markRead } from '../inbox.ts';
 import { connectionState } from '../live.ts';
 import { outbox, send } from '../outbox.ts';
+import { usePresence, useTyping } from '../presence.ts';
 import type { Room } from '../room.ts';
 import { useLiveRoom } from '../use-live-room.ts';
 import { Button, Failure } from './form.tsx';
-import { Members } from './members.tsx';
+import { Members, Membership } from './members.tsx';
 import { OutgoingPostView, PostForm, PostView } from './post-view.tsx';
+import { Present, Typing } from './presence.tsx';
 
 export function RoomView({ id }: { id: string }) {
   const state = useReactiveVar(connectionState);
   const { room, error } = useLiveRoom(id);
+  const presence = usePresence(id);
+  const typing = useTyping(id);
+  useReading(id);
+
+  function submit(title: string) {
+    typing.reset();
+    void send(id, title);
+  }
+
   return (
     <>
       <header>
         <h1>{room?.name ?? 'Room'}</h1>
         <span role="status">{state}</span>
+        {presence && <Present presence={presence} />}
+        {room && <Membership room={room} />}
         {room?.visibility === 'PRIVATE' && <Members room={room} />}
       </header>
       <Failure error={error} />
       {room && <Posts room={room} />}
-      <PostForm autoFocus label="Message" action="Send" onSubmit={(title) => send(id, title)} />
+      <Typing presence={presence} />
+      <PostForm autoFocus label="Message" action="Send" onInput={typing.report} onSubmit={submit} />
     </>
   );
+}
+
+/** Marks the room as read while it is visible. */
+function useReading(id: string): void {
+  const unread = useReactiveVar(joinedRooms).find((room) => room.id === id)?.unread;
+  const visibility = useSyncExternalStore(onVisibilityChange, () => document.visibilityState);
+  useEffect(() => {
+    if (unread && visibility === 'visible') markRead(id);
+  }, [id, unread, visibility]);
+}
+
+function onVisibilityChange(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener);
+  return () => document.removeEventListener('visibilitychange', listener);
 }
 
 function Posts({ room: { id, posts } }: { room: Room }) {
