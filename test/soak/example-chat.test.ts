@@ -1,45 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { inRepository } from '../../scripts/repository.ts';
-import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../support/browser.ts';
-import { Chat, ChatApp, patiently } from '../support/chat.ts';
-import { createFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
-import { launchForTest, type Person, type Postroom } from '../support/postroom.ts';
+import { chromiumNote, hasChromium } from '../support/browser.ts';
+import { type Chat, patiently } from '../support/chat.ts';
+import { shareChatUsers } from '../support/chat-users.ts';
+import type { Postroom } from '../support/postroom.ts';
 
 describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_000 }, () => {
-  let browser: Browser;
-  let app: ChatApp;
-
-  beforeAll(async () => {
-    [browser, app] = await Promise.all([launchBrowser(), ChatApp.build()]);
-  }, 300_000);
-
-  afterAll(() => Promise.all([browser?.close(), app?.stop()]));
-
-  /** A server, and the proxy through which the pages of the app reach it. */
-  async function launch(): Promise<{ postroom: Postroom; proxy: FaultProxy }> {
-    const postroom = await launchForTest({ ALLOWED_ORIGINS: app.origin });
-    const proxy = await createFaultProxy(postroom.url, app.serverPort);
-    onTestFinished(() => proxy.close());
-    return { postroom, proxy };
-  }
-
-  async function open(person?: Person, room?: string): Promise<Chat> {
-    const chat = await Chat.open(await newVisitor(browser), app, room);
-    if (!person) return chat;
-    await chat.signIn(person);
-    if (room) await chat.isIn('Live');
-    return chat;
-  }
+  const users = shareChatUsers();
 
   it('is used with the keyboard alone, and axe-core finds no violation in any of its views', async () => {
-    const { postroom } = await launch();
+    const { postroom } = await users.launch();
     await postroom.signUp('Ben');
-    const chat = await open();
+    const chat = await users.open();
     const { page } = chat;
     const { keyboard } = page;
     const type = async (text: string, key: 'Enter' | 'Tab') => {
@@ -101,10 +77,10 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
   });
 
   it('shows a post at once, says that it failed, and sends it again', async () => {
-    const { postroom, proxy } = await launch();
+    const { postroom, proxy } = await users.launch();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    const chat = await open(ada, room);
+    const chat = await users.open(ada, room);
 
     proxy.freeze('up');
     await chat.write('late');
@@ -125,10 +101,10 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
   });
 
   it('notices a connection that no longer answers, and resumes', async () => {
-    const { postroom, proxy } = await launch();
+    const { postroom, proxy } = await users.launch();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    const chat = await open(ada, room);
+    const chat = await users.open(ada, room);
     proxy.freeze();
     const id = await postroom.createPost(ada, room, 'Hello');
     await chat.isIn('Reconnecting…');
@@ -138,26 +114,26 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
   });
 
   it('loads a room as soon as the server can be reached again', async () => {
-    const { postroom, proxy } = await launch();
+    const { postroom, proxy } = await users.launch();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    const { page } = await open(ada);
+    const { page } = await users.open(ada);
     await page.getByRole('link', { name: 'hall' }).waitFor();
     proxy.retarget('http://127.0.0.1:1');
     const failed = page.waitForEvent('requestfailed');
-    await page.goto(`${app.origin}/#${room}`);
+    await page.goto(`${users.app.origin}/#${room}`);
     await failed;
     proxy.retarget(postroom.url);
     await page.getByRole('heading', { name: 'hall' }).waitFor();
   });
 
   it('loads older posts when the list is scrolled up, in order', async () => {
-    const { postroom } = await launch();
+    const { postroom } = await users.launch();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
     const ids: string[] = [];
     for (let index = 0; index < 100; index += 1) ids.push(await postroom.createPost(ada, room, `post ${index}`));
-    const chat = await open(ada, room);
+    const chat = await users.open(ada, room);
     await expect.poll(() => chat.ids(), patiently).toEqual(ids.slice(-30));
     const scrollUp = async () => {
       await chat.page.getByRole('log').press('Home');
@@ -168,14 +144,14 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
   });
 
   it('shows a private room to the people who are invited, until they are removed', async () => {
-    const { postroom } = await launch();
+    const { postroom } = await users.launch();
     const [ada, ben] = [await postroom.signUp('Ada'), await postroom.signUp('Ben')];
-    const owner = await open(ada);
+    const owner = await users.open(ada);
     await owner.page.getByRole('textbox', { name: 'New room' }).fill('attic');
     await owner.page.getByLabel('Only for members').check();
     await owner.press('Create room');
     await owner.isIn('Live');
-    const guest = await open(ben);
+    const guest = await users.open(ben);
     await guest.page.getByText('Choose a room').waitFor();
     await guest.page.goto(owner.page.url());
     await guest.page.getByRole('alert').waitFor();
@@ -217,7 +193,7 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
 
   // CHAT_SCREENSHOT=true writes the picture of the README.
   it.runIf(process.env['CHAT_SCREENSHOT'])('is shown in docs/chat.png', async () => {
-    const { postroom } = await launch();
+    const { postroom } = await users.launch();
     const names = ['Ada', 'Grace', 'Linus', 'Margaret'];
     const people = await Promise.all(names.map((name) => postroom.signUp(name)));
     const [ada = people.at(0), grace = ada, linus = ada, margaret = ada] = people;
@@ -228,17 +204,17 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     await postroom.createPost(linus, room, 'My train went through three tunnels, and nothing is missing.');
     await postroom.createPost(ada, room, 'Same here: one reconnect, no gap, nothing twice.');
     await postroom.createPost(margaret, room, 'Then we are go for launch.', 'All checks are green, on every node.');
-    const chat = await open(ada, room);
+    const chat = await users.open(ada, room);
     await chat.page.setViewportSize({ width: 1200, height: 520 });
     await chat.page.emulateMedia({ colorScheme: 'light' });
     await chat.page.screenshot({ path: inRepository('docs/chat.png') });
   });
 
   it('shows each of 300 posts once, in order, in two browsers whose connections are cut twenty times', async () => {
-    const { postroom, proxy } = await launch();
+    const { postroom, proxy } = await users.launch();
     const people = [await postroom.signUp('Ada'), await postroom.signUp('Ben')] as const;
     const room = await postroom.createRoom(people[0], 'hall');
-    const chats = await Promise.all(people.map((person) => open(person, room)));
+    const chats = await Promise.all(people.map((person) => users.open(person, room)));
     const written: string[] = [];
     const write = async (chat: Chat, name: number) => {
       for (let count = 0; count < 150; count += 1) {

@@ -53,9 +53,17 @@ export class Chat {
   readonly page: Page;
   /** Uncaught errors, and what the app or React report as errors. */
   readonly faults: string[] = [];
+  /** The documents of the subscriptions that the page has started. */
+  readonly subscriptions: string[] = [];
 
   private constructor(page: Page) {
     this.page = page;
+    page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => {
+        const { type, payload: request } = JSON.parse(String(payload));
+        if (type === 'subscribe') this.subscriptions.push(request.query);
+      });
+    });
     page.on('pageerror', (error) => this.faults.push(String(error)));
     page.on('console', (message) => {
       // Answers that are refused, and connections that are cut.
@@ -100,6 +108,23 @@ export class Chat {
   /** The ids of the posts, in the order in which they are shown. */
   ids(): Promise<string[]> {
     return this.page.locator('[role=log] li[id]').evaluateAll((items) => items.map(({ id }) => id));
+  }
+
+  /** What the list of the viewer's rooms shows, the room with the latest event first. */
+  rooms(): Promise<string[]> {
+    return this.page.getByRole('region', { name: 'Your rooms' }).getByRole('link').allInnerTexts();
+  }
+
+  /** Waits until the list of the viewer's rooms shows exactly these. */
+  async lists(...rooms: string[]): Promise<void> {
+    await expect.poll(() => this.rooms(), patiently).toEqual(rooms);
+  }
+
+  /** Opens a room of the list. */
+  async choose(room: string): Promise<void> {
+    await this.page.getByRole('link', { name: room }).click();
+    await this.page.getByRole('heading', { name: room }).waitFor();
+    await this.isIn('Live');
   }
 
   /** Presses Tab until this element has the focus. */

@@ -67,7 +67,9 @@ export class Client {
         },
         ping: (_received, payload) => Object.assign(seen, payload?.live),
         message: ({ type, id, payload }) => {
-          if (type === 'next') seen[id] = payload.extensions?.live?.cursor ?? seen[id];
+          const { room, cursor } = (type === 'next' && payload.extensions?.live) || {};
+          // An inbox has a cursor for each room.
+          if (cursor) seen[id] = room ? { ...seen[id], [room]: cursor } : cursor;
         },
       },
     });
