@@ -20,6 +20,7 @@ export const live = createClient({
     new Promise((retry) => setTimeout(retry, Math.random() * Math.min(5_000, 500 * 2 ** retries))),
   shouldRetry: (event) => ![refused, ended].includes((event as CloseEvent).code),
   keepAlive: 10_000,
+  lazyCloseTimeout: 5_000, // the inbox starts again within this time
 });
 
 live.on('connected', () => connectionState('Live'));
