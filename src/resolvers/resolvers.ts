@@ -3,6 +3,7 @@ import { Client, clientMutations, clientQueries } from './client.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
+import { presenceMutations, RoomPresence, roomPresence } from './presence.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
@@ -13,7 +14,7 @@ import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
 /** The generated type requires an iterable, which Postroom does not use. */
-const Subscription = { roomEvents, postAdded, serverStatusChanged } satisfies Record<
+const Subscription = { roomEvents, postAdded, roomPresence, serverStatusChanged } satisfies Record<
   keyof SubscriptionResolvers,
   unknown
 >;
@@ -30,6 +31,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
     ...postMutations,
     ...clientMutations,
     ...muteMutations,
+    ...presenceMutations,
   }),
   Subscription,
   Node,
@@ -39,6 +41,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
   Room,
   Client,
   RoomFollowers,
+  RoomPresence,
   RoomEvent,
   ...roomEventResolvers,
 };

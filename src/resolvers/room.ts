@@ -39,6 +39,7 @@ export const Room: RoomResolvers = {
     return (await loaders.isMember(viewer.user.id, room.id)) ? 'MEMBER' : null;
   },
   cursor: (room, _, context) => context.cursorOf(room),
+  presence: ({ id }, _, { services }) => services.presence.read(id),
   members: (room, args, { db }) => findMembers(db, room.id, args),
   posts: (room, args, context) => findRoomPosts(context.db, context, room.id, args),
 };
