@@ -42,6 +42,7 @@ const mappers = {
   ClientConnection: '../live/inventory/client-pages.ts#ClientConnection as ClientConnectionModel',
   ClientEdge: '../live/inventory/client-pages.ts#ClientEdge as ClientEdgeModel',
   ServerStatus: '../live/inventory/server-status.ts#ServerStatus as ServerStatusModel',
+  RoomPresence: '../live/presence/presence-state.ts#PresenceState as PresenceModel',
   RoomFollowers: '../live/inventory/node-report.ts#RoomFollowers as RoomFollowersModel',
   ...Object.fromEntries(['RoomEvent', ...Object.keys(roomEventTypes)].map((type) => [type, eventModel])),
 };

@@ -27,6 +27,7 @@ import { openBus } from './live/bus/open-bus.ts';
 import { Deletions } from './live/deletions.ts';
 import { FanOut } from './live/fan-out.ts';
 import { GroupCosts } from './live/group-costs.ts';
+import { Presence } from './live/presence/presence.ts';
 import { startTrimming } from './live/trimming.ts';
 import { type Log, logFailures } from './log.ts';
 import type { Services } from './resolvers/context.ts';
@@ -115,16 +116,11 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       maxCost: maxOperationsPerEvent * config.limits.cost,
       freeReopenMs: config.rate.windowSeconds * 1_000,
     });
-    const fanOut = new FanOut({
-      database,
-      bus,
-      retention,
-      findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
-      groupCosts,
-      onError,
-      onLogRead,
-      tracing,
-    });
+    const access = {
+      findReaders: (roomId: string, userIds: readonly string[]) => findReaders(database.db, roomId, userIds),
+    };
+    const fanOut = new FanOut({ database, bus, retention, ...access, groupCosts, onError, onLogRead, tracing });
+    const presence = new Presence({ bus, fanOut, ...access, costs: groupCosts, counts: fanOut.live, onError });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
     let rateLimitedCount = 0;
@@ -134,7 +130,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     const operations = new OperationReports(config, log, tracing);
     const drain = new Drain();
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
-    const sources = { drain, operations, fanOut, database, bus, groupCosts, eventLoopDelay };
+    const sources = { drain, operations, fanOut, presence, database, bus, groupCosts, eventLoopDelay };
     const { inventory, statusStreams, countSubscriptions, ...measuring } = createInventory({
       config,
       onError,
@@ -142,8 +138,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
     });
     opened.defer(measuring.stop);
     const passwords = new Passwords(own.passwordCost);
-    const services: Services = { database, bus, sessions, passwords, signInLimit, audit, deletions, inventory };
-    const live = { fanOut, statusStreams };
+    const accounts = { sessions, passwords, signInLimit, audit };
+    const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
+    const live = { fanOut, statusStreams, presence };
     const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate, onRateLimited });
     const oauth = config.oauth && new OAuth(config.oauth, log);
     opened.defer(() => oauth?.close());
@@ -195,6 +192,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       if (mayErase.has(message.type)) fanOut.clearReplayed();
       if (message.type === 'contentErased') return;
       viewers.clear();
+      if ('userId' in message) presence.forget(message.userId);
       if (message.type !== 'anythingMayHaveChanged') return credentials.revoke(message);
       fanOut.compareHeadsSoon();
       credentials.checkAll().catch(onError);

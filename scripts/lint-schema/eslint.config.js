@@ -21,6 +21,8 @@ const exceptions = {
           'QueueDepth',
           'RoomFollowers',
           'ErrorCount',
+          // A state of a room, which is not stored.
+          'RoomPresence',
           // The position in a stream, `cursor`, identifies an event.
           'PostCreated',
           'PostUpdated',

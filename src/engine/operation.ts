@@ -11,6 +11,7 @@ import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import type { StatusStreams } from '../live/inventory/status-streams.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
+import type { Presence } from '../live/presence/presence.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
@@ -30,7 +31,7 @@ import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
 import { createSubscribeRequest } from './room-events.ts';
-import { createStatusRequest } from './status-request.ts';
+import { createStateRequest } from './state-request.ts';
 
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
@@ -82,6 +83,7 @@ export interface OperationParts {
   services: Services;
   fanOut: FanOut;
   statusStreams: Pick<StatusStreams, 'subscribe'>;
+  presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
   costlyOperations: CostlyOperations;
   rateLimit: RateLimit;
@@ -144,7 +146,7 @@ export class Operation implements PreparedOperation {
   }
 
   async #open({ account, transport, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
-    const { services, fanOut, executor, config, log } = this.#parts;
+    const { services, fanOut, statusStreams, presence, executor, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
     const db = readsWithin(services.database, report?.span);
@@ -153,20 +155,31 @@ export class Operation implements PreparedOperation {
     onPositioned?.();
     const onEnd = account.holdSubscription(args.document, args.variableValues.coerced);
     const { answerBytes } = config.limits;
-    const given = { compiled, executor, services, viewer, address, transport, cost, requestId, log, onEnd };
-    try {
-      if (source === serverStatus) {
-        await resumed?.charge();
-        return this.#parts.statusStreams.subscribe(createStatusRequest({ ...given, args, answerBytes }));
+    const given = {
+      compiled,
+      executor,
+      services,
+      viewer,
+      address,
+      transport,
+      cost,
+      requestId,
+      log,
+      onEnd,
+      answerBytes,
+    };
+    const openStream = async () => {
+      if (source !== serverStatus && 'project' in source) {
+        const request = createSubscribeRequest(source, { ...given, args: args as ValidatedSubscriptionArgs, after });
+        return fanOut.subscribe(request, resumed?.charge);
       }
-      const request = createSubscribeRequest(source, {
-        ...given,
-        args: args as ValidatedSubscriptionArgs,
-        after,
-        answerBytes,
-      });
-      const opening = fanOut.subscribe(request, resumed?.charge);
-      return await cancellation.race(opening, { dispose: (stream) => stream.stop('client') });
+      await resumed?.charge();
+      const state = { ...given, args };
+      if (source === serverStatus) return statusStreams.subscribe(createStateRequest(state));
+      return presence.subscribe(source.roomId, source.presentViewer, createStateRequest(state));
+    };
+    try {
+      return await cancellation.race(openStream(), { dispose: (stream) => stream.stop('client') });
     } catch (error) {
       onEnd();
       throw error;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   type ExecutionResult,
+  GraphQLError,
   locatedError,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -129,8 +130,8 @@ async function execute(
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasReadViewer) return null;
-  const unavailable = result.errors?.find(({ originalError }) => isTemporary(originalError));
-  if (unavailable) throw unavailable.originalError;
+  const unavailable = findTemporaryError(result);
+  if (unavailable) throw unavailable;
   const extensions = { live: { cursor } };
   const toJson = (outcome: ExecutionResult) =>
     JSON.stringify(toAnswer({ ...outcome, extensions }, { requestId }, log).body);
@@ -140,6 +141,9 @@ async function execute(
   return new EncodedEvent(event, cursor, toJson({ errors: [error] }));
 }
 
-function isTemporary(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && !(error instanceof StatementTooSlow);
+/** The error of a database that is not available; undefined if the result is final. */
+export function findTemporaryError({ errors }: { errors?: readonly unknown[] }): unknown {
+  return errors
+    ?.map((error) => (error instanceof GraphQLError ? error.originalError : error))
+    .find((error) => error instanceof DatabaseUnavailable && !(error instanceof StatementTooSlow));
 }

@@ -4,6 +4,7 @@ import { createSchema } from 'graphql-yoga';
 import { pageFields } from '../data/pages.ts';
 import { columns } from '../data/tables.ts';
 import { inventoryFields } from '../live/inventory/fields.ts';
+import { presenceFields } from '../live/presence/presence-state.ts';
 import type { Context } from '../resolvers/context.ts';
 import { resolvers } from '../resolvers/resolvers.ts';
 
@@ -29,7 +30,12 @@ export function loadSchema(): GraphQLSchema {
 }
 
 /** The fields that a row or a page has as properties. Every other field needs a resolver. */
-const propertyFields: Record<string, readonly string[]> = { ...columns, ...pageFields, ...inventoryFields };
+const propertyFields: Record<string, readonly string[]> = {
+  ...columns,
+  ...pageFields,
+  ...inventoryFields,
+  ...presenceFields,
+};
 
 function assertResolversExist(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {

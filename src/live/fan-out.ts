@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import { decodeCursor } from './cursor.ts';
-import { type Feed, isReadFailure } from './feed/feed.ts';
+import { type Feed, type FeedFollower, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { Group, ReplayBudget } from './group.ts';
 import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
 import { SerialQueue } from './serial-queue.ts';
-import type { ExecuteEvent, SubscribeRequest } from './subscribe-request.ts';
+import { type ExecuteEvent, groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber, type SubscriberHub } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
@@ -95,6 +95,18 @@ export class FanOut implements SubscriberHub {
       await release();
       throw error;
     }
+  }
+
+  /** Keeps the room's feed open for a follower, until `unfollow`. */
+  async follow(roomId: string, follower: FeedFollower): Promise<Feed> {
+    const feed = await this.#feeds.acquire(roomId);
+    feed.followers.add(follower);
+    return feed;
+  }
+
+  unfollow(feed: Feed, follower: FeedFollower): void {
+    feed.followers.delete(follower);
+    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
@@ -230,10 +242,6 @@ export class FanOut implements SubscriberHub {
 
 function codeOf(error: unknown): ErrorCode {
   return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
-}
-
-function groupKeyOf({ key, traits, viewerKey }: SubscribeRequest): string {
-  return traits.isPersonal ? `${key} ${viewerKey}` : key;
 }
 
 function costOf(request: SubscribeRequest): GroupCostRequest {

@@ -6,10 +6,10 @@ export const streamTransports = ['sse', 'multipart', 'websocket'] as const;
 export type StreamTransport = (typeof streamTransports)[number];
 
 /**
- * Why a stream ended without an error: the client completed it or left, the server closed its connection (for its
- * credentials or a limit), or the server stops.
+ * Why a stream ended without an error: the client completed it or closed its connection, the connection was lost, the
+ * server closed the connection (for its credentials or a limit), or the server stops.
  */
-export type StreamEnd = 'client' | 'connection_closed' | 'server_stop';
+export type StreamEnd = 'client' | 'disconnected' | 'connection_closed' | 'server_stop';
 
 /** In seconds. */
 const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -36,8 +36,9 @@ export class LiveCounts {
   readonly deliveryLag = new Histogram(lagBounds);
   #delivered: { at: number; count: number }[] = [];
 
+  /** A client that disconnects is not told apart from a client that completes: many never complete. */
   countEnd(transport: StreamTransport, reason: StreamEnd | ErrorCode): void {
-    increase(this.ended[transport], reason);
+    increase(this.ended[transport], reason === 'disconnected' ? 'client' : reason);
   }
 
   countResume(outcome: 'OK' | ErrorCode): void {

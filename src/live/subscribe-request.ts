@@ -40,3 +40,8 @@ export interface SubscribeRequest {
   executeShared: ExecuteEvent;
   executePersonal: ExecuteEvent;
 }
+
+/** Equal for requests that share an execution. */
+export function groupKeyOf({ key, traits, viewerKey }: Pick<SubscribeRequest, 'key' | 'traits' | 'viewerKey'>): string {
+  return traits.isPersonal ? `${key} ${viewerKey}` : key;
+}

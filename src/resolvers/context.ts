@@ -12,6 +12,7 @@ import type { Bus } from '../live/bus/bus.ts';
 import type { ChangeRecord } from '../live/changes.ts';
 import type { Deletions } from '../live/deletions.ts';
 import type { Inventory } from '../live/inventory/inventory.ts';
+import type { Presence } from '../live/presence/presence.ts';
 
 /** The parts of the server that every operation uses. */
 export interface Services {
@@ -22,6 +23,7 @@ export interface Services {
   signInLimit: SignInLimit;
   audit: Audit;
   deletions: Pick<Deletions, 'start'>;
+  presence: Pick<Presence, 'read' | 'startTyping' | 'stopTyping'>;
   inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus'>;
 }
 

@@ -20,6 +20,7 @@ import type {
   ClientEdge as ClientEdgeModel,
 } from '../live/inventory/client-pages.ts';
 import type { ServerStatus as ServerStatusModel } from '../live/inventory/server-status.ts';
+import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
 import type { RoomFollowers as RoomFollowersModel } from '../live/inventory/node-report.ts';
 import type { RoomEvent as RoomEventModel } from '../data/events.ts';
 import type { Context } from './context.ts';
@@ -216,6 +217,8 @@ export type Room = Node & {
    * least as new. To miss no event, read the room and then subscribe with `after: cursor`.
    */
   cursor: Scalars['String']['output'];
+  /** Who is present in the room now, and who is typing. */
+  presence: RoomPresence;
   /** The members, in the order in which they joined. Returns the first 20 if neither `first` nor `last` is given. */
   members: RoomMemberConnection;
   /** The published posts, newest last. Returns the first 20 if neither `first` nor `last` is given. */
@@ -236,6 +239,21 @@ export type RoomPostsArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   before?: InputMaybe<Scalars['String']['input']>;
+};
+
+/**
+ * Who is present in a room, and who is typing. Present are the viewers that subscribe to `roomPresence` with `visible`. It
+ * is a state that is not stored: it changes neither the room's events nor its `cursor`.
+ */
+export type RoomPresence = {
+  /** The room. */
+  room: Room;
+  /** The number of present users, each counted once, and of anonymous viewers. */
+  count: Scalars['Int']['output'];
+  /** The first 100 of the present users, by name. */
+  users: Array<User>;
+  /** The first 10 of the users that are typing, by name. A user may type without being present. */
+  typing: Array<User>;
 };
 
 /** Information about a page of a connection, as in the Relay specification. */
@@ -708,6 +726,11 @@ export type Mutation = {
    * also to the owner and to admins, and whether or not the user is a member. Only for admins.
    */
   muteUser?: Maybe<MuteUserPayload>;
+  /**
+   * Shows that the viewer is typing in a room, or is no longer typing. It lasts for 5 seconds, or until the viewer publishes
+   * a post in the room: send it again about every 3 seconds. Everyone who can post in the room can do this.
+   */
+  setTyping?: Maybe<SetTypingPayload>;
 };
 
 /**
@@ -924,6 +947,15 @@ export type MutationEndConnectionArgs = {
  */
 export type MutationMuteUserArgs = {
   input: MuteUserInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationSetTypingArgs = {
+  input: SetTypingInput;
 };
 
 /** The input fields of `signUp`. */
@@ -1154,6 +1186,14 @@ export type MuteUserInput = {
   until?: InputMaybe<Scalars['DateTime']['input']>;
 };
 
+/** The input fields of `setTyping`. */
+export type SetTypingInput = {
+  /** The id of the room. */
+  room: Scalars['ID']['input'];
+  /** Whether the viewer is typing. */
+  typing: Scalars['Boolean']['input'];
+};
+
 /** The result of `signUp`. */
 export type SignUpPayload = {
   /** The access token, for the header `Authorization: Bearer …`. */
@@ -1326,6 +1366,12 @@ export type MuteUserPayload = {
   until?: Maybe<Scalars['DateTime']['output']>;
 };
 
+/** The result of `setTyping`. */
+export type SetTypingPayload = {
+  /** The room. */
+  room: Room;
+};
+
 /**
  * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
  * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
@@ -1338,6 +1384,12 @@ export type Subscription = {
    * that have been deleted since.
    */
   postAdded: Post;
+  /**
+   * Who is present in a room, and who is typing: at once, then the whole state whenever it has changed, at most five times
+   * in a second. A client that reads slowly misses states and receives the latest. It cannot be resumed: a client that
+   * reconnects receives the latest state.
+   */
+  roomPresence: RoomPresence;
   /**
    * The state of the server: at once, then once a second. A client that reads slowly misses states and receives the
    * latest. It cannot be resumed: a client that reconnects receives the latest state. Only for admins.
@@ -1361,6 +1413,15 @@ export type SubscriptionRoomEventsArgs = {
 export type SubscriptionPostAddedArgs = {
   room: Scalars['ID']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/**
+ * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
+ * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
+ */
+export type SubscriptionRoomPresenceArgs = {
+  room: Scalars['ID']['input'];
+  visible?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 /** A change in a room. */
@@ -1561,6 +1622,7 @@ export type ResolversTypes = {
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   Post: ResolverTypeWrapper<PostWithoutBody>;
   Room: ResolverTypeWrapper<RoomRow>;
+  RoomPresence: ResolverTypeWrapper<PresenceModel>;
   PageInfo: ResolverTypeWrapper<PageInfoModel>;
   PostConnection: ResolverTypeWrapper<PostConnectionModel>;
   PostEdge: ResolverTypeWrapper<PostEdgeModel>;
@@ -1615,6 +1677,7 @@ export type ResolversTypes = {
   EndConnectionInput: EndConnectionInput;
   MarkReadInput: MarkReadInput;
   MuteUserInput: MuteUserInput;
+  SetTypingInput: SetTypingInput;
   SignUpPayload: ResolverTypeWrapper<Omit<SignUpPayload, 'user'> & { user: ResolversTypes['User'] }>;
   SignInPayload: ResolverTypeWrapper<Omit<SignInPayload, 'user'> & { user: ResolversTypes['User'] }>;
   RenewSessionPayload: ResolverTypeWrapper<Omit<RenewSessionPayload, 'user'> & { user: ResolversTypes['User'] }>;
@@ -1644,6 +1707,7 @@ export type ResolversTypes = {
   MuteUserPayload: ResolverTypeWrapper<
     Omit<MuteUserPayload, 'user' | 'room'> & { user: ResolversTypes['User']; room: ResolversTypes['Room'] }
   >;
+  SetTypingPayload: ResolverTypeWrapper<Omit<SetTypingPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   RoomEvent: ResolverTypeWrapper<RoomEventModel>;
   PostCreated: ResolverTypeWrapper<RoomEventModel>;
@@ -1666,6 +1730,7 @@ export type ResolversParentTypes = {
   ApiKey: ApiKeyRow;
   Post: PostWithoutBody;
   Room: RoomRow;
+  RoomPresence: PresenceModel;
   PageInfo: PageInfoModel;
   PostConnection: PostConnectionModel;
   PostEdge: PostEdgeModel;
@@ -1718,6 +1783,7 @@ export type ResolversParentTypes = {
   EndConnectionInput: EndConnectionInput;
   MarkReadInput: MarkReadInput;
   MuteUserInput: MuteUserInput;
+  SetTypingInput: SetTypingInput;
   SignUpPayload: Omit<SignUpPayload, 'user'> & { user: ResolversParentTypes['User'] };
   SignInPayload: Omit<SignInPayload, 'user'> & { user: ResolversParentTypes['User'] };
   RenewSessionPayload: Omit<RenewSessionPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -1746,6 +1812,7 @@ export type ResolversParentTypes = {
     user: ResolversParentTypes['User'];
     room: ResolversParentTypes['Room'];
   };
+  SetTypingPayload: Omit<SetTypingPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   Subscription: Record<PropertyKey, never>;
   RoomEvent: RoomEventModel;
   PostCreated: RoomEventModel;
@@ -1910,9 +1977,20 @@ export type RoomResolvers<
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   owner?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  presence?: Resolver<ResolversTypes['RoomPresence'], ParentType, ContextType>;
   members?: Resolver<ResolversTypes['RoomMemberConnection'], ParentType, ContextType, Partial<RoomMembersArgs>>;
   posts?: Resolver<ResolversTypes['PostConnection'], ParentType, ContextType, Partial<RoomPostsArgs>>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RoomPresenceResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomPresence'] = ResolversParentTypes['RoomPresence'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  count?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  users?: Resolver<Array<ResolversTypes['User']>, ParentType, ContextType>;
+  typing?: Resolver<Array<ResolversTypes['User']>, ParentType, ContextType>;
 };
 
 export type PageInfoResolvers<
@@ -2310,6 +2388,12 @@ export type MutationResolvers<
     ContextType,
     RequireFields<MutationMuteUserArgs, 'input'>
   >;
+  setTyping?: Resolver<
+    Maybe<ResolversTypes['SetTypingPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationSetTypingArgs, 'input'>
+  >;
 };
 
 export type SignUpPayloadResolvers<
@@ -2498,6 +2582,13 @@ export type MuteUserPayloadResolvers<
   until?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };
 
+export type SetTypingPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['SetTypingPayload'] = ResolversParentTypes['SetTypingPayload'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+};
+
 export type SubscriptionResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription'],
@@ -2515,6 +2606,13 @@ export type SubscriptionResolvers<
     ParentType,
     ContextType,
     RequireFields<SubscriptionPostAddedArgs, 'room'>
+  >;
+  roomPresence?: SubscriptionResolver<
+    ResolversTypes['RoomPresence'],
+    'roomPresence',
+    ParentType,
+    ContextType,
+    RequireFields<SubscriptionRoomPresenceArgs, 'room' | 'visible'>
   >;
   serverStatusChanged?: SubscriptionResolver<
     ResolversTypes['ServerStatus'],
@@ -2613,6 +2711,7 @@ export type Resolvers<ContextType = Context> = {
   ApiKey?: ApiKeyResolvers<ContextType>;
   Post?: PostResolvers<ContextType>;
   Room?: RoomResolvers<ContextType>;
+  RoomPresence?: RoomPresenceResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   PostConnection?: PostConnectionResolvers<ContextType>;
   PostEdge?: PostEdgeResolvers<ContextType>;
@@ -2661,6 +2760,7 @@ export type Resolvers<ContextType = Context> = {
   EndConnectionPayload?: EndConnectionPayloadResolvers<ContextType>;
   MarkReadPayload?: MarkReadPayloadResolvers<ContextType>;
   MuteUserPayload?: MuteUserPayloadResolvers<ContextType>;
+  SetTypingPayload?: SetTypingPayloadResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
   RoomEvent?: RoomEventResolvers<ContextType>;
   PostCreated?: PostCreatedResolvers<ContextType>;

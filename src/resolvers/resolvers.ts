@@ -3,6 +3,7 @@ import { Client, clientMutations, clientQueries } from './client.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
+import { presenceMutations, RoomPresence, roomPresence } from './presence.ts';
 import { readPositionMutations } from './read-position.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
@@ -14,7 +15,7 @@ import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
 /** The generated type requires an iterable, which Postroom does not use. */
-const Subscription = { roomEvents, postAdded, serverStatusChanged } satisfies Record<
+const Subscription = { roomEvents, postAdded, roomPresence, serverStatusChanged } satisfies Record<
   keyof SubscriptionResolvers,
   unknown
 >;
@@ -32,6 +33,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
     ...clientMutations,
     ...muteMutations,
     ...readPositionMutations,
+    ...presenceMutations,
   }),
   Subscription,
   Node,
@@ -41,6 +43,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
   Room,
   Client,
   RoomFollowers,
+  RoomPresence,
   RoomEvent,
   ...roomEventResolvers,
 };

@@ -1,4 +1,5 @@
 import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { PresentViewer } from '../live/presence/own-presence.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -15,10 +16,17 @@ export interface RoomEventSource {
   project: (event: RoomEvent, context: Context) => unknown;
 }
 
+/** The source of the presence in a room. */
+export interface PresenceSource {
+  roomId: string;
+  /** Who is present while the stream is open; null for a viewer who is not shown. */
+  presentViewer: PresentViewer | null;
+}
+
 /** The source of the server's state, which is the same for all its subscriptions. */
 export const serverStatus = Symbol('serverStatus');
 
-export type SubscriptionSource = RoomEventSource | typeof serverStatus;
+export type SubscriptionSource = RoomEventSource | PresenceSource | typeof serverStatus;
 
 /** The resolvers of a field of `Subscription`. */
 export interface SubscriptionField<Arguments, Value> {

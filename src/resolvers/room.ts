@@ -32,6 +32,7 @@ export const Room: RoomResolvers = {
   unread: async (room, _, { viewer, loaders }) => (viewer && (await loaders.unread(viewer.user.id, room.id))) ?? null,
   lastRead: async (room, _, { viewer, loaders }) =>
     (viewer && (await loaders.readUpTo(viewer.user.id, room.id))) ?? null,
+  presence: ({ id }, _, { services }) => services.presence.read(id),
   members: (room, args, { db }) => findMembers(db, room.id, args),
   posts: (room, args, context) => findRoomPosts(context.db, context, room.id, args),
 };

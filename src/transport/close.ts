@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FanOut } from '../live/fan-out.ts';
 import type { StatusStreams } from '../live/inventory/status-streams.ts';
+import type { Presence } from '../live/presence/presence.ts';
 import type { Drain } from './drain.ts';
 import type { WebSocketEndpoint } from './websocket/server.ts';
 
@@ -14,6 +15,7 @@ interface OpenTransport {
   webSockets: WebSocketEndpoint;
   fanOut: FanOut;
   statusStreams: StatusStreams;
+  presence: Presence;
   drain: Drain;
 }
 
@@ -26,7 +28,7 @@ export interface CloseOptions {
 
 /** Moves the clients to other servers, waits for running operations, and closes all connections. */
 export async function closeTransport(
-  { http, webSockets, fanOut, statusStreams, drain }: OpenTransport,
+  { http, webSockets, fanOut, statusStreams, presence, drain }: OpenTransport,
   { delayMs, drainSeconds }: CloseOptions,
 ): Promise<void> {
   drain.begin();
@@ -40,6 +42,7 @@ export async function closeTransport(
   clearInterval(sweeping);
   await webSockets.close();
   statusStreams.close();
+  presence.close();
   await fanOut.close();
   http.closeAllConnections();
   await closed;

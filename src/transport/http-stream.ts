@@ -77,7 +77,8 @@ export function runHttpStream(
   response.once('close', () => {
     drain.delete(connection);
     stopHeartbeat();
-    stream.stop('client');
+    // HTTP has no message by which a client says that it leaves.
+    stream.stop('disconnected');
   });
   stream.start(sink);
   drain.add(connection);

@@ -8,6 +8,7 @@ import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import { OperationReports } from '../../../src/engine/operation-reports.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
 import type { StatusStreams } from '../../../src/live/inventory/status-streams.ts';
+import type { Presence } from '../../../src/live/presence/presence.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
@@ -35,6 +36,7 @@ const engine = process.env['WITHOUT_LIMITS']
       services,
       fanOut: undefined as unknown as FanOut,
       statusStreams: undefined as unknown as StatusStreams,
+      presence: undefined as unknown as Presence,
       config,
       log,
     });

@@ -38,6 +38,12 @@ export interface FeedReader {
   end(): void;
 }
 
+/** Notified when viewers may have lost access to the room, and when it is deleted. */
+export interface FeedFollower {
+  checkAccess(): Promise<void>;
+  end(): void;
+}
+
 /** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
 export type ReadFailure = 'trimmed' | 'rewound';
 
@@ -59,6 +65,7 @@ export class Feed {
   generation = 0;
   deleted = false;
   readonly readers = new Set<FeedReader>();
+  readonly followers = new Set<FeedFollower>();
   readonly #parts: FeedParts;
   readonly #checkAccess: AccessCheck;
   readonly #recent: RecentEvents;
@@ -106,7 +113,7 @@ export class Feed {
 
   end(): void {
     this.deleted = true;
-    for (const reader of [...this.readers]) reader.end();
+    for (const each of [...this.readers, ...this.followers]) each.end();
   }
 
   /** The cursor of `head`, from which clients can resume. */
@@ -210,15 +217,20 @@ export class Feed {
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
-      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAccess(this);
+      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAllAccess();
       this.#process(this.#announced.restore(event));
     }
     this.#isBehind ||= events.length === chunkLength;
   }
 
+  async #checkAllAccess(): Promise<void> {
+    await this.#checkAccess(this);
+    for (const follower of [...this.followers]) await follower.checkAccess();
+  }
+
   /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
   async #rewind(head: LogPosition): Promise<void> {
-    await this.#checkAccess(this);
+    await this.#checkAllAccess();
     this.generation += 1;
     this.head = head;
     this.#recent.clear();

@@ -145,7 +145,7 @@ async function openStream(
   if (response.closed) {
     stop();
     operations.finish(exchange);
-    return stream.stop('client');
+    return stream.stop('disconnected');
   }
   operations.finish(exchange);
   exchange.timer.record();

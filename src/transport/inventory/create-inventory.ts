@@ -7,6 +7,7 @@ import type { GroupCosts } from '../../live/group-costs.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import { StatusStreams } from '../../live/inventory/status-streams.ts';
 import type { StreamTransport } from '../../live/live-counts.ts';
+import type { Presence } from '../../live/presence/presence.ts';
 import { nodeNameOf } from '../../log.ts';
 import type { Drain } from '../drain.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
@@ -19,6 +20,7 @@ interface InventorySources {
   fanOut: FanOut;
   database: Database;
   bus: Bus;
+  presence: Presence;
   groupCosts: GroupCosts;
   eventLoopDelay: EventLoopDelay;
   onError: (error: unknown) => void;
@@ -34,10 +36,10 @@ interface OpenInventory {
 
 /** Creates the inventory of this node and the streams of the server's state. */
 export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources): OpenInventory {
-  const { fanOut, database, bus } = sources;
+  const { fanOut, database, bus, presence } = sources;
   const countSubscriptions = (transport: StreamTransport) =>
-    fanOut.countOpen(transport) + statusStreams.countOpen(transport);
-  const countAll = () => fanOut.counts.subscribers + statusStreams.size;
+    fanOut.countOpen(transport) + presence.countOpen(transport) + statusStreams.countOpen(transport);
+  const countAll = () => fanOut.counts.subscribers + presence.size + statusStreams.size;
   const node = new MeasuredNode(nodeNameOf(config), { ...sources, countSubscriptions: countAll });
   const inventory = new Inventory({ node, database, bus });
   const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.live, onError });

@@ -15,6 +15,8 @@ const closeGraceMs = 5_000;
 const maxReasonBytes = 123;
 /** The close code for a server that stops: clients of graphql-ws reconnect. */
 export const serviceRestart = 1012;
+/** The code of ws for a socket that ended without a close frame of the client. */
+const noCloseFrame = 1006;
 /**
  * The memory of an operation that is not over: a fixed part, and a part for its message as text and parsed (measured).
  */
@@ -70,7 +72,7 @@ export class Connection {
     account.add(socketBytes);
     this.writer = new SocketWriter(socket, webSocket, account);
     // An invalid frame: ws itself closes the socket, with the appropriate code.
-    webSocket.on('error', () => this.#finish(1006, ''));
+    webSocket.on('error', () => this.#finish(noCloseFrame, ''));
     webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
   }
 
@@ -211,6 +213,7 @@ export class Connection {
   #finish(code: number, reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    if (code === noCloseFrame && this.#streamEnd === 'client') this.#streamEnd = 'disconnected';
     this.credentials.stop();
     for (const operation of this.operations.values()) operation.cancel();
     this.#onEnd(code, reason);

@@ -1,44 +1,43 @@
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import type { LiveCounts, StreamEnd, StreamTransport } from '../live-counts.ts';
+import type { LiveCounts, StreamEnd } from '../live-counts.ts';
 import type { Frame, Sink, Stream } from '../stream.ts';
-import type { ServerStatus } from './server-status.ts';
+import type { personal, SubscribeRequest } from '../subscribe-request.ts';
 
-export interface StatusRequest {
-  /** Equal for requests whose results are equal: those of one viewer with the same selection. */
-  key: string;
-  /** Executes the selection for a state; the result is JSON. */
-  execute: (status: ServerStatus) => Promise<string>;
-  transport: StreamTransport;
-  address: string;
-  userId: string | null;
-  /** The cost of the operation for each state. */
-  cost: number;
-  /** Called when the stream has ended. */
-  onEnd: () => void;
+type SubscriptionParts = 'key' | 'traits' | 'viewerKey' | 'visibleRooms' | 'cost' | 'transport' | 'address' | 'onEnd';
+
+/** A subscription to a state. Its `cost` is that of each state. */
+export interface StateRequest<State> extends Pick<SubscribeRequest, SubscriptionParts> {
+  /**
+   * Executes the selection for a state; the result is JSON. Without a viewer, unless `traits.isPersonal` is set; it sets
+   * it and returns `personal` if the selection reads the viewer.
+   */
+  execute: (state: State) => Promise<string | typeof personal>;
 }
 
-interface StatusStreamParts {
-  request: StatusRequest;
+interface StateStreamParts<State> {
+  request: StateRequest<State>;
   counts: LiveCounts;
+  /** Whether a state that equals the one before is left out. */
+  onlyChanges: boolean;
   onStart: () => void;
   onEnd: (reason: StreamEnd | ErrorCode) => void;
 }
 
 /** The stream of one client. A client that has not read everything receives only the latest state when it has. */
-export class StatusStream implements Stream {
+export class StateStream<State> implements Stream {
   /** It cannot be resumed. */
   readonly cursor = undefined;
-  readonly request: StatusRequest;
-  readonly #parts: StatusStreamParts;
+  readonly request: StateRequest<State>;
+  readonly #parts: StateStreamParts<State>;
   #sink: Sink | undefined;
   #hasStopped = false;
-  #number = 0;
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
   /** The state that waits until the client has read; undefined if none waits. */
   #latest: Frame | undefined;
+  #lastJson: string | undefined;
 
-  constructor(parts: StatusStreamParts) {
+  constructor(parts: StateStreamParts<State>) {
     this.#parts = parts;
     this.request = parts.request;
   }
@@ -50,10 +49,9 @@ export class StatusStream implements Stream {
     this.#parts.onStart();
   }
 
-  /** Leaves out a state that is older than the one before: the first state of a stream may be late. */
-  deliver(frame: Frame, number: number): void {
-    if (number < this.#number) return;
-    this.#number = number;
+  deliver(frame: Frame): void {
+    if (this.#hasStopped || (this.#parts.onlyChanges && frame.json === this.#lastJson)) return;
+    this.#lastJson = frame.json;
     this.#send(frame);
   }
 

@@ -1,0 +1,162 @@
+import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
+
+/** The time for which a viewer whose connection was lost remains present. */
+const absenceMs = 10_000;
+const typingMs = 5_000;
+
+/** Who is present: a user, or an anonymous viewer at an address. */
+export interface PresentViewer {
+  /** Null for an anonymous viewer. */
+  user: Named | null;
+  address: string;
+  /** Whether the user loses no access together with a membership. */
+  seesAll: boolean;
+}
+
+/** The presence of one user, or of all anonymous viewers at one address. */
+interface Present extends PresentViewer {
+  streams: number;
+  /** One timer for each lost connection that may come back. */
+  absences: NodeJS.Timeout[];
+}
+
+interface Typing extends Named {
+  seesAll: boolean;
+  timer: NodeJS.Timeout;
+  endsAt: number;
+}
+
+/** The viewers of a room that are present through this node. Calls `onChange` after each change. */
+export class OwnPresence {
+  readonly #users = new Map<string, Present & { user: Named }>();
+  /** By address. */
+  readonly #anonymous = new Map<string, Present>();
+  readonly #typing = new Map<string, Typing>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get isEmpty(): boolean {
+    return this.#users.size + this.#anonymous.size + this.#typing.size === 0;
+  }
+
+  /** The ids of the present users. */
+  get users(): ReadonlyMap<string, unknown> {
+    return this.#users;
+  }
+
+  /** The number of anonymous viewers. */
+  get anonymous(): number {
+    return this.#anonymous.values().reduce((sum, { streams, absences }) => sum + streams + absences.length, 0);
+  }
+
+  /** The ids of the first by name. */
+  get first(): string[] {
+    const users = this.#users.values().map(({ user }) => user);
+    return firstByName(users, maxUsers).map(({ id }) => id);
+  }
+
+  /** The users that type, with the time that is left. */
+  get typing(): { id: string; leftMs: number }[] {
+    const now = performance.now();
+    const typing = firstByName(this.#typing.values(), maxTyping);
+    return typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
+  }
+
+  /** The users that are present only as long as they may see the room. */
+  get usersWithLimitedAccess(): string[] {
+    const present = this.#users.values().filter(({ seesAll }) => !seesAll);
+    const typing = this.#typing.values().filter(({ seesAll }) => !seesAll);
+    return [...present.map(({ user }) => user.id), ...typing.map(({ id }) => id)];
+  }
+
+  /** A stream begins. A viewer whose connection was lost is back. */
+  enter(viewer: PresentViewer): void {
+    const present = this.#find(viewer) ?? this.#add(viewer);
+    present.streams += 1;
+    clearTimeout(present.absences.shift());
+    present.seesAll = viewer.seesAll;
+    this.#onChange();
+  }
+
+  /** A stream ends. `mayReturn`: its connection was lost, so that the viewer remains present for ten seconds. */
+  leave(viewer: PresentViewer, mayReturn: boolean): void {
+    const present = this.#find(viewer);
+    if (!present || present.streams === 0) return;
+    present.streams -= 1;
+    if (!mayReturn) return this.#dropIfGone(present);
+    const absence = setTimeout(() => {
+      present.absences.splice(present.absences.indexOf(absence), 1);
+      this.#dropIfGone(present);
+    }, absenceMs).unref();
+    present.absences.push(absence);
+  }
+
+  /** The user types, for five seconds from now. */
+  startTyping(user: Named, seesAll: boolean): void {
+    clearTimeout(this.#typing.get(user.id)?.timer);
+    const timer = setTimeout(() => this.stopTyping(user.id), typingMs).unref();
+    this.#typing.set(user.id, { ...user, seesAll, timer, endsAt: performance.now() + typingMs });
+    this.#onChange();
+  }
+
+  stopTyping(userId: string): void {
+    clearTimeout(this.#typing.get(userId)?.timer);
+    if (this.#typing.delete(userId)) this.#onChange();
+  }
+
+  /** The user has no access to the room any more. */
+  remove(userId: string): void {
+    this.stopTyping(userId);
+    const present = this.#users.get(userId);
+    if (present) this.#end(present);
+  }
+
+  /** A connection of the user that was lost does not come back. */
+  forget(userId: string): void {
+    this.stopTyping(userId);
+    const present = this.#users.get(userId);
+    if (present) this.#endAbsences(present);
+  }
+
+  /** Anonymous viewers have no access to the room any more. */
+  removeAnonymous(): void {
+    for (const present of [...this.#anonymous.values()]) this.#end(present);
+  }
+
+  clear(): void {
+    for (const id of [...this.#users.keys(), ...this.#typing.keys()]) this.remove(id);
+    this.removeAnonymous();
+  }
+
+  #end(present: Present): void {
+    present.streams = 0;
+    this.#endAbsences(present);
+  }
+
+  #endAbsences(present: Present): void {
+    for (const absence of present.absences.splice(0)) clearTimeout(absence);
+    this.#dropIfGone(present);
+  }
+
+  #find({ user, address }: PresentViewer): Present | undefined {
+    return user ? this.#users.get(user.id) : this.#anonymous.get(address);
+  }
+
+  #add(viewer: PresentViewer): Present {
+    const { user } = viewer;
+    const present = { ...viewer, streams: 0, absences: [] };
+    if (user) this.#users.set(user.id, { ...present, user });
+    else this.#anonymous.set(viewer.address, present);
+    return this.#find(viewer) ?? present;
+  }
+
+  #dropIfGone(present: Present): void {
+    const isGone = present.streams + present.absences.length === 0;
+    if (isGone && present.user) this.#users.delete(present.user.id);
+    if (isGone && !present.user) this.#anonymous.delete(present.address);
+    this.#onChange();
+  }
+}

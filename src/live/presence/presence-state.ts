@@ -1,0 +1,38 @@
+/** The present users of a room, as far as they are named. */
+export interface PresenceState {
+  roomId: string;
+  /** The number of present users and of anonymous viewers. */
+  count: number;
+  /** The ids of the users among whom the first `maxUsers` by name are; in no order. */
+  users: readonly string[];
+  /** The ids of the users among whom the first `maxTyping` by name are; in no order. */
+  typing: readonly string[];
+}
+
+/** The properties that are fields of the schema without a resolver. */
+export const presenceFields = { RoomPresence: ['count'] satisfies (keyof PresenceState)[] };
+
+export const maxUsers = 100;
+export const maxTyping = 10;
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/** The first by name, in order; those of the same name by id. The work is linear in the number of `all`. */
+export function firstByName<Item extends Named>(all: Iterable<Item>, limit: number): Item[] {
+  const first: Item[] = [];
+  for (const item of all) {
+    const last = first.at(-1);
+    if (first.length === limit && last && !isBefore(item, last)) continue;
+    const index = first.findLastIndex((other) => isBefore(other, item)) + 1;
+    first.splice(index, 0, item);
+    if (first.length > limit) first.pop();
+  }
+  return first;
+}
+
+function isBefore(one: Named, other: Named): boolean {
+  return one.name < other.name || (one.name === other.name && one.id < other.id);
+}

@@ -1,0 +1,68 @@
+import { findMute } from '../data/mutes.ts';
+import type { PublicUser } from '../data/tables.ts';
+import { ClientError } from '../errors.ts';
+import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
+import { firstByName, maxTyping, maxUsers, type PresenceState } from '../live/presence/presence-state.ts';
+import type { Context } from './context.ts';
+import type {
+  MutationResolvers,
+  RoomPresenceResolvers,
+  SubscriptionRoomPresenceArgs,
+} from './resolver-types.generated.ts';
+import type { SubscriptionField } from './room-event-source.ts';
+import { findLivingUser, loadRoom } from './rules/rows.ts';
+import { findVisibleRoom } from './rules/visible-rows.ts';
+
+export const RoomPresence: RoomPresenceResolvers = {
+  room: ({ roomId }, _, { loaders }) => loadRoom(loaders, roomId),
+  users: ({ users }, _, context) => findFirst(users, maxUsers, context),
+  typing: ({ typing }, _, context) => findFirst(typing, maxTyping, context),
+};
+
+export const roomPresence: SubscriptionField<SubscriptionRoomPresenceArgs, PresenceState> = {
+  async subscribe(_, { room: id, visible }, context) {
+    const { id: roomId } = await findRoomOrThrow(id, context);
+    const { viewer, address, visibleRooms } = context;
+    const presentViewer = { user: viewer && toNamed(viewer.user), address, seesAll: visibleRooms.seesAll };
+    return { roomId, presentViewer: (visible ?? true) ? presentViewer : null };
+  },
+  resolve: (presence) => presence,
+};
+
+export const presenceMutations: MutationResolvers = {
+  async setTyping(_, { input }, context) {
+    const { user } = assertSignedIn(context.viewer);
+    const room = await findRoomOrThrow(input.room, context);
+    const { presence } = context.services;
+    if (!input.typing) presence.stopTyping(room.id, user.id);
+    else {
+      const [isMember, mutedUntil] = await Promise.all([
+        context.loaders.isMember(user.id, room.id),
+        findMute(context.db, room.id, user.id),
+      ]);
+      assertMayPost(room, isMember);
+      assertNotMuted(mutedUntil);
+      await presence.startTyping(room.id, toNamed(user), context.visibleRooms);
+    }
+    return { room };
+  },
+};
+
+async function findRoomOrThrow(id: string, context: Context) {
+  const room = await findVisibleRoom(id, context);
+  if (!room) throw new ClientError('NOT_FOUND', 'There is no such room.');
+  return room;
+}
+
+/** The names are read again, because users may have changed them since they entered. */
+async function findFirst(ids: readonly string[], limit: number, { loaders }: Context): Promise<PublicUser[]> {
+  const users = await Promise.all(ids.map((id) => findLivingUser(loaders, id)));
+  return firstByName(
+    users.filter((user) => user !== null),
+    limit,
+  );
+}
+
+function toNamed({ id, name }: PublicUser) {
+  return { id, name };
+}
