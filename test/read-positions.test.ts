@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { BusMessage } from '../src/live/bus/bus.ts';
+import { type BusMessage, roomTopic, userTopic } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 import { changeMembership, createSharedRoom, markRead, readStateOf } from './support/reading.ts';
@@ -176,22 +176,22 @@ it('a mark up to now includes imported posts until now, and no mark goes beyond 
 
 it('a mark that moves the position is announced once, to the user alone', async () => {
   const bus = createMemoryBus();
-  const published: BusMessage[] = [];
-  const publish = (message: BusMessage) => {
-    published.push(message);
-    bus.publish(message);
-  };
-  const postroom = await launchForTest({}, { bus: { ...bus, publish } });
+  const postroom = await launchForTest({}, { bus });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const room = await createSharedRoom(postroom, ada, bob);
   const first = await postroom.createPost(ada, room, 'one');
   await postroom.createPost(ada, room, 'two');
-  const before = published.length;
+  const received: Record<string, BusMessage[]> = { ada: [], bob: [], room: [] };
+  for (const [name, topic] of [
+    ['ada', userTopic(ada.id)],
+    ['bob', userTopic(bob.id)],
+    ['room', roomTopic(room)],
+  ] as const)
+    await bus.subscribe(topic, (message) => received[name]?.push(message));
   for (const post of [first, first, undefined, undefined, first])
     expect(await markRead(postroom, bob, { room, ...(post !== undefined && { post }) })).toMatchObject({ status: 200 });
   const { posts } = (await postroom.ask(`{ room(id: "${room}") { posts { nodes { publishedAt } } } }`)).room;
-  const times = posts.nodes.map(({ publishedAt }: { publishedAt: string }) => Date.parse(publishedAt));
-  expect(published.slice(before)).toEqual(
-    times.map((readUpTo: number) => ({ type: 'roomRead', userId: bob.id, roomId: room, readUpTo })),
-  );
+  const times: number[] = posts.nodes.map(({ publishedAt }: { publishedAt: string }) => Date.parse(publishedAt));
+  const marks = times.map((readUpTo) => ({ type: 'roomRead', userId: bob.id, roomId: room, readUpTo }));
+  expect(received).toEqual({ ada: [], bob: marks, room: [] });
 });
