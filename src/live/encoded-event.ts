@@ -7,13 +7,16 @@ export class EncodedEvent extends Frame {
   readonly position: LogPosition;
   /** The position before the event. */
   readonly previous: LogPosition;
-
+  /** The id of the user who left the room with this event. */
+  readonly leftBy: string | undefined;
   /** The time of the event, in milliseconds since 1970. */
   readonly at: number;
 
-  constructor({ seq, mark, previousMark, at }: RoomEvent, cursor: string, json: string) {
+  constructor(event: RoomEvent, cursor: string | undefined, json: string) {
+    const { seq, mark, previousMark, at } = event;
     super(cursor, json);
     this.at = at;
+    this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
     this.position = { seq, mark };
     this.previous = { seq: seq - 1, mark: previousMark };
   }
