@@ -34,6 +34,8 @@ const mappers = {
   PageInfo: '../data/pages.ts#PageInfo as PageInfoModel',
   PostConnection: '../data/pages.ts#PostConnection as PostConnectionModel',
   PostEdge: '../data/pages.ts#PostEdge as PostEdgeModel',
+  RoomConnection: '../data/pages.ts#RoomConnection as RoomConnectionModel',
+  RoomEdge: '../data/pages.ts#RoomEdge as RoomEdgeModel',
   RoomMemberConnection: '../data/pages.ts#RoomMemberConnection as RoomMemberConnectionModel',
   RoomMemberEdge: '../data/pages.ts#RoomMemberEdge as RoomMemberEdgeModel',
   Client: '../live/inventory/client.ts#Client as ClientModel',

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from './config.ts';
 import type { Database } from './data/database.ts';
+import { findReaders } from './data/memberships.ts';
 import { openDatabase } from './data/open-database.ts';
-import { findReaders } from './data/rooms.ts';
 import { createTimings } from './data/timings.ts';
 import { createAutomaticDocuments, type DocumentSource } from './engine/documents/persisted.ts';
 import { createPipeline } from './engine/documents/pipeline.ts';

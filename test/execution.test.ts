@@ -10,9 +10,10 @@ import {
 import { createSchema } from 'graphql-yoga';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database, Db } from '../src/data/database.ts';
+import { insertMember } from '../src/data/memberships.ts';
 import { openDatabase } from '../src/data/open-database.ts';
 import { createPostRow, insertPost } from '../src/data/posts.ts';
-import { createRoomRow, insertMember, insertRoom } from '../src/data/rooms.ts';
+import { createRoomRow, insertRoom } from '../src/data/rooms.ts';
 import { insertUser, toPublicUser } from '../src/data/users.ts';
 import { OperationContext } from '../src/engine/context.ts';
 import { loadSchema } from '../src/engine/schema.ts';

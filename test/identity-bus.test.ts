@@ -47,6 +47,7 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
   replacePost: ({ post }) => ({ by: 'ada', call: `replacePost(input: { id: "${post}", title: "v" }) { post { id } }` }),
   deletePost: ({ post }) => ({ by: 'ada', call: `deletePost(input: { id: "${post}" }) { post { id } }` }),
   joinRoom: ({ room }) => ({ by: 'bob', call: `joinRoom(input: { room: "${room}" }) { room { id } }` }),
+  markRead: ({ room }) => ({ by: 'ada', call: `markRead(input: { room: "${room}" }) { room { id } }` }),
   leaveRoom: ({ room }) => ({ by: 'bob', call: `leaveRoom(input: { room: "${room}" }) { room { id } }` }),
   addRoomMember: ({ room, bob }) => ({
     by: 'ada',
@@ -95,6 +96,7 @@ const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
   userDeleted: true,
   keyRevoked: true,
   passwordChanged: true,
+  roomRead: true,
   contentErased: true,
 };
 

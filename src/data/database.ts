@@ -21,6 +21,11 @@ export interface TransactionOptions {
    * rolled back, and each member would run alone.
    */
   room?: string | undefined;
+  /**
+   * The user with a membership that the transaction begins or ends. Transactions of other rooms change the same row of the
+   * user: those that share a commit therefore send their changes in the order of their users.
+   */
+  member?: string | undefined;
   /** The span that the transaction belongs to. */
   span?: Span | undefined;
 }

@@ -17,14 +17,16 @@ export async function deleteRoom(db: Db, id: string, limit: number): Promise<boo
   return false;
 }
 
+/** The tables whose rows belong to a room. */
+const tablesOfRooms = ['posts', 'roomMembers', 'formerMembers', 'roomEvents', 'mutes'] as const;
+
 /** Deletes up to `limit` rows of a room, and the room itself after the last of them. Returns false if rows remain. */
 export async function deleteRoomRows(db: Db, id: string, limit: number): Promise<boolean> {
-  let left = limit - (await deleteSome(db, 'posts', db.selectFrom('posts').where('roomId', '=', id), limit));
-  if (left > 0)
-    left -= await deleteSome(db, 'roomMembers', db.selectFrom('roomMembers').where('roomId', '=', id), left);
-  if (left > 0) left -= await deleteSome(db, 'roomEvents', db.selectFrom('roomEvents').where('roomId', '=', id), left);
-  if (left > 0) left -= await deleteSome(db, 'mutes', db.selectFrom('mutes').where('roomId', '=', id), left);
-  if (left === 0) return false;
+  let left = limit;
+  for (const table of tablesOfRooms) {
+    left -= await deleteSome(db, table, db.selectFrom(table).where('roomId', '=', id), left);
+    if (left === 0) return false;
+  }
   await db.deleteFrom('rooms').where('id', '=', id).execute();
   return true;
 }

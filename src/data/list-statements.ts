@@ -1,6 +1,7 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { countedBody } from './bounded-work.ts';
 import type { Db } from './database.ts';
+import { isPostgres } from './dialects.ts';
 import { type PostRow, type PublicUser, postColumns, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { arePostsKept } from './visible-rooms.ts';
 
@@ -39,6 +40,13 @@ function inParts<T>(values: readonly T[]): T[][] {
     for (; from + length <= values.length; from += length) parts.push(values.slice(from, from + length));
   }
   return parts;
+}
+
+/** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
+export function isListed(db: Db, id: 'users.id' | 'roomMembers.roomId', list: string): RawBuilder<boolean> {
+  const column = sql.ref(id);
+  if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
+  return sql`${column} in (select value from json_each(${list}))`;
 }
 
 interface Rows {

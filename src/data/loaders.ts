@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Db } from './database.ts';
 import { findByIds } from './list-statements.ts';
+import { findMemberships } from './memberships.ts';
 import { findLastPosts, type PostReading } from './post-lists.ts';
-import { findMemberships } from './rooms.ts';
+import { findUnread } from './read-positions.ts';
 import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 
@@ -21,6 +22,10 @@ export interface Loaders {
   room: RowLoader<RoomRow>;
   /** Whether a user is a member of a room. */
   isMember: (userId: string, roomId: string) => Promise<boolean>;
+  /** The time up to which a member has read a room; undefined for other users. */
+  readUpTo: (userId: string, roomId: string) => Promise<number | undefined>;
+  /** The number of posts that a member has not read, counted up to 100; undefined for other users. */
+  unread: (userId: string, roomId: string) => Promise<number | undefined>;
   /** The last `last` published posts of an author, newest last. */
   lastPosts: (authorId: string, last: number) => Promise<PostRow[]>;
 }
@@ -28,7 +33,7 @@ export interface Loaders {
 /** `reading` is called only if a read depends on it. */
 export function createLoaders(db: Db, reading: () => PostReading): Loaders {
   const lastPosts = new Map<number, DataLoader<string, PostRow[]>>();
-  const memberships = new Map<string, DataLoader<string, boolean>>();
+  const readUpTo = createLoaderOfUsers((userId, roomIds) => findMemberships(db, userId, roomIds));
   return {
     user: createLoader((ids) => findByIds(db, 'users', ids)),
     email: new DataLoader(async (ids) => {
@@ -37,11 +42,9 @@ export function createLoaders(db: Db, reading: () => PostReading): Loaders {
     }),
     post: createLoader((ids) => findByIds(db, 'posts', ids)),
     room: createLoader((ids) => findByIds(db, 'rooms', ids)),
-    isMember(userId, roomId) {
-      const loader = memberships.get(userId) ?? createMembershipLoader(db, userId);
-      memberships.set(userId, loader);
-      return loader.load(roomId);
-    },
+    isMember: async (userId, roomId) => (await readUpTo(userId, roomId)) !== undefined,
+    readUpTo,
+    unread: createLoaderOfUsers((userId, roomIds) => findUnread(db, userId, roomIds)),
     lastPosts(authorId, last) {
       const loader = lastPosts.get(last) ?? createLastPostsLoader(db, reading(), last);
       lastPosts.set(last, loader);
@@ -71,11 +74,20 @@ function createLoader<Row extends { id: string }>(find: (ids: readonly string[])
   };
 }
 
-function createMembershipLoader(db: Db, userId: string): DataLoader<string, boolean> {
-  return new DataLoader(async (roomIds) => {
-    const joined = await findMemberships(db, userId, roomIds);
-    return roomIds.map((id) => joined.has(id));
-  });
+/** Loads a value for each user and room. */
+function createLoaderOfUsers<Value>(
+  find: (userId: string, roomIds: readonly string[]) => Promise<Map<string, Value>>,
+): (userId: string, roomId: string) => Promise<Value | undefined> {
+  const loaders = new Map<string, DataLoader<string, Value | undefined>>();
+  return (userId, roomId) => {
+    const load = async (roomIds: readonly string[]) => {
+      const found = await find(userId, roomIds);
+      return roomIds.map((id) => found.get(id));
+    };
+    const loader = loaders.get(userId) ?? new DataLoader(load);
+    loaders.set(userId, loader);
+    return loader.load(roomId);
+  };
 }
 
 function createLastPostsLoader(db: Db, reading: PostReading, last: number): DataLoader<string, PostRow[]> {

@@ -29,6 +29,7 @@ export interface Edge<Node> {
 }
 
 export type PostEdge = Edge<PostRow>;
+export type RoomEdge = Edge<RoomRow>;
 export type RoomMemberEdge = Edge<PublicUser> & { joinedAt: number };
 
 /** A page of a keyset (a Relay connection), read only if it is selected. */
@@ -46,6 +47,7 @@ export interface PageInfo {
 }
 
 export type PostConnection = Connection<PostEdge>;
+export type RoomConnection = Connection<RoomEdge>;
 export type RoomMemberConnection = Connection<RoomMemberEdge>;
 
 /** The properties that are fields of the schema without a resolver. */
@@ -57,6 +59,8 @@ export const pageFields = {
   PageInfo: ['hasPreviousPage', 'hasNextPage', 'startCursor', 'endCursor'] satisfies (keyof PageInfo)[],
   PostConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof PostConnection)[],
   PostEdge: ['cursor', 'node'] satisfies (keyof PostEdge)[],
+  RoomConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomConnection)[],
+  RoomEdge: ['cursor', 'node'] satisfies (keyof RoomEdge)[],
   RoomMemberConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomMemberConnection)[],
   RoomMemberEdge: ['cursor', 'node', 'joinedAt'] satisfies (keyof RoomMemberEdge)[],
 };
@@ -140,6 +144,11 @@ function createPage<Row>({ page, limit }: PageArguments, { read, count }: PageSo
 /** The source of a connection's edges. */
 export interface KeysetSource<AnyEdge extends Edge<unknown>> {
   read: (range: KeyRange) => Promise<AnyEdge[]>;
+}
+
+/** A connection without edges. @throws ClientError VALIDATION_ERROR like `createConnection`. */
+export function createEmptyConnection<AnyEdge extends Edge<unknown>>(args: ConnectionArguments): Connection<AnyEdge> {
+  return createConnection({ read: async () => [] }, args);
 }
 
 /** Creates a connection. @throws ClientError VALIDATION_ERROR if an argument is out of range or not a cursor. */

@@ -1,8 +1,9 @@
-import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { countedBody, countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
-import { hasLateralJoins, isPostgres } from './dialects.ts';
+import { hasLateralJoins } from './dialects.ts';
 import { createRangeReader, type KeyRange } from './key-ranges.ts';
+import { isListed } from './list-statements.ts';
 import {
   type ConnectionArguments,
   createConnection,
@@ -156,13 +157,6 @@ export function findLastPosts(
   last: number,
 ): Promise<PostRow[]> {
   return selectLastPosts(db, { readsBodies, ...visibleRooms, authorIds: JSON.stringify(authorIds), last });
-}
-
-/** Whether an id is in a list, which is given in JSON. */
-function isListed(db: Db, id: 'users.id', list: string): RawBuilder<boolean> {
-  const column = sql.ref(id);
-  if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
-  return sql`${column} in (select value from json_each(${list}))`;
 }
 
 interface RoomPostValues extends Pick<PostReading, 'readsBodies'> {

@@ -2,22 +2,12 @@ import { sql } from 'kysely';
 import { createId } from '../ids.ts';
 import { countsRows } from './bounded-work.ts';
 import type { Db, RowLock } from './database.ts';
-import { timeOfAppended } from './events.ts';
-import { createRangeReader, type KeyRange } from './key-ranges.ts';
 import { executeInParts } from './list-statements.ts';
-import {
-  type ConnectionArguments,
-  createConnection,
-  createPages,
-  encodeKey,
-  type PageArguments,
-  type RoomMemberConnection,
-  type RoomPage,
-} from './pages.ts';
-import { createLockingStatement, createStatement } from './statement.ts';
+import { createPages, type PageArguments, type RoomPage } from './pages.ts';
+import { createLockingStatement } from './statement.ts';
 import { isStorable, matches, toPattern } from './stored-text.ts';
-import { publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
-import { isAccountKept, isRoomKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
+import { type RoomRow, roomColumns } from './tables.ts';
+import { isAccountKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;
@@ -190,109 +180,4 @@ export async function clearRoomOwner(db: Db, room: RoomRow): Promise<void> {
     .set({ ownerId: null, updatedAt: Date.now(), version: room.version + 1 })
     .where('id', '=', room.id)
     .execute();
-}
-
-const insertMemberRow = createStatement((db, row: { roomId: string; userId: string; joinedAt: number }) =>
-  db.insertInto('roomMembers').values(row),
-);
-
-const insertMemberWithTime = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
-  db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
-);
-
-export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await insertMemberRow(db, { roomId, userId, joinedAt: Date.now() });
-}
-
-/**
- * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
- * already.
- */
-export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await insertMemberWithTime(db, { roomId, userId });
-}
-
-const deleteMemberRow = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
-  db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId),
-);
-
-export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await deleteMemberRow(db, { roomId, userId });
-}
-
-const selectMember = createStatement((db, { roomId, userId }: { roomId: string; userId: string }) =>
-  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
-);
-
-export async function isMember(db: Db, roomId: string, userId: string): Promise<boolean> {
-  return (await selectMember(db, { roomId, userId })).length > 0;
-}
-
-const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
-  db
-    .selectFrom('roomMembers')
-    .select('roomId')
-    .where('userId', '=', userId)
-    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
-);
-
-/** Whether the user is a member of the room of a post, whose row need not have been read before. */
-export async function isMemberOfPostRoom(db: Db, postId: string, userId: string): Promise<boolean> {
-  return (await selectMemberOfPostRoom(db, { postId, userId })).length > 0;
-}
-
-/**
- * The users among `userIds` who may see the room. Undefined if every user may see it, or if it is deleted: its streams
- * then end for that reason.
- */
-export async function findReaders(
-  db: Db,
-  roomId: string,
-  userIds: readonly string[],
-): Promise<Set<string> | undefined> {
-  const room = await findRoom(db, roomId);
-  return room?.visibility === 'PRIVATE' ? findMembersAmong(db, roomId, userIds) : undefined;
-}
-
-async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
-  const rows = await executeInParts(db, userIds, {
-    // The room is a parameter once per user, so that each value has the same number of parameters.
-    build: (part) =>
-      db
-        .selectFrom('roomMembers')
-        .select('userId')
-        .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)])))),
-    parametersOf: (userId) => [roomId, userId],
-  });
-  return new Set(rows.map(({ userId }) => userId));
-}
-
-/** The rooms among `roomIds` of which the user is a member. */
-export async function findMemberships(db: Db, userId: string, roomIds: readonly string[]): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('roomMembers')
-    .select('roomId')
-    .where('userId', '=', userId)
-    .where('roomId', 'in', roomIds)
-    .execute();
-  return new Set(rows.map(({ roomId }) => roomId));
-}
-
-const readMembers = createRangeReader(['joinedAt', 'userId'], (db, { roomId }: { roomId: string }) =>
-  db
-    .selectFrom('roomMembers')
-    .innerJoin('users', 'users.id', 'roomMembers.userId')
-    .where(countsRows(db, 'roomMembers'))
-    .select([...publicUserColumns, 'joinedAt'])
-    .where('roomId', '=', roomId)
-    .where(isRoomKept('roomMembers.roomId'))
-    .where('users.deletedAt', 'is', null),
-);
-
-export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
-  const read = async (range: KeyRange) => {
-    const members = await readMembers(db, { roomId }, range);
-    return members.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
-  };
-  return createConnection({ read }, args);
 }

@@ -3,7 +3,7 @@ import type { Db } from './database.ts';
 import { isPostgres } from './dialects.ts';
 import type { Tables } from './tables.ts';
 
-type Table = 'posts' | 'roomMembers' | 'roomEvents' | 'mutes' | 'signInAttempts' | 'idempotencyKeys';
+type Table = 'posts' | 'roomMembers' | 'formerMembers' | 'roomEvents' | 'mutes' | 'signInAttempts' | 'idempotencyKeys';
 
 /** Deletes up to `limit` rows that a query of the table finds, and returns their number. */
 export async function deleteSome<T extends Table>(db: Db, table: T, found: Rows<T>, limit: number): Promise<number> {

@@ -16,6 +16,8 @@ export interface Tables {
   signInAttempts: SignInAttemptTable;
   mutes: MuteTable;
   idempotencyKeys: IdempotencyKeyTable;
+  formerMembers: FormerMemberTable;
+  membershipVersions: MembershipVersionTable;
   settings: SettingTable;
 }
 
@@ -81,6 +83,23 @@ interface RoomMemberTable {
   roomId: string;
   userId: string;
   joinedAt: number;
+  /**
+   * The member has read the posts that were published up to this time. It is a time of the room's events, which always
+   * increases. Null before the member has read anything: then `joinedAt` is this time.
+   */
+  readUpTo: Generated<number | null>;
+}
+
+/** A user who was a member of the room, and may be one again. */
+interface FormerMemberTable {
+  userId: string;
+  roomId: string;
+}
+
+/** The number of the user's memberships that have begun or ended; absent before the first. */
+interface MembershipVersionTable {
+  userId: string;
+  version: number;
 }
 
 interface PostTable extends Versioned {

@@ -7,7 +7,7 @@ import { visibleRoomsOf } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
-import type { Context, Services } from '../resolvers/context.ts';
+import type { Context, Services, SharedCommit } from '../resolvers/context.ts';
 import type { Cancellation } from './cancellation.ts';
 
 export interface ContextOptions {
@@ -93,9 +93,12 @@ export class OperationContext implements Context {
   }
 
   /** An arrow function, so that resolvers can destructure it from the context. */
-  readonly change = async <T>(work: (db: Db, record: ChangeRecord) => Promise<T>, room?: string): Promise<T> => {
+  readonly change = async <T>(
+    work: (db: Db, record: ChangeRecord) => Promise<T>,
+    shared?: SharedCommit,
+  ): Promise<T> => {
     const cancellation = this.#cancellation;
-    const options = { cancellation, room, span: this.#reader?.span };
+    const options = { cancellation, ...shared, span: this.#reader?.span };
     const changing = commitChange(this.services.database, this.services.bus, work, options);
     // Also after a failure: it may mean that another request has changed the rows.
     const { result, events } = await changing.finally(() => {

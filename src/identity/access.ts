@@ -112,6 +112,11 @@ export function assertNotMuted(until: number | null): void {
   throw new ClientError('FORBIDDEN', `You are muted in this room until ${new Date(until).toISOString()}.`);
 }
 
+/** Only members have a read position in a room. */
+export function assertMember(isMember: boolean): void {
+  if (!isMember) throw new ClientError('FORBIDDEN', 'Only members can mark a room as read.');
+}
+
 /** Users can join a public room themselves; the owner adds members to a private room. */
 export function assertMayJoin(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)

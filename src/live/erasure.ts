@@ -2,20 +2,21 @@ import type { Db } from '../data/database.ts';
 import { clearActor, deletePosts, type ErasedAccount, endErasure, findRemains } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
 import { deleteKeysOf } from '../data/idempotency-keys.ts';
+import { deleteFormerMembershipsOf, deleteMember } from '../data/memberships.ts';
 import { deleteMutesOf } from '../data/mutes.ts';
-import { clearRoomOwner, deleteMember, lockRooms } from '../data/rooms.ts';
+import { clearRoomOwner, lockRooms } from '../data/rooms.ts';
 import type { ChangeRecord } from './changes.ts';
 
 /**
  * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
- * memberships, mutes and idempotency keys. Also removes it as the owner of rooms and as the actor of events. Writes an
+ * memberships, mutes, earlier memberships and idempotency keys. Also removes it as the owner of rooms and as the actor of events. Writes an
  * event about each change of a room. Returns false if rows remain.
  */
 export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
   const changed = await changeRooms(db, record, account, limit);
   if (changed >= limit) return false;
   let left = limit - changed - (await clearActor(db, account.id, limit - changed));
-  for (const deleteRows of [deleteMutesOf, deleteKeysOf]) {
+  for (const deleteRows of [deleteMutesOf, deleteFormerMembershipsOf, deleteKeysOf]) {
     if (left > 0) left -= await deleteRows(db, account.id, left);
   }
   if (left <= 0) return false;

@@ -1,4 +1,4 @@
-import type { Database, Db } from '../data/database.ts';
+import type { Database, Db, TransactionOptions } from '../data/database.ts';
 import type { IdempotencyClaim } from '../data/idempotency-keys.ts';
 import type { Loaders } from '../data/loaders.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
@@ -24,6 +24,9 @@ export interface Services {
   deletions: Pick<Deletions, 'start'>;
   inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus'>;
 }
+
+/** The changes with which a transaction may share its commit. */
+export type SharedCommit = Pick<TransactionOptions, 'room' | 'member'>;
 
 /** The context of one operation, as resolvers receive it. */
 export interface Context {
@@ -53,8 +56,8 @@ export interface Context {
    * is stored with the field's change.
    */
   idempotency: IdempotencyClaim | undefined;
-  /** Runs one durable transaction. Its events are published after the commit. `room`: see `TransactionOptions`. */
-  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>, room?: string): Promise<T>;
+  /** Runs one durable transaction. Its events are published after the commit. */
+  change<T>(work: (db: Db, record: ChangeRecord) => Promise<T>, shared?: SharedCommit): Promise<T>;
   /** The room's live cursor. It is never newer than any other data of the room in the answer. */
   cursorOf(room: RoomRow): string | Promise<string>;
 }

@@ -10,6 +10,7 @@ import {
   publishPost,
   updatePost,
 } from '../data/posts.ts';
+import { readAppended } from '../data/read-positions.ts';
 import type { PostRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted } from '../identity/access.ts';
 import type { Context } from './context.ts';
@@ -43,7 +44,7 @@ export const postMutations: MutationResolvers = {
         const id = context.idempotency?.resultId;
         const row = createPostRow({ id, roomId: room.id, authorId: author.id, title, body, publishedAt: null });
         if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
-        const store = (db: Db) => insertPublishedPost(db, row);
+        const store = storePublished(row, isMember, insertPublishedPost);
         const post = (at: number) => ({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
         return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post }) };
       },
@@ -56,7 +57,7 @@ export const postMutations: MutationResolvers = {
       if (post.publishedAt !== null) return { post };
       assertNotMuted(access.mutedUntil);
       const changed = changePostRow(post, {});
-      const store = (db: Db) => publishPost(db, changed);
+      const store = storePublished(changed, access.isMember, publishPost);
       const published = (publishedAt: number) => ({ ...changed, publishedAt });
       return {
         post: append({ ...eventOf(changed), type: 'PostCreated', author: viewer.user, store, post: published }),
@@ -93,6 +94,17 @@ function changePost(context: Context, input: UpdatePostInput): Promise<{ post: P
     } as const;
     return { post: append(event) };
   });
+}
+
+/** A member who publishes a post has read the room up to it. */
+function storePublished(
+  post: PostRow,
+  isMember: boolean,
+  store: (db: Db, post: PostRow) => Promise<void>,
+): NewPostEvent['store'] {
+  return async (db) => {
+    await Promise.all([store(db, post), isMember && readAppended(db, post.roomId, post.authorId)]);
+  };
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {

@@ -9,6 +9,8 @@ import type {
   PageInfo as PageInfoModel,
   PostConnection as PostConnectionModel,
   PostEdge as PostEdgeModel,
+  RoomConnection as RoomConnectionModel,
+  RoomEdge as RoomEdgeModel,
   RoomMemberConnection as RoomMemberConnectionModel,
   RoomMemberEdge as RoomMemberEdgeModel,
 } from '../data/pages.ts';
@@ -109,6 +111,11 @@ export type User = Node & {
   /** The user's unpublished posts, oldest first. The list is empty unless the user is the viewer. */
   drafts: PostPage;
   /**
+   * The rooms of which the user is a member, that with the latest event first. Returns the first 20 if neither `first` nor
+   * `last` is given. A room with a new event moves to the start. The list is empty unless the user is the viewer.
+   */
+  rooms: RoomConnection;
+  /**
    * The API keys that the user created and that are not revoked, oldest first. Expired keys are included. A user has at
    * most 100 of them, so the list is complete. The list is empty unless the user is the viewer.
    */
@@ -124,6 +131,14 @@ export type UserPostsArgs = {
 export type UserDraftsArgs = {
   page?: InputMaybe<Scalars['Int']['input']>;
   limit?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A person who signed up, an application with an API key, or an author of imported posts. */
+export type UserRoomsArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A key that an application authenticates with. The key itself is returned only when it is created. */
@@ -178,6 +193,16 @@ export type Room = Node & {
   visibility: RoomVisibility;
   /** The viewer's role in this room; null if the viewer is not a member. */
   viewerRole?: Maybe<RoomRole>;
+  /**
+   * The number of published posts by others that the viewer has not read, counted up to 100; null if the viewer is not a
+   * member. Imported posts count by their time.
+   */
+  unread?: Maybe<Scalars['Int']['output']>;
+  /**
+   * The time up to which the viewer has read the room: at first the time of joining, then that of a post that the viewer
+   * marked as read or published, or of the latest event. Null if the viewer is not a member.
+   */
+  lastRead?: Maybe<Scalars['DateTime']['output']>;
   /** The time at which the room was created. */
   createdAt: Scalars['DateTime']['output'];
   /** The time at which the room was last changed. */
@@ -241,6 +266,24 @@ export type PostEdge = {
   cursor: Scalars['String']['output'];
   /** The post. */
   node: Post;
+};
+
+/** A page of a user's rooms, as in the Relay specification. */
+export type RoomConnection = {
+  /** The rooms with their cursors. */
+  edges: Array<RoomEdge>;
+  /** The rooms without their cursors. */
+  nodes: Array<Room>;
+  /** Information about the page. */
+  pageInfo: PageInfo;
+};
+
+/** A room in a connection. */
+export type RoomEdge = {
+  /** The position of the room in the list, for `after` and `before`. It is not a cursor of a stream. */
+  cursor: Scalars['String']['output'];
+  /** The room. */
+  node: Room;
 };
 
 /** A page of a room's members, as in the Relay specification. */
@@ -651,6 +694,11 @@ export type Mutation = {
   /** Deletes the viewer's post. Admins can delete any post. */
   deletePost?: Maybe<DeletePostPayload>;
   /**
+   * Marks a room as read: up to a post, or up to now. The position never moves back. Publishing a post marks its room as
+   * read, too. Only for members.
+   */
+  markRead?: Maybe<MarkReadPayload>;
+  /**
    * Ends a connection on any node. A WebSocket is closed with the code 1008, and an event stream ends with
    * CONNECTION_ENDED. The client may connect again. Only for admins.
    */
@@ -849,6 +897,15 @@ export type MutationPublishPostArgs = {
  */
 export type MutationDeletePostArgs = {
   input: DeletePostInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationMarkReadArgs = {
+  input: MarkReadInput;
 };
 
 /**
@@ -1079,6 +1136,14 @@ export type EndConnectionInput = {
   id: Scalars['ID']['input'];
 };
 
+/** The input fields of `markRead`. */
+export type MarkReadInput = {
+  /** The id of the room. */
+  room: Scalars['ID']['input'];
+  /** The id of the last post that was read, which is a published post of the room. Without it everything until now was read. */
+  post?: InputMaybe<Scalars['ID']['input']>;
+};
+
 /** The input fields of `muteUser`. */
 export type MuteUserInput = {
   /** The id of the user. */
@@ -1243,6 +1308,12 @@ export type DeletePostPayload = {
 export type EndConnectionPayload = {
   /** The id of the connection that was ended. */
   id: Scalars['ID']['output'];
+};
+
+/** The result of `markRead`. */
+export type MarkReadPayload = {
+  /** The room. */
+  room: Room;
 };
 
 /** The result of `muteUser`. */
@@ -1493,6 +1564,8 @@ export type ResolversTypes = {
   PageInfo: ResolverTypeWrapper<PageInfoModel>;
   PostConnection: ResolverTypeWrapper<PostConnectionModel>;
   PostEdge: ResolverTypeWrapper<PostEdgeModel>;
+  RoomConnection: ResolverTypeWrapper<RoomConnectionModel>;
+  RoomEdge: ResolverTypeWrapper<RoomEdgeModel>;
   RoomMemberConnection: ResolverTypeWrapper<RoomMemberConnectionModel>;
   RoomMemberEdge: ResolverTypeWrapper<RoomMemberEdgeModel>;
   Pagination: ResolverTypeWrapper<PaginationModel>;
@@ -1540,6 +1613,7 @@ export type ResolversTypes = {
   PublishPostInput: PublishPostInput;
   DeletePostInput: DeletePostInput;
   EndConnectionInput: EndConnectionInput;
+  MarkReadInput: MarkReadInput;
   MuteUserInput: MuteUserInput;
   SignUpPayload: ResolverTypeWrapper<Omit<SignUpPayload, 'user'> & { user: ResolversTypes['User'] }>;
   SignInPayload: ResolverTypeWrapper<Omit<SignInPayload, 'user'> & { user: ResolversTypes['User'] }>;
@@ -1566,6 +1640,7 @@ export type ResolversTypes = {
   PublishPostPayload: ResolverTypeWrapper<Omit<PublishPostPayload, 'post'> & { post: ResolversTypes['Post'] }>;
   DeletePostPayload: ResolverTypeWrapper<Omit<DeletePostPayload, 'post'> & { post: ResolversTypes['Post'] }>;
   EndConnectionPayload: ResolverTypeWrapper<EndConnectionPayload>;
+  MarkReadPayload: ResolverTypeWrapper<Omit<MarkReadPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   MuteUserPayload: ResolverTypeWrapper<
     Omit<MuteUserPayload, 'user' | 'room'> & { user: ResolversTypes['User']; room: ResolversTypes['Room'] }
   >;
@@ -1594,6 +1669,8 @@ export type ResolversParentTypes = {
   PageInfo: PageInfoModel;
   PostConnection: PostConnectionModel;
   PostEdge: PostEdgeModel;
+  RoomConnection: RoomConnectionModel;
+  RoomEdge: RoomEdgeModel;
   RoomMemberConnection: RoomMemberConnectionModel;
   RoomMemberEdge: RoomMemberEdgeModel;
   Pagination: PaginationModel;
@@ -1639,6 +1716,7 @@ export type ResolversParentTypes = {
   PublishPostInput: PublishPostInput;
   DeletePostInput: DeletePostInput;
   EndConnectionInput: EndConnectionInput;
+  MarkReadInput: MarkReadInput;
   MuteUserInput: MuteUserInput;
   SignUpPayload: Omit<SignUpPayload, 'user'> & { user: ResolversParentTypes['User'] };
   SignInPayload: Omit<SignInPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -1663,6 +1741,7 @@ export type ResolversParentTypes = {
   PublishPostPayload: Omit<PublishPostPayload, 'post'> & { post: ResolversParentTypes['Post'] };
   DeletePostPayload: Omit<DeletePostPayload, 'post'> & { post: ResolversParentTypes['Post'] };
   EndConnectionPayload: EndConnectionPayload;
+  MarkReadPayload: Omit<MarkReadPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   MuteUserPayload: Omit<MuteUserPayload, 'user' | 'room'> & {
     user: ResolversParentTypes['User'];
     room: ResolversParentTypes['Room'];
@@ -1781,6 +1860,7 @@ export type UserResolvers<
     ContextType,
     RequireFields<UserDraftsArgs, 'page' | 'limit'>
   >;
+  rooms?: Resolver<ResolversTypes['RoomConnection'], ParentType, ContextType, Partial<UserRoomsArgs>>;
   apiKeys?: Resolver<Array<ResolversTypes['ApiKey']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
@@ -1823,6 +1903,8 @@ export type RoomResolvers<
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   visibility?: Resolver<ResolversTypes['RoomVisibility'], ParentType, ContextType>;
   viewerRole?: Resolver<Maybe<ResolversTypes['RoomRole']>, ParentType, ContextType>;
+  unread?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  lastRead?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -1858,6 +1940,23 @@ export type PostEdgeResolvers<
 > = {
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   node?: Resolver<ResolversTypes['Post'], ParentType, ContextType>;
+};
+
+export type RoomConnectionResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomConnection'] = ResolversParentTypes['RoomConnection'],
+> = {
+  edges?: Resolver<Array<ResolversTypes['RoomEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<Array<ResolversTypes['Room']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type RoomEdgeResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomEdge'] = ResolversParentTypes['RoomEdge'],
+> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
 };
 
 export type RoomMemberConnectionResolvers<
@@ -2193,6 +2292,12 @@ export type MutationResolvers<
     ContextType,
     RequireFields<MutationDeletePostArgs, 'input'>
   >;
+  markRead?: Resolver<
+    Maybe<ResolversTypes['MarkReadPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationMarkReadArgs, 'input'>
+  >;
   endConnection?: Resolver<
     Maybe<ResolversTypes['EndConnectionPayload']>,
     ParentType,
@@ -2377,6 +2482,13 @@ export type EndConnectionPayloadResolvers<
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
+export type MarkReadPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['MarkReadPayload'] = ResolversParentTypes['MarkReadPayload'],
+> = {
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+};
+
 export type MuteUserPayloadResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['MuteUserPayload'] = ResolversParentTypes['MuteUserPayload'],
@@ -2504,6 +2616,8 @@ export type Resolvers<ContextType = Context> = {
   PageInfo?: PageInfoResolvers<ContextType>;
   PostConnection?: PostConnectionResolvers<ContextType>;
   PostEdge?: PostEdgeResolvers<ContextType>;
+  RoomConnection?: RoomConnectionResolvers<ContextType>;
+  RoomEdge?: RoomEdgeResolvers<ContextType>;
   RoomMemberConnection?: RoomMemberConnectionResolvers<ContextType>;
   RoomMemberEdge?: RoomMemberEdgeResolvers<ContextType>;
   Pagination?: PaginationResolvers<ContextType>;
@@ -2545,6 +2659,7 @@ export type Resolvers<ContextType = Context> = {
   PublishPostPayload?: PublishPostPayloadResolvers<ContextType>;
   DeletePostPayload?: DeletePostPayloadResolvers<ContextType>;
   EndConnectionPayload?: EndConnectionPayloadResolvers<ContextType>;
+  MarkReadPayload?: MarkReadPayloadResolvers<ContextType>;
   MuteUserPayload?: MuteUserPayloadResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;
   RoomEvent?: RoomEventResolvers<ContextType>;

@@ -3,6 +3,7 @@ import { Client, clientMutations, clientQueries } from './client.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
+import { readPositionMutations } from './read-position.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
@@ -30,6 +31,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
     ...postMutations,
     ...clientMutations,
     ...muteMutations,
+    ...readPositionMutations,
   }),
   Subscription,
   Node,

@@ -1,19 +1,9 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
+import { findMembers, insertJoinedMember, insertMember, isMember, removeMember } from '../data/memberships.ts';
 import { findRoomPosts } from '../data/post-lists.ts';
-import {
-  createRoomRow,
-  deleteMember,
-  findMembers,
-  findRoomByName,
-  findRoomPage,
-  insertJoinedMember,
-  insertMember,
-  insertRoom,
-  isMember,
-  updateRoom,
-} from '../data/rooms.ts';
+import { createRoomRow, findRoomByName, findRoomPage, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
@@ -39,6 +29,9 @@ export const Room: RoomResolvers = {
     return (await loaders.isMember(viewer.user.id, room.id)) ? 'MEMBER' : null;
   },
   cursor: (room, _, context) => context.cursorOf(room),
+  unread: async (room, _, { viewer, loaders }) => (viewer && (await loaders.unread(viewer.user.id, room.id))) ?? null,
+  lastRead: async (room, _, { viewer, loaders }) =>
+    (viewer && (await loaders.readUpTo(viewer.user.id, room.id))) ?? null,
   members: (room, args, { db }) => findMembers(db, room.id, args),
   posts: (room, args, context) => findRoomPosts(context.db, context, room.id, args),
 };
@@ -75,11 +68,15 @@ export const roomMutations: MutationResolvers = {
     }),
   joinRoom: (_, { input }, context) =>
     againIfJoined(() =>
-      changeInRoom(context, { id: input.room }, async (_, { append }, viewer, { room, isMember }) => {
-        assertMayJoin(room, isMember);
-        if (!isMember) append(joinOf(room, viewer.user, viewer));
-        return { room };
-      }),
+      changeInRoom(
+        context,
+        { id: input.room, member: context.viewer?.user.id },
+        async (_, { append }, viewer, { room, isMember }) => {
+          assertMayJoin(room, isMember);
+          if (!isMember) append(joinOf(room, viewer.user, viewer));
+          return { room };
+        },
+      ),
     ),
   leaveRoom: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
@@ -89,17 +86,23 @@ export const roomMutations: MutationResolvers = {
     }),
   addRoomMember: (_, { input }, context) =>
     againIfJoined(() =>
-      changeInRoom(context, { id: input.room }, async (db, { append, afterCommit }, viewer, { room }) => {
-        assertMayChangeRoom(viewer, room);
-        const [user, isJoined] = await Promise.all([
-          findUser(db, input.user, 'share').then(assertUser),
-          isMember(db, room.id, input.user),
-        ]);
-        if (!isJoined) append(joinOf(room, user, viewer));
-        const byUserId = viewer.user.id;
-        afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
-        return { room };
-      }),
+      changeInRoom(
+        context,
+        { id: input.room, member: input.user },
+        async (db, { append, afterCommit }, viewer, { room }) => {
+          assertMayChangeRoom(viewer, room);
+          const [user, isJoined] = await Promise.all([
+            findUser(db, input.user, 'share').then(assertUser),
+            isMember(db, room.id, input.user),
+          ]);
+          if (!isJoined) append(joinOf(room, user, viewer));
+          const byUserId = viewer.user.id;
+          afterCommit(() =>
+            context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }),
+          );
+          return { room };
+        },
+      ),
     ),
   removeRoomMember: (_, { input: { room: id, user: userId } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { append, afterCommit }, viewer, { room }) => {
@@ -156,7 +159,7 @@ function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<v
 }
 
 function leaveOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store = (db: Db) => deleteMember(db, room.id, user.id);
+  const store = (db: Db) => removeMember(db, room.id, user.id);
   return { ...membershipOf(room, user, actor), type: 'MemberLeft', store };
 }
 

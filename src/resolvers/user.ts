@@ -1,5 +1,6 @@
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
-import { createEmptyPage, isPageLength } from '../data/pages.ts';
+import { findJoinedRooms } from '../data/memberships.ts';
+import { createEmptyConnection, createEmptyPage, isPageLength } from '../data/pages.ts';
 import { findDrafts } from '../data/post-lists.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
 import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
@@ -28,6 +29,8 @@ export const User: UserResolvers = {
   },
   drafts: (user, page, context) =>
     maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createEmptyPage(page),
+  rooms: (user, args, context) =>
+    maySeeOwn(context.viewerFor(user), user) ? findJoinedRooms(context.db, user.id, args) : createEmptyConnection(args),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 

@@ -77,6 +77,8 @@ const tables = [
   'users',
   'rooms',
   'roomMembers',
+  'formerMembers',
+  'membershipVersions',
   'posts',
   'roomEvents',
   'apiKeys',

@@ -9,6 +9,7 @@ import { signInAttempts } from './0005-sign-in-attempts.ts';
 import { deletions } from './0006-deletions.ts';
 import { mutes } from './0007-mutes.ts';
 import { idempotencyKeys } from './0008-idempotency-keys.ts';
+import { memberships } from './0009-memberships.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -21,6 +22,7 @@ const migrations: readonly Migration[] = [
   { migrate: deletions, keepsPrograms: true },
   { migrate: mutes, keepsPrograms: true },
   { migrate: idempotencyKeys, keepsPrograms: true },
+  { migrate: memberships, keepsPrograms: true },
 ];
 
 /** The number of migrations that this program knows. */

@@ -21,6 +21,8 @@ interface Parts {
 }
 
 interface Waiting {
+  /** See `TransactionOptions.member`. */
+  user: string;
   member: GroupMember;
   timer: NodeJS.Timeout;
 }
@@ -90,6 +92,7 @@ async function wait<T>({ waiting }: Room, work: Work<T>, options: TransactionOpt
     throw new PostgresUnavailable('busy', `${maxWaiting} changes of the room wait already`);
   const member = new GroupMember(work, options);
   const entry = {
+    user: options.member ?? '',
     member: member as GroupMember,
     timer: setTimeout(() => {
       waiting.splice(waiting.indexOf(entry), 1);
@@ -100,8 +103,12 @@ async function wait<T>({ waiting }: Room, work: Work<T>, options: TransactionOpt
   return member.promise;
 }
 
+/** All groups lock rows of users in the same order, so that no two of them wait for each other. */
 function takeGroup({ waiting }: Room): GroupMember[] {
-  return waiting.splice(0, maxMembers).map(({ member, timer }) => {
+  const group = waiting
+    .splice(0, maxMembers)
+    .sort((one, other) => (one.user < other.user ? -1 : Number(one.user > other.user)));
+  return group.map(({ member, timer }) => {
     clearTimeout(timer);
     return member;
   });

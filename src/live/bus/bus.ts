@@ -12,6 +12,8 @@ export type BusMessage =
   | { type: 'keyRevoked'; keyId: string }
   /** All sessions of the user that began before `sessionsFrom` are revoked, except `keptSession`. */
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
+  /** The user has read the room up to a time of its events. */
+  | { type: 'roomRead'; userId: string; roomId: string; readUpTo: number }
   /** Posts were deleted; selections of events in any room may contain them. */
   | { type: 'contentErased' }
   | NodeMessage
@@ -75,6 +77,14 @@ export interface BusOptions {
 /** The server of a bus does not answer. The message is for the operator. */
 export class BusUnreachable extends Error {}
 
+/**
+ * The topic of messages for one user. Older programs take them for wake-ups of a room that nobody follows, so that they
+ * ignore them.
+ */
+export function userTopic(userId: string): string {
+  return roomTopic(userId);
+}
+
 /** The topic of messages that concern more than one room: accounts, credentials and deleted content. */
 export const commonTopic = 'common';
 const roomPrefix = 'room:';
@@ -101,5 +111,6 @@ export const nodesTopic = `${roomPrefix}nodes`;
 
 export function topicOf(message: BusMessage): string {
   if (message.type === 'nodesAsked' || message.type === 'nodeAnswered') return nodesTopic;
+  if (message.type === 'roomRead') return userTopic(message.userId);
   return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;
 }

@@ -121,6 +121,7 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
   userDeleted: fields({ userId: text }),
   keyRevoked: fields({ keyId: text }),
   passwordChanged: fields({ userId: text, sessionsFrom: integer, keptSession: orNull(text) }),
+  roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
   contentErased: fields({}),
   nodesAsked: fields({ asker: text, ask: integer, question: text }),
   nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),

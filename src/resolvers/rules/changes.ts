@@ -7,7 +7,7 @@ import { assertSignedIn } from '../../identity/access.ts';
 import { findRevocation, keyIdOf } from '../../identity/credential.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import type { ChangeRecord } from '../../live/changes.ts';
-import type { Context } from '../context.ts';
+import type { Context, SharedCommit } from '../context.ts';
 import { claimKey } from './idempotency.ts';
 import {
   assertVisiblePost,
@@ -26,8 +26,7 @@ type RowWork<Row, T> = (db: Db, record: ChangeRecord, viewer: Viewer, row: Row) 
 interface Reads<Row> {
   account: RowLock;
   row: (db: Db, userId: string) => Promise<Row>;
-  /** The room whose changes may share a commit. */
-  room?: string | undefined;
+  shared?: SharedCommit | undefined;
 }
 
 const nothing = async () => undefined;
@@ -51,6 +50,15 @@ export function changeAccount<T>(context: Context, work: RowWork<UserRow, T>): P
   );
 }
 
+interface RoomChange {
+  id: string;
+  lock?: RowLock;
+  /** Whether the change may share its commit; the default is whether it shares the lock. See `TransactionOptions.room`. */
+  sharesCommit?: boolean;
+  /** See `TransactionOptions.member`. */
+  member?: string | undefined;
+}
+
 /**
  * Like `changeAsViewer`, for a change in a room, which is locked: a change that needs the room, its visibility or a
  * membership shares the lock, and a change that takes one of these away locks exclusively. @throws ClientError NOT_FOUND
@@ -58,13 +66,15 @@ export function changeAccount<T>(context: Context, work: RowWork<UserRow, T>): P
  */
 export function changeInRoom<T>(
   context: Context,
-  { id, lock = 'share' }: { id: string; lock?: RowLock },
+  { id, lock = 'share', ...shared }: RoomChange,
   work: RowWork<RoomAccess, T>,
 ): Promise<T> {
   const row = (db: Db, userId: string) => findRoomAccess(db, userId, id, lock);
-  const room = lock === 'share' ? id : undefined;
-  return changeAfterReads(context, { account: 'share', row, room }, async (db, record, viewer, access) =>
-    work(db, record, viewer, await assertVisibleRoom(viewer, access)),
+  const { sharesCommit = lock === 'share', member } = shared;
+  return changeAfterReads(
+    context,
+    { account: 'share', row, ...(sharesCommit && { shared: { room: id, member } }) },
+    async (db, record, viewer, access) => work(db, record, viewer, await assertVisibleRoom(viewer, access)),
   );
 }
 
@@ -81,21 +91,23 @@ export function changePostAsViewer<T>(context: Context, id: string, work: RowWor
 
 function changeAfterReads<Row, T>(
   { viewer, change, idempotency }: Context,
-  { account: lock, row: read, room }: Reads<Row>,
+  { account: lock, row: read, shared }: Reads<Row>,
   work: (db: Db, record: ChangeRecord, viewer: Viewer, row: Row, account: UserRow) => Promise<T>,
 ): Promise<T> {
   const signedIn = assertSignedIn(viewer);
   // A change that shares a commit must not wait for the key, which it stores before its work.
-  const sharedRoom = idempotency ? undefined : room;
-  return change(async (db, record) => {
-    const [account, row] = await Promise.all([
-      findOwnAccount(db, signedIn, lock),
-      read(db, signedIn.user.id),
-      // Locked last: a repeated request that waits for the key holds no lock that the first one needs.
-      idempotency && claimKey(db, record, signedIn.user.id, idempotency),
-    ]);
-    return work(db, record, { ...signedIn, user: toPublicUser(account) }, row, account);
-  }, sharedRoom);
+  return change(
+    async (db, record) => {
+      const [account, row] = await Promise.all([
+        findOwnAccount(db, signedIn, lock),
+        read(db, signedIn.user.id),
+        // Locked last: a repeated request that waits for the key holds no lock that the first one needs.
+        idempotency && claimKey(db, record, signedIn.user.id, idempotency),
+      ]);
+      return work(db, record, { ...signedIn, user: toPublicUser(account) }, row, account);
+    },
+    idempotency ? undefined : shared,
+  );
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Db, RowLock } from '../../data/database.ts';
+import { isMember, isMemberOfPostRoom } from '../../data/memberships.ts';
 import { findMute, findMuteOfPostRoom } from '../../data/mutes.ts';
 import { findPost } from '../../data/posts.ts';
-import { findRoom, findRoomOfPost, isMember, isMemberOfPostRoom } from '../../data/rooms.ts';
+import { findRoom, findRoomOfPost } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';

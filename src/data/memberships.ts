@@ -1,0 +1,193 @@
+import { countsRows } from './bounded-work.ts';
+import type { Db } from './database.ts';
+import { timeOfAppended } from './events.ts';
+import { createRangeReader, type KeyRange } from './key-ranges.ts';
+import { executeInParts } from './list-statements.ts';
+import {
+  type ConnectionArguments,
+  createConnection,
+  encodeKey,
+  type RoomConnection,
+  type RoomMemberConnection,
+} from './pages.ts';
+import { readUpTo } from './read-positions.ts';
+import { findRoom } from './rooms.ts';
+import { deleteSome } from './some-rows.ts';
+import { createStatement } from './statement.ts';
+import { publicUserColumns, roomColumns } from './tables.ts';
+import { isRoomKept } from './visible-rooms.ts';
+
+/** A user in a room. */
+export interface Membership {
+  roomId: string;
+  userId: string;
+}
+
+const insertMemberRow = createStatement((db, row: Membership & { joinedAt: number }) =>
+  db.insertInto('roomMembers').values(row),
+);
+
+const insertMemberWithTime = createStatement((db, { roomId, userId }: Membership) =>
+  db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
+);
+
+const deleteMemberRow = createStatement((db, { roomId, userId }: Membership) =>
+  db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId),
+);
+
+const insertFormerMember = createStatement((db, { roomId, userId }: Membership) =>
+  db
+    .insertInto('formerMembers')
+    .values({ roomId, userId })
+    .onConflict((conflict) => conflict.columns(['userId', 'roomId']).doNothing()),
+);
+
+/**
+ * Its row is locked until the end of the transaction, after that of the room. A transaction of a group therefore names the
+ * user (see `TransactionOptions`).
+ */
+const advanceVersion = createStatement((db, { userId }: Pick<Membership, 'userId'>) =>
+  db
+    .insertInto('membershipVersions')
+    .values({ userId, version: 1 })
+    .onConflict((conflict) =>
+      conflict.column('userId').doUpdateSet((eb) => ({ version: eb('membershipVersions.version', '+', 1) })),
+    ),
+);
+
+/** Inserts the first member of a new room. */
+export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await Promise.all([insertMemberRow(db, { roomId, userId, joinedAt: Date.now() }), advanceVersion(db, { userId })]);
+}
+
+/**
+ * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
+ * already.
+ */
+export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await Promise.all([insertMemberWithTime(db, { roomId, userId }), advanceVersion(db, { userId })]);
+}
+
+/** Deletes a member, who remains known as a former one. */
+export async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await Promise.all([
+    deleteMemberRow(db, { roomId, userId }),
+    insertFormerMember(db, { roomId, userId }),
+    advanceVersion(db, { userId }),
+  ]);
+}
+
+/** Deletes a member whose account is deleted. */
+export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await deleteMemberRow(db, { roomId, userId });
+}
+
+/** Deletes up to `limit` rows about the earlier memberships of a user, and returns their number. */
+export async function deleteFormerMembershipsOf(db: Db, userId: string, limit: number): Promise<number> {
+  await db.deleteFrom('membershipVersions').where('userId', '=', userId).execute();
+  return deleteSome(db, 'formerMembers', db.selectFrom('formerMembers').where('userId', '=', userId), limit);
+}
+
+const selectMember = createStatement((db, { roomId, userId }: Membership) =>
+  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
+);
+
+export async function isMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+  return (await selectMember(db, { roomId, userId })).length > 0;
+}
+
+const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
+  db
+    .selectFrom('roomMembers')
+    .select('roomId')
+    .where('userId', '=', userId)
+    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
+);
+
+/** Whether the user is a member of the room of a post, whose row need not have been read before. */
+export async function isMemberOfPostRoom(db: Db, postId: string, userId: string): Promise<boolean> {
+  return (await selectMemberOfPostRoom(db, { postId, userId })).length > 0;
+}
+
+/**
+ * The users among `userIds` who may see the room. Undefined if every user may see it, or if it is deleted: its streams
+ * then end for that reason.
+ */
+export async function findReaders(
+  db: Db,
+  roomId: string,
+  userIds: readonly string[],
+): Promise<Set<string> | undefined> {
+  const room = await findRoom(db, roomId);
+  return room?.visibility === 'PRIVATE' ? findMembersAmong(db, roomId, userIds) : undefined;
+}
+
+async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
+  const rows = await executeInParts(db, userIds, {
+    // The room is a parameter once per user, so that each value has the same number of parameters.
+    build: (part) =>
+      db
+        .selectFrom('roomMembers')
+        .select('userId')
+        .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)])))),
+    parametersOf: (userId) => [roomId, userId],
+  });
+  return new Set(rows.map(({ userId }) => userId));
+}
+
+/** The rooms among `roomIds` of which the user is a member, each with the time up to which the user has read it. */
+export async function findMemberships(
+  db: Db,
+  userId: string,
+  roomIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('roomMembers')
+    .select(['roomId', readUpTo.as('readUpTo')])
+    .where('userId', '=', userId)
+    .where('roomId', 'in', roomIds)
+    .execute();
+  return new Map(rows.map(({ roomId, readUpTo }) => [roomId, readUpTo]));
+}
+
+const readMembers = createRangeReader(['joinedAt', 'userId'], (db, { roomId }: { roomId: string }) =>
+  db
+    .selectFrom('roomMembers')
+    .innerJoin('users', 'users.id', 'roomMembers.userId')
+    .where(countsRows(db, 'roomMembers'))
+    .select([...publicUserColumns, 'joinedAt'])
+    .where('roomId', '=', roomId)
+    .where(isRoomKept('roomMembers.roomId'))
+    .where('users.deletedAt', 'is', null),
+);
+
+export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
+  const read = async (range: KeyRange) => {
+    const members = await readMembers(db, { roomId }, range);
+    return members.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
+  };
+  return createConnection({ read }, args);
+}
+
+/** All rooms of the user are read, and sorted: their order changes with each event. */
+const readJoinedRooms = createRangeReader(
+  ['headAt', 'rooms.id'],
+  (db, { userId }: { userId: string }) =>
+    db
+      .selectFrom('roomMembers')
+      .innerJoin('rooms', 'rooms.id', 'roomMembers.roomId')
+      .where(countsRows(db, 'roomMembers'))
+      .select(roomColumns)
+      .where('userId', '=', userId)
+      .where('deletedAt', 'is', null),
+  { isDescending: true },
+);
+
+/** The rooms of which a user is a member, that with the latest event first. */
+export function findJoinedRooms(db: Db, userId: string, args: ConnectionArguments): RoomConnection {
+  const read = async (range: KeyRange) => {
+    const rooms = await readJoinedRooms(db, { userId }, range);
+    return rooms.map((node) => ({ cursor: encodeKey([node.headAt, node.id]), node }));
+  };
+  return createConnection({ read }, args);
+}

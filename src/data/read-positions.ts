@@ -1,0 +1,128 @@
+import { type RawBuilder, sql } from 'kysely';
+import { countsRows } from './bounded-work.ts';
+import type { Db } from './database.ts';
+import { timeOfAppended } from './events.ts';
+import { isListed } from './list-statements.ts';
+import { createStatement } from './statement.ts';
+import { arePostsKept } from './visible-rooms.ts';
+
+/*
+ * A member has read a room up to a time of its events. It is not a time of a clock: each event of a room has a later time
+ * than the event before, so that every new post comes after the position.
+ */
+
+/** The maximum number of posts that are counted as unread. */
+const maxUnread = 100;
+
+/** The time up to which the member has read the room. */
+export const readUpTo: RawBuilder<number> = sql<number>`coalesce("roomMembers"."readUpTo", "roomMembers"."joinedAt")`;
+
+const selectPostTime = createStatement((db, { roomId, postId }: { roomId: string; postId: string }) =>
+  db
+    .selectFrom('posts')
+    .innerJoin('rooms', 'rooms.id', 'posts.roomId')
+    .select(['publishedAt', 'headAt'])
+    .where('posts.id', '=', postId)
+    .where('roomId', '=', roomId)
+    .where(arePostsKept('posts.authorId')),
+);
+
+/**
+ * The time of a published post of the room; undefined if the room has no such post. For an imported post with a time in
+ * the future it is the present time, so that new posts come after it.
+ */
+export async function findPostTime(db: Db, roomId: string, postId: string): Promise<number | undefined> {
+  const [post] = await selectPostTime(db, { roomId, postId });
+  if (!post || post.publishedAt === null) return undefined;
+  return Math.min(post.publishedAt, Math.max(post.headAt, Date.now()));
+}
+
+const selectLatestTime = createStatement((db, { roomId, now }: { roomId: string; now: number }) =>
+  db
+    .selectFrom('rooms')
+    .select((eb) => [
+      'headAt',
+      eb
+        .selectFrom('posts')
+        .select(({ fn }) => fn.max('publishedAt').as('latest'))
+        .where('roomId', '=', roomId)
+        .where('publishedAt', '<=', now)
+        .as('postedAt'),
+    ])
+    .where('id', '=', roomId),
+);
+
+/** The time of the latest event, or of a later post: an import writes posts without events. */
+export async function findLatestTime(db: Db, roomId: string): Promise<number | undefined> {
+  const [room] = await selectLatestTime(db, { roomId, now: Date.now() });
+  return room && Math.max(room.headAt, room.postedAt ?? 0);
+}
+
+interface ReadPosition {
+  roomId: string;
+  userId: string;
+  readUpTo: number;
+}
+
+const advance = createStatement((db, position: ReadPosition) =>
+  db
+    .updateTable('roomMembers')
+    .set({ readUpTo: position.readUpTo })
+    .where('roomId', '=', position.roomId)
+    .where('userId', '=', position.userId)
+    .where(readUpTo, '<', position.readUpTo)
+    .returning('readUpTo'),
+);
+
+/** Moves the read position of a member. Returns false if it is there already, or later. */
+export async function advanceReadPosition(db: Db, position: ReadPosition): Promise<boolean> {
+  return (await advance(db, position)).length > 0;
+}
+
+const advanceToAppended = createStatement((db, { roomId, userId }: Omit<ReadPosition, 'readUpTo'>) =>
+  db
+    .updateTable('roomMembers')
+    .set({ readUpTo: timeOfAppended(roomId) })
+    .where('roomId', '=', roomId)
+    .where('userId', '=', userId)
+    .where(readUpTo, '<', timeOfAppended(roomId)),
+);
+
+/** Moves the read position of a member, if the user is one, to the event that is being appended. */
+export async function readAppended(db: Db, roomId: string, userId: string): Promise<void> {
+  await advanceToAppended(db, { roomId, userId });
+}
+
+const selectUnread = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>
+  db
+    .selectFrom('roomMembers')
+    .select((eb) => [
+      'roomId',
+      eb
+        .selectFrom((from) =>
+          from
+            .selectFrom('posts')
+            .where(countsRows(db, 'posts'))
+            .select('posts.id')
+            .whereRef('posts.roomId', '=', 'roomMembers.roomId')
+            .where('posts.publishedAt', '>', readUpTo)
+            .whereRef('posts.authorId', '<>', 'roomMembers.userId')
+            .where(arePostsKept('posts.authorId'))
+            .limit(maxUnread)
+            .as('unread'),
+        )
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .as('unread'),
+    ])
+    .where('userId', '=', userId)
+    .where(isListed(db, 'roomMembers.roomId', roomIds)),
+);
+
+/**
+ * The number of published posts by others after the user's read position, for each of the rooms of which the user is a
+ * member. It is counted up to 100.
+ */
+export async function findUnread(db: Db, userId: string, roomIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await selectUnread(db, { userId, roomIds: JSON.stringify(roomIds) });
+  return new Map(rows.map(({ roomId, unread }) => [roomId, unread ?? 0]));
+}
