@@ -29,7 +29,7 @@ import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
-import { createSubscribeRequest } from './room-events.ts';
+import { createInboxRequest, createSubscribeRequest } from './room-events.ts';
 import { createStatusRequest } from './status-request.ts';
 
 /** A well-formed GraphQL request. */
@@ -68,8 +68,8 @@ export interface SubscribeOptions {
   /** The stream is charged to this account until it ends. */
   account: ClientAccount;
   transport: StreamTransport;
-  /** The cursor to resume after. It takes precedence over the operation's own argument. */
-  after?: string | undefined;
+  /** The cursors to resume after. They take precedence over the operation's own argument. */
+  after?: readonly string[] | undefined;
   /**
    * Called as soon as the stream's position is known: all events that are written from then on come after this
    * position.
@@ -159,13 +159,11 @@ export class Operation implements PreparedOperation {
         await resumed?.charge();
         return this.#parts.statusStreams.subscribe(createStatusRequest({ ...given, args, answerBytes }));
       }
-      const request = createSubscribeRequest(source, {
-        ...given,
-        args: args as ValidatedSubscriptionArgs,
-        after,
-        answerBytes,
-      });
-      const opening = fanOut.subscribe(request, resumed?.charge);
+      const subscription = { ...given, args: args as ValidatedSubscriptionArgs, after, answerBytes };
+      const opening =
+        'rooms' in source
+          ? fanOut.openInbox(createInboxRequest(source, subscription, account), resumed?.charge)
+          : fanOut.subscribe(createSubscribeRequest(source, subscription), resumed?.charge);
       return await cancellation.race(opening, { dispose: (stream) => stream.stop('client') });
     } catch (error) {
       onEnd();

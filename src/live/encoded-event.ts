@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/events.ts';
 import { Frame } from './stream.ts';
 
 /** One event for one group of subscribers: executed once, and serialised once. */
@@ -12,7 +12,7 @@ export class EncodedEvent extends Frame {
   /** The time of the event, in milliseconds since 1970. */
   readonly at: number;
 
-  constructor(event: RoomEvent, cursor: string | undefined, json: string) {
+  constructor(event: StreamEvent, cursor: string | undefined, json: string) {
     const { seq, mark, previousMark, at } = event;
     super(cursor, json);
     this.at = at;

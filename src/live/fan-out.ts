@@ -7,7 +7,11 @@ import { type Feed, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Groups } from './groups.ts';
+import type { InboxRequest } from './inbox/inbox-request.ts';
+import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
+import type { RoomStream } from './room-stream.ts';
+import type { Stream } from './stream.ts';
 import { groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
@@ -24,6 +28,7 @@ export class FanOut {
   readonly #groups: Groups;
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
+  readonly #inboxes: Inboxes;
   readonly live = new LiveCounts();
 
   constructor(parts: FanOutParts) {
@@ -31,11 +36,12 @@ export class FanOut {
     this.#costs = parts.groupCosts;
     this.#groups = new Groups({ counts: this.live, tracing: parts.tracing, onError: parts.onError });
     this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.live });
   }
 
   /** The numbers of open feeds, groups and subscribers, and the number of executions since the start. */
   get counts(): { feeds: number; groups: number; subscribers: number; executions: number } {
-    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
+    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, this.#inboxes.size);
     return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers, executions: this.live.executions };
   }
 
@@ -46,8 +52,7 @@ export class FanOut {
 
   /** The number of open subscriptions over a transport. */
   countOpen(transport: StreamTransport): number {
-    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    return subscribers.reduce((count, { request }) => count + Number(request.transport === transport), 0);
+    return this.#streams().reduce((count, { request }) => count + Number(request.transport === transport), 0);
   }
 
   /**
@@ -55,13 +60,30 @@ export class FanOut {
    * subscription opens a new group, because each event of the room then costs one more execution.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
-  async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Subscriber> {
-    const { group } = costOf(request);
+  async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
+    return this.#open(request, costOf(request).group, () => this.#subscribe(request), charge);
+  }
+
+  /**
+   * Like `subscribe`, for all rooms of a user. An inbox opens many rooms, so that only the groups of the viewer's own
+   * inboxes are free.
+   */
+  async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
+    const group = `inbox ${request.key} ${request.viewerKey}`;
+    return this.#open(request, group, () => this.#inboxes.open(request), charge);
+  }
+
+  async #open(
+    request: { after: unknown },
+    group: string,
+    open: () => Promise<Stream>,
+    charge?: () => unknown,
+  ): Promise<Stream> {
     const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
     try {
-      const subscriber = await this.#subscribe(request);
+      const stream = await open();
       if (request.after !== undefined) this.live.countResume('OK');
-      return subscriber;
+      return stream;
     } catch (error) {
       if (request.after !== undefined) this.live.countResume(codeOf(error));
       if (isNew) this.#costs.dropUnopened(group);
@@ -107,13 +129,17 @@ export class FanOut {
   /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
     this.#feeds.compareHeadsSoon();
+    this.#inboxes.compareSoon();
   }
 
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
-    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    for (const subscriber of [...subscribers]) subscriber.disconnect();
+    for (const stream of this.#streams()) stream.disconnect();
     await setImmediate();
+  }
+
+  #streams(): RoomStream[] {
+    return [...this.#subscribers.values().flatMap((ofFeed) => ofFeed.values()), ...this.#inboxes];
   }
 
   #remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {

@@ -17,10 +17,14 @@ export interface Following {
   readonly sink: Sink | undefined;
   /** Calls `readOn` of the follower, at once or later. */
   catchUp(follower: Follower): void;
+  /** Whether the follower is to end, and not to be live again, when it has read the log. */
+  isLeaving(follower: Follower): boolean;
   /** Whether an event of the past is left out, because the viewer has lost access to the room. */
   leavesOut(follower: Follower, event: RoomEvent): boolean;
   /** Called after an event was sent by which a user has left the room. */
   onLeft(follower: Follower, userId: string): void;
+  /** The log has no more events for a follower that is leaving. */
+  onEnded(follower: Follower): void;
   /** The room was deleted. */
   onDeleted(follower: Follower): void;
   /** The events after the follower's position cannot be read. */
@@ -120,8 +124,9 @@ export class Follower implements Member {
         if (this.stream.sink.isFull()) return false;
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
-        if (isFound && this.position.seq >= this.#group.position.seq) {
-          this.#group.goLive(this);
+        if (isFound && this.#hasCaughtUp(this.#group)) {
+          if (this.stream.isLeaving(this)) this.stream.onEnded(this);
+          else this.#group.goLive(this);
           return true;
         }
         const events = await this.feed.read(this.position, batchLength);
@@ -139,6 +144,11 @@ export class Follower implements Member {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  #hasCaughtUp({ position }: Group<Follower>): boolean {
+    const end = this.stream.isLeaving(this) ? this.feed.head : position;
+    return this.position.seq >= end.seq;
   }
 
   async #replay(events: readonly RoomEvent[]): Promise<void> {

@@ -19,8 +19,8 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   sink: Sink | undefined;
   readonly #parts: RoomStreamParts<Request>;
   #hasStopped = false;
-  /** Whether it waits until its socket has drained. */
-  #isWaiting = false;
+  /** Called when the socket has drained; undefined while nothing waits for it. */
+  #resumes: Set<() => void> | undefined;
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
 
@@ -85,28 +85,30 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   }
 
   protected waitUntilDrained(resume: () => void): void {
-    if (this.#isWaiting || !this.sink) return;
-    this.#setWaiting(true);
-    this.sink.onceDrained(() => {
-      if (!this.#isWaiting) return;
-      this.#setWaiting(false);
-      resume();
-    });
+    if (!this.sink) return;
+    if (!this.#resumes) this.sink.onceDrained(() => this.#resume());
+    this.#setWaiting((this.#resumes ?? new Set()).add(resume));
+  }
+
+  #resume(): void {
+    const resumes = this.#resumes ?? [];
+    this.#setWaiting(undefined);
+    for (const resume of resumes) resume();
   }
 
   #stop(reason: StreamEnd | ErrorCode): void {
     if (this.#hasStopped) return;
     this.#hasStopped = true;
     this.sink = undefined;
-    this.#setWaiting(false);
+    this.#setWaiting(undefined);
     this.release();
     this.#parts.share.release();
     this.request.onEnd();
     this.#parts.onEnd(reason);
   }
 
-  #setWaiting(isWaiting: boolean): void {
-    this.counts.slowConsumers += Number(isWaiting) - Number(this.#isWaiting);
-    this.#isWaiting = isWaiting;
+  #setWaiting(resumes: Set<() => void> | undefined): void {
+    this.counts.slowConsumers += Number(resumes !== undefined) - Number(this.#resumes !== undefined);
+    this.#resumes = resumes;
   }
 }

@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/events.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
@@ -8,7 +8,7 @@ import type { StreamTransport } from './live-counts.ts';
 export const personal = Symbol('personal');
 
 /** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
-export type ExecuteEvent = (event: RoomEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
+export type ExecuteEvent = (event: StreamEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
 
 /** What a subscription selects from each event, for whom. */
 export interface Selection {

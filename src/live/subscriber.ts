@@ -41,7 +41,13 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     return false;
   }
 
+  isLeaving(): boolean {
+    return false;
+  }
+
   onLeft(): void {}
+
+  onEnded(): void {}
 
   onDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
