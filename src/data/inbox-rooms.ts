@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from './database.ts';
 import { isPostgres } from './dialects.ts';
 import { headOf, type LogPosition } from './events.ts';
-import { executeInParts } from './list-statements.ts';
+import { isListed } from './list-statements.ts';
 import { createStatement } from './statement.ts';
 
 /** A room of which a user is a member. */
@@ -76,18 +76,18 @@ export async function findMovedVersions(
   return rows.map(({ userId }) => userId);
 }
 
+const selectForeign = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>
+  db
+    .selectFrom('rooms')
+    .select('id')
+    .where(isListed(db, 'rooms.id', roomIds))
+    .where('deletedAt', 'is', null)
+    .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))
+    .where('id', 'not in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
+);
+
 /** The rooms among these that exist and to which the user never belonged. */
 export async function findForeignRooms(db: Db, userId: string, roomIds: readonly string[]): Promise<string[]> {
-  const rows = await executeInParts(db, roomIds, {
-    build: (part) =>
-      db
-        .selectFrom('rooms')
-        .select('id')
-        .where('id', 'in', part)
-        .where('deletedAt', 'is', null)
-        .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))
-        .where('id', 'not in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
-    parametersOf: (id) => [id],
-  });
+  const rows = await selectForeign(db, { userId, roomIds: JSON.stringify(roomIds) });
   return rows.map(({ id }) => id);
 }

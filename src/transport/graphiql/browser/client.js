@@ -67,7 +67,10 @@ export class Client {
         },
         ping: (_received, payload) => Object.assign(seen, payload?.live),
         message: ({ type, id, payload }) => {
-          if (type === 'next') seen[id] = payload.extensions?.live?.cursor ?? seen[id];
+          const { room, cursor } = payload?.extensions?.live ?? {};
+          if (type !== 'next' || cursor === undefined) return;
+          if (room === undefined) seen[id] = cursor;
+          else seen[id][room] = cursor;
         },
       },
     });
