@@ -4,7 +4,7 @@ import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildSchema, isAbstractType, parse, Source } from 'graphql';
-import { roomEventTypes } from '../src/data/room-event-types.ts';
+import { inboxEventTypes, roomEventTypes } from '../src/data/room-event-types.ts';
 import { generateErrorDocs } from './generate/error-docs.ts';
 import { inRepository, runInstalled } from './repository.ts';
 
@@ -19,7 +19,7 @@ const generated: Record<string, (sdl: string) => Promise<string>> = {
 
 const header = '// Generated from schema.graphql by `npm run generate`. Do not edit.\n';
 
-const eventModel = '../data/events.ts#RoomEvent as RoomEventModel';
+const eventModel = '../data/events.ts#StreamEvent';
 
 /** The TypeScript type of the parent value of each type's resolvers. Paths are relative to the generated file. */
 const mappers = {
@@ -44,7 +44,9 @@ const mappers = {
   ServerStatus: '../live/inventory/server-status.ts#ServerStatus as ServerStatusModel',
   RoomPresence: '../live/presence/presence-state.ts#PresenceState as PresenceModel',
   RoomFollowers: '../live/inventory/node-report.ts#RoomFollowers as RoomFollowersModel',
-  ...Object.fromEntries(['RoomEvent', ...Object.keys(roomEventTypes)].map((type) => [type, eventModel])),
+  ...Object.fromEntries(
+    ['RoomEvent', ...Object.keys(roomEventTypes), ...inboxEventTypes].map((type) => [type, eventModel]),
+  ),
 };
 
 const config = {

@@ -219,7 +219,8 @@ export interface InputProblem {
 /** Details of an error in addition to its code and message; they are sent in its GraphQL `extensions`. */
 export interface ErrorExtras {
   details?: readonly InputProblem[];
-  live?: { cursor: string };
+  /** Where a stream can resume: the cursor of its room, or those of all rooms by id, and the room that has failed. */
+  live?: { cursor: string } | { room?: string; cursors: Readonly<Record<string, string>> };
   retryAfterMs?: number;
   /** The scope that the credentials lack. */
   scope?: string;

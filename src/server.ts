@@ -188,7 +188,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       webSockets.upgrade,
     );
     const leaveBus = await bus.subscribe(commonTopic, (message) => {
-      if ('roomId' in message || 'asker' in message) return;
+      if ('roomId' in message || 'asker' in message || message.type === 'membershipsChanged') return;
       if (mayErase.has(message.type)) fanOut.clearReplayed();
       if (message.type === 'contentErased') return;
       viewers.clear();

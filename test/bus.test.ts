@@ -236,8 +236,8 @@ function describeEveryBus(name: string, isMissing: boolean, launch: (test: { isS
       await expect.poll(() => received).toEqual(common);
       const room = newRoom();
       const ofRoom = await listen(far, roomTopic(room));
-      near.bus.publish({ type: 'roomDeleted', roomId: room });
-      await expect.poll(() => ofRoom).toEqual([{ type: 'roomDeleted', roomId: room }]);
+      near.bus.publish({ type: 'roomDeleted', roomId: room, actorId: null });
+      await expect.poll(() => ofRoom).toEqual([{ type: 'roomDeleted', roomId: room, actorId: null }]);
     });
 
     it('sends the last messages before it closes, and has no listeners afterwards', async () => {

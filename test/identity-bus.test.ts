@@ -96,6 +96,7 @@ const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
   userDeleted: true,
   keyRevoked: true,
   passwordChanged: true,
+  membershipsChanged: true,
   roomRead: true,
   contentErased: true,
 };

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Expression, type ExpressionBuilder, sql } from 'kysely';
 import type { TraceContext } from '../tracing/trace-context.ts';
 import type { Db } from './database.ts';
-import type { PostEventType, RoomEventType } from './room-event-types.ts';
+import type { InboxEventType, PostEventType, RoomEventType } from './room-event-types.ts';
 import { deleteSome } from './some-rows.ts';
 import { createStatement } from './statement.ts';
 import {
@@ -42,6 +42,17 @@ export interface RoomEvent extends RoomEventRow {
   /** The trace of the change, if it is recorded; it is not stored. */
   trace?: TraceContext | undefined;
 }
+
+/** An event that only inboxes receive, and that is not in the log. It has the position of the event before it. */
+export interface InboxEvent extends Omit<RoomEvent, 'type' | 'content'> {
+  type: InboxEventType;
+  content?: undefined;
+  /** The room as it was before it was deleted. */
+  room?: RoomRow | undefined;
+}
+
+/** An event of a room as a stream sends it. */
+export type StreamEvent = RoomEvent | InboxEvent;
 
 /** An event before it has a number. */
 export type NewRoomEvent<Row = unknown> = NewPostEvent | NewPlainEvent<Row>;
@@ -165,15 +176,28 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .execute();
 }
 
-/** The head of a room, or undefined if the room is deleted. */
-export async function findHead(db: Db, roomId: string): Promise<LogPosition | undefined> {
-  const row = await db
-    .selectFrom('rooms')
-    .select(['head', 'headMark'])
-    .where('id', '=', roomId)
-    .where('deletedAt', 'is', null)
+interface FirstEvent {
+  roomId: string;
+  /** In milliseconds since 1970. */
+  since: number;
+  after: number;
+}
+
+/** The position before the first event of a room after number `after` that is not older than `since`. */
+export async function findFirstPosition(
+  db: Db,
+  { roomId, after, since }: FirstEvent,
+): Promise<LogPosition | undefined> {
+  const first = await db
+    .selectFrom('roomEvents')
+    .select(['seq', 'previousMark'])
+    .where('roomId', '=', roomId)
+    .where('seq', '>', after)
+    .where('at', '>=', since)
+    .orderBy('seq')
+    .limit(1)
     .executeTakeFirst();
-  return row && headOf(row);
+  return first && { seq: first.seq - 1, mark: first.previousMark };
 }
 
 /** Deletes up to `limit` events before a time in milliseconds since 1970. Returns their number. */

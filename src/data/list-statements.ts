@@ -43,7 +43,11 @@ function inParts<T>(values: readonly T[]): T[][] {
 }
 
 /** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
-export function isListed(db: Db, id: 'users.id' | 'roomMembers.roomId', list: string): RawBuilder<boolean> {
+export function isListed(
+  db: Db,
+  id: 'users.id' | 'rooms.id' | 'roomMembers.roomId',
+  list: string,
+): RawBuilder<boolean> {
   const column = sql.ref(id);
   if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
   return sql`${column} in (select value from json_each(${list}))`;

@@ -6,23 +6,36 @@ interface RoomEventTraits {
   changesContent: boolean;
   /** Whether content of the subject is erased, in this room and wherever else a selection has reached it. */
   erasesContent: boolean;
+  /** Whether the subject is a user who joins or leaves the room. */
+  changesMembership: boolean;
   /** Whether viewers may lose access to the room: it is checked before the event is delivered. */
   mayEndAccess: boolean;
 }
 
-const noTraits = { carriesPost: false, changesContent: false, erasesContent: false, mayEndAccess: false } as const;
+const noTraits = {
+  carriesPost: false,
+  changesContent: false,
+  erasesContent: false,
+  changesMembership: false,
+  mayEndAccess: false,
+} as const;
 
 /** All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`. */
 export const roomEventTypes = {
   PostCreated: { ...noTraits, carriesPost: true },
   PostUpdated: { ...noTraits, carriesPost: true, changesContent: true },
   PostDeleted: { ...noTraits, changesContent: true, erasesContent: true },
-  MemberJoined: noTraits,
-  MemberLeft: { ...noTraits, mayEndAccess: true },
+  MemberJoined: { ...noTraits, changesMembership: true },
+  MemberLeft: { ...noTraits, changesMembership: true, mayEndAccess: true },
   RoomUpdated: { ...noTraits, mayEndAccess: true },
 } as const satisfies Record<string, RoomEventTraits>;
 
 export type RoomEventType = keyof typeof roomEventTypes;
+
+/** The events that only inboxes receive. They are not in the log. */
+export const inboxEventTypes = ['RoomRead', 'RoomDeleted'] as const;
+
+export type InboxEventType = (typeof inboxEventTypes)[number];
 
 /** The types whose events carry their post. */
 export type PostEventType = {

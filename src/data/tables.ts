@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import { type RoomEventType, roomEventTypes } from './room-event-types.ts';
+import { inboxEventTypes, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 
 /*
  * Columns have the names of the schema's fields, so that scalar fields need no resolver.
@@ -285,5 +285,5 @@ export const columns = {
   Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
   Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
   ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],
-  ...Object.fromEntries(Object.keys(roomEventTypes).map((type) => [type, eventColumns])),
+  ...Object.fromEntries([...Object.keys(roomEventTypes), ...inboxEventTypes].map((type) => [type, eventColumns])),
 };

@@ -1,5 +1,5 @@
 import type { Db, Reader } from '../data/database.ts';
-import { headOf, type LogPosition, logStart, type RoomEvent } from '../data/events.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
@@ -112,7 +112,7 @@ export class OperationContext implements Context {
   };
 
   /** Makes the cursor of the event's room that of the event, because the room's row may be newer. */
-  pinPosition(event: RoomEvent): void {
+  pinPosition(event: StreamEvent): void {
     this.#positions ??= new Map();
     this.#positions.set(event.roomId, event);
   }

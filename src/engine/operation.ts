@@ -30,7 +30,7 @@ import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
-import { createSubscribeRequest } from './room-events.ts';
+import { createInboxRequest, createSubscribeRequest } from './room-events.ts';
 import { createStateRequest } from './state-request.ts';
 
 /** A well-formed GraphQL request. */
@@ -69,8 +69,8 @@ export interface SubscribeOptions {
   /** The stream is charged to this account until it ends. */
   account: ClientAccount;
   transport: StreamTransport;
-  /** The cursor to resume after. It takes precedence over the operation's own argument. */
-  after?: string | undefined;
+  /** The cursors to resume after. They take precedence over the operation's own argument. */
+  after?: readonly string[] | undefined;
   /**
    * Called as soon as the stream's position is known: all events that are written from then on come after this
    * position.
@@ -169,14 +169,15 @@ export class Operation implements PreparedOperation {
       answerBytes,
     };
     const openStream = async () => {
-      if (source !== serverStatus && 'project' in source) {
-        const request = createSubscribeRequest(source, { ...given, args: args as ValidatedSubscriptionArgs, after });
-        return fanOut.subscribe(request, resumed?.charge);
+      if (source === serverStatus || 'presentViewer' in source) {
+        await resumed?.charge();
+        const state = { ...given, args };
+        if (source === serverStatus) return statusStreams.subscribe(createStateRequest(state));
+        return presence.subscribe(source.roomId, source.presentViewer, createStateRequest(state));
       }
-      await resumed?.charge();
-      const state = { ...given, args };
-      if (source === serverStatus) return statusStreams.subscribe(createStateRequest(state));
-      return presence.subscribe(source.roomId, source.presentViewer, createStateRequest(state));
+      const subscription = { ...given, args: args as ValidatedSubscriptionArgs, after };
+      if (!('rooms' in source)) return fanOut.subscribe(createSubscribeRequest(source, subscription), resumed?.charge);
+      return fanOut.openInbox(createInboxRequest(source, subscription, account), resumed?.charge);
     };
     try {
       return await cancellation.race(openStream(), { dispose: (stream) => stream.stop('client') });

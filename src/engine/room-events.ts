@@ -8,17 +8,19 @@ import {
   type ValidatedSubscriptionArgs,
 } from 'graphql';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
-import type { RoomEvent } from '../data/events.ts';
+import type { StreamEvent } from '../data/events.ts';
 import { readsWithin } from '../data/traced-database.ts';
+import { ClientError } from '../errors.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import { EncodedEvent } from '../live/encoded-event.ts';
+import type { InboxRequest } from '../live/inbox/inbox-request.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
-import { personal, type SubscribeRequest } from '../live/subscribe-request.ts';
+import { personal, type Selection, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
-import type { RoomEventSource } from '../resolvers/room-event-source.ts';
+import type { InboxSource, RoomEventSource } from '../resolvers/room-event-source.ts';
 import type { Span } from '../tracing/span.ts';
 import { toAnswer } from './answer.ts';
 import { OperationContext, SharedContext } from './context.ts';
@@ -36,8 +38,8 @@ export interface RoomSubscription {
   address: string;
   transport: StreamTransport;
   cost: number;
-  /** Takes precedence over the cursor of the source. */
-  after: string | undefined;
+  /** The cursors to resume after: they take precedence over those of the source. */
+  after: readonly string[] | undefined;
   /**
    * The maximum length of an event. A longer event is replaced by an error with its cursor, and the stream continues.
    */
@@ -47,20 +49,41 @@ export interface RoomSubscription {
   onEnd: () => void;
 }
 
-/** Creates the request for the fan-out, which executes the selection once for all who select the same. */
+/** How the events of a subscription are executed. */
+interface Execution {
+  project: RoomEventSource['project'];
+  /** Each event of an inbox names its room, and has no cursor of its own that could be resumed from alone. */
+  isInbox: boolean;
+}
+
+/** Creates the request for the fan-out. @throws ClientError CURSOR_INVALID. */
 export function createSubscribeRequest(source: RoomEventSource, given: RoomSubscription): SubscribeRequest {
-  const subscription = { ...given, args: withCoercedOnly(given.args) };
+  const { roomId, head, project } = source;
+  if (given.after && given.after.length !== 1) throw new ClientError('CURSOR_INVALID');
+  const after = given.after?.[0] ?? source.after ?? undefined;
+  return { ...createSelection(given, { project, isInbox: false }), roomId, after, head };
+}
+
+/** Creates the request of an inbox for the fan-out. `memory`: the memory of the client. */
+export function createInboxRequest(
+  { userId, rooms, readAt, after }: InboxSource,
+  given: RoomSubscription,
+  memory: InboxRequest['memory'],
+): InboxRequest {
+  const selection = createSelection(given, { project: (event) => event, isInbox: true });
+  return { ...selection, userId, rooms, readAt, after: given.after ?? after, memory };
+}
+
+/** The fan-out executes the selection once for all who select the same. */
+function createSelection(given: RoomSubscription, execution: Execution): Selection {
+  const subscription = { ...given, args: withCoercedOnly(given.args, given.compiled.subscription?.resumeVariable) };
   const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');
-  const { [traits.resumeVariable ?? '']: _, ...variables } = args.variableValues.coerced;
   const readsBodies = fields.hasPostBody;
   return {
-    roomId: source.roomId,
-    after: given.after ?? source.after ?? undefined,
-    head: source.head,
     // A hash, because the text may be long.
-    key: hash('sha256', `${traits.id} ${JSON.stringify(variables)}`, 'base64url'),
+    key: hash('sha256', `${traits.id} ${JSON.stringify(args.variableValues.coerced)}`, 'base64url'),
     traits,
     visibleRooms: visibleRoomsOf(viewer),
     viewerKey: viewerKeyOf(viewer),
@@ -68,19 +91,22 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
     address,
     transport,
     onEnd,
-    executeShared: (event, span) => read(subscription, span, (db) => executeShared(subscription, source, event, db)),
+    executeShared: (event, span) => read(subscription, span, (db) => executeShared(subscription, execution, event, db)),
     executePersonal: (event, span) =>
       read(subscription, span, (db) =>
-        execute(subscription, source, event, new OperationContext(services, viewer, { db, readsBodies })),
+        execute(subscription, execution, event, new OperationContext(services, viewer, { db, readsBodies })),
       ),
   };
 }
 
 const noSources = Object.create(null);
 
-/** Drops the variables as they were before coercion, so that the subscription does not hold them. */
-export function withCoercedOnly<Args extends ValidatedExecutionArgs>(args: Args): Args {
-  const { coerced } = args.variableValues;
+/**
+ * Drops the variables as they were before coercion, and a variable that is left out, so that the subscription does not
+ * hold them.
+ */
+export function withCoercedOnly<Args extends ValidatedExecutionArgs>(args: Args, leftOut = ''): Args {
+  const { [leftOut]: _, ...coerced } = args.variableValues.coerced;
   return { ...args, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
 }
 
@@ -95,14 +121,14 @@ function read<T>(
 
 async function executeShared(
   subscription: RoomSubscription,
-  source: RoomEventSource,
-  event: RoomEvent,
+  execution: Execution,
+  event: StreamEvent,
   db: Db,
 ): Promise<EncodedEvent | null | typeof personal> {
   const readsBodies = subscription.compiled.fields.hasPostBody;
   const context = new SharedContext(subscription.services, { db, readsBodies });
   try {
-    const encoded = await execute(subscription, source, event, context);
+    const encoded = await execute(subscription, execution, event, context);
     return context.hasReadViewer ? personal : encoded;
   } catch (error) {
     if (context.hasReadViewer) return personal;
@@ -117,28 +143,31 @@ async function executeShared(
  */
 async function execute(
   { args, executor, answerBytes, requestId, log }: RoomSubscription,
-  { project }: RoomEventSource,
-  event: RoomEvent,
+  { project, isInbox }: Execution,
+  event: StreamEvent,
   context: OperationContext,
 ): Promise<EncodedEvent | null> {
   context.pinPosition(event);
   if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
+  // The row is deleted.
+  if ('room' in event && event.room) context.loaders.room.prime(event.roomId, event.room);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = encodeCursor(event);
+  const frameCursor = isInbox ? undefined : cursor;
   const size = new AnswerSize(answerBytes);
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasReadViewer) return null;
   const unavailable = findTemporaryError(result);
   if (unavailable) throw unavailable;
-  const extensions = { live: { cursor } };
+  const extensions = { live: isInbox ? { room: event.roomId, cursor } : { cursor } };
   const toJson = (outcome: ExecutionResult) =>
     JSON.stringify(toAnswer({ ...outcome, extensions }, { requestId }, log).body);
   const json = toJson(result);
-  if (Buffer.byteLength(json) <= answerBytes) return new EncodedEvent(event, cursor, json);
+  if (Buffer.byteLength(json) <= answerBytes) return new EncodedEvent(event, frameCursor, json);
   const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
-  return new EncodedEvent(event, cursor, toJson({ errors: [error] }));
+  return new EncodedEvent(event, frameCursor, toJson({ errors: [error] }));
 }
 
 /** The error of a database that is not available; undefined if the result is final. */

@@ -69,6 +69,7 @@ export async function commitChange<T>(
   }, options);
   const messages = await Promise.all(recorded);
   if (messages.some(erasesContent)) messages.push({ type: 'contentErased' });
+  messages.push(...messages.flatMap(changesOfMemberships));
   publish(bus, messages, options?.span);
   for (const effect of effects) effect();
   return { result, events: messages.flatMap((message) => (message.type === 'roomChanged' ? [message.event] : [])) };
@@ -92,6 +93,13 @@ function handled<T>(statement: Promise<T>): Promise<T> {
 
 function roomChanged(event: RoomEvent): BusMessage {
   return { type: 'roomChanged', roomId: event.roomId, event };
+}
+
+/** The members whose rooms have changed: their inboxes do not follow a room that they have just joined. */
+function changesOfMemberships(message: BusMessage): BusMessage[] {
+  if (message.type !== 'roomChanged') return [];
+  const { type, subjectId: userId } = message.event;
+  return roomEventTypes[type].changesMembership ? [{ type: 'membershipsChanged', userId }] : [];
 }
 
 function erasesContent(message: BusMessage): boolean {

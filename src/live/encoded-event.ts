@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/events.ts';
 import { Frame } from './stream.ts';
 
 /** One event for one group of subscribers: executed once, and serialised once. */
@@ -7,13 +7,16 @@ export class EncodedEvent extends Frame {
   readonly position: LogPosition;
   /** The position before the event. */
   readonly previous: LogPosition;
-
+  /** The id of the user who left the room with this event. */
+  readonly leftBy: string | undefined;
   /** The time of the event, in milliseconds since 1970. */
   readonly at: number;
 
-  constructor({ seq, mark, previousMark, at }: RoomEvent, cursor: string, json: string) {
+  constructor(event: StreamEvent, cursor: string | undefined, json: string) {
+    const { seq, mark, previousMark, at } = event;
     super(cursor, json);
     this.at = at;
+    this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
     this.position = { seq, mark };
     this.previous = { seq: seq - 1, mark: previousMark };
   }

@@ -1,15 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
+import { CostShare } from './cost-share.ts';
 import { decodeCursor } from './cursor.ts';
 import { type Feed, type FeedFollower, isReadFailure } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
-import { Group, ReplayBudget } from './group.ts';
 import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
+import { Groups } from './groups.ts';
+import type { InboxRequest } from './inbox/inbox-request.ts';
+import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
-import { SerialQueue } from './serial-queue.ts';
-import { type ExecuteEvent, groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
-import { Subscriber, type SubscriberHub } from './subscriber.ts';
+import type { RoomStream } from './room-stream.ts';
+import type { Stream } from './stream.ts';
+import { groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
+import { Subscriber } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
   /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
@@ -17,45 +21,38 @@ export interface FanOutParts extends FeedsParts {
   groupCosts: GroupCosts;
 }
 
-/** Each queue executes the groups of a room one after the other. With two lanes, live events do not wait for replays. */
-interface Lanes {
-  live: SerialQueue;
-  replay: SerialQueue;
-}
-
-/** Groups the subscribers of room events, so that each event is executed and serialised once per group. */
-export class FanOut implements SubscriberHub {
+/** The subscriptions of this process to the events of rooms. */
+export class FanOut {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
-  readonly #groups = new Map<Feed, Map<string, Group<Subscriber>>>();
+  readonly #groups: Groups;
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
-  readonly #lanes = new WeakMap<Feed, Lanes>();
-  readonly #replayBudget = new ReplayBudget();
+  readonly #inboxes: Inboxes;
   readonly live = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
     this.#costs = parts.groupCosts;
+    this.#groups = new Groups({ counts: this.live, tracing: parts.tracing, onError: parts.onError });
     this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.live });
   }
 
   /** The numbers of open feeds, groups and subscribers, and the number of executions since the start. */
   get counts(): { feeds: number; groups: number; subscribers: number; executions: number } {
-    const groups = this.#groups.values().reduce((count, { size }) => count + size, 0);
-    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, 0);
-    return { feeds: this.#feeds.size, groups, subscribers, executions: this.live.executions };
+    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, this.#inboxes.size);
+    return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers, executions: this.live.executions };
   }
 
   /** The numbers of subscriptions by room. */
-  *followers(): Iterable<[roomId: string, followers: number]> {
-    for (const [{ roomId }, { size }] of this.#subscribers) yield [roomId, size];
+  followers(): Iterable<[roomId: string, followers: number]> {
+    return this.#groups.followers();
   }
 
   /** The number of open subscriptions over a transport. */
   countOpen(transport: StreamTransport): number {
-    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    return subscribers.reduce((count, { request }) => count + Number(request.transport === transport), 0);
+    return this.#streams().reduce((count, { request }) => count + Number(request.transport === transport), 0);
   }
 
   /**
@@ -63,13 +60,30 @@ export class FanOut implements SubscriberHub {
    * subscription opens a new group, because each event of the room then costs one more execution.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
-  async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Subscriber> {
-    const { group } = costOf(request);
+  async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
+    return this.#open(request, costOf(request).group, () => this.#subscribe(request), charge);
+  }
+
+  /**
+   * Like `subscribe`, for all rooms of a user. An inbox opens many rooms, so that only the groups of the viewer's own
+   * inboxes are free.
+   */
+  async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
+    const group = `inbox ${request.key} ${request.viewerKey}`;
+    return this.#open(request, group, () => this.#inboxes.open(request), charge);
+  }
+
+  async #open(
+    request: { after: unknown },
+    group: string,
+    open: () => Promise<Stream>,
+    charge?: () => unknown,
+  ): Promise<Stream> {
     const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
     try {
-      const subscriber = await this.#subscribe(request);
+      const stream = await open();
       if (request.after !== undefined) this.live.countResume('OK');
-      return subscriber;
+      return stream;
     } catch (error) {
       if (request.after !== undefined) this.live.countResume(codeOf(error));
       if (isNew) this.#costs.dropUnopened(group);
@@ -82,8 +96,7 @@ export class FanOut implements SubscriberHub {
     let release = () => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
-      const subscriber = new Subscriber(this, feed, request, position);
-      subscriber.reservation = this.#costs.reserve(costOf(request));
+      const subscriber = this.#create(feed, request, position);
       const subscribers = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, subscribers.add(subscriber));
       this.live.started[request.transport] += 1;
@@ -109,107 +122,43 @@ export class FanOut implements SubscriberHub {
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
+  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  #create(feed: Feed, request: SubscribeRequest, position: LogPosition): Subscriber {
+    const share = new CostShare(this.#costs, () => costOf(request));
+    share.reserve();
+    const onEnd = (reason: StreamEnd | ErrorCode) => this.#remove(subscriber, reason);
+    const { onError } = this.#parts;
+    const parts = { request, counts: this.live, share, onEnd, onError, feed, position, groups: this.#groups };
+    const subscriber: Subscriber = new Subscriber(parts);
+    return subscriber;
+  }
+
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
   clearReplayed(): void {
-    for (const groups of this.#groups.values()) for (const group of groups.values()) group.clearReplayed();
+    this.#groups.clearReplayed();
   }
 
   /** Compares all open feeds with the log soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
     this.#feeds.compareHeadsSoon();
+    this.#inboxes.compareSoon();
   }
 
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
-    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    for (const subscriber of [...subscribers]) subscriber.disconnect();
+    for (const stream of this.#streams()) stream.disconnect();
     await setImmediate();
   }
 
-  remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {
-    this.#release(subscriber);
-    subscriber.request.onEnd();
+  #streams(): RoomStream[] {
+    return [...this.#subscribers.values().flatMap((ofFeed) => ofFeed.values()), ...this.#inboxes];
+  }
+
+  #remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {
     const subscribers = this.#subscribers.get(subscriber.feed);
     if (subscribers?.delete(subscriber)) this.live.countEnd(subscriber.request.transport, reason);
     if (subscribers?.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
-  }
-
-  onError(error: unknown): void {
-    this.#parts.onError(error);
-  }
-
-  findGroup({ feed, request, position }: Subscriber): Group<Subscriber> {
-    // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
-    return this.#findGroupAt(feed, request, request.after === undefined ? position : feed.head);
-  }
-
-  #findGroupAt(feed: Feed, request: SubscribeRequest, position: LogPosition): Group<Subscriber> {
-    const { isPersonal } = request.traits;
-    const key = groupKeyOf(request);
-    const groups = this.#groups.get(feed) ?? new Map<string, Group<Subscriber>>();
-    const existing = groups.get(key);
-    if (existing) return existing;
-    const execute = isPersonal ? request.executePersonal : request.executeShared;
-    const { live, replay } = this.#lanesOf(feed);
-    const group: Group<Subscriber> = new Group(position, {
-      feed,
-      execute: this.#executeIn(live, execute),
-      replay: this.#executeIn(replay, execute),
-      replayBudget: this.#replayBudget,
-      counts: this.live,
-      tracing: this.#parts.tracing,
-      split: () => this.#split(group),
-      onEmpty: () => {
-        groups.delete(key);
-        if (groups.size === 0) this.#groups.delete(feed);
-      },
-      onError: this.#parts.onError,
-    });
-    this.#groups.set(feed, groups.set(key, group));
-    return group;
-  }
-
-  #lanesOf(feed: Feed): Lanes {
-    const lanes = this.#lanes.get(feed) ?? { live: new SerialQueue(), replay: new SerialQueue() };
-    this.#lanes.set(feed, lanes);
-    return lanes;
-  }
-
-  #executeIn(queue: SerialQueue, execute: ExecuteEvent): ExecuteEvent {
-    return (event, span) =>
-      queue.run(() => {
-        this.live.executions += 1;
-        return execute(event, span);
-      });
-  }
-
-  /** The selection is personal: each viewer gets a separate group, which starts at the same event. */
-  #split(group: Group<Subscriber>): void {
-    // `members` is iterated without a copy: a member that leaves during the loop must not reserve a share, because nothing
-    // would release it.
-    for (const member of group.members) {
-      member.request.traits.isPersonal = true;
-      if (this.#moveReservation(member)) member.enter(this.#findGroupAt(group.feed, member.request, group.position));
-    }
-  }
-
-  #release(subscriber: Subscriber): void {
-    if (subscriber.reservation) this.#costs.release(subscriber.reservation);
-    subscriber.reservation = undefined;
-  }
-
-  /** Replaces the reservation in the shared group by one in the viewer's group. Ends the stream if it exceeds the limit. */
-  #moveReservation(member: Subscriber): boolean {
-    try {
-      this.#release(member);
-      member.reservation = this.#costs.reserve(costOf(member.request));
-      return true;
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      member.end(error);
-      return false;
-    }
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<LogPosition> {

@@ -5,6 +5,7 @@ import { startDelivery } from './event-spans.ts';
 import { type Feed, type FeedReader, isReadFailure } from './feed/feed.ts';
 import { withoutContent } from './feed/recent-events.ts';
 import type { LiveCounts } from './live-counts.ts';
+import { createRoomDeleted } from './room-deleted.ts';
 import { type ExecuteEvent, personal } from './subscribe-request.ts';
 
 /**
@@ -69,6 +70,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
   #replayedLength = 0;
   #clearing: NodeJS.Timeout | undefined;
   #isPumping = false;
+  #deletion: ReturnType<ExecuteEvent> | undefined;
 
   constructor(position: LogPosition, parts: GroupParts) {
     this.position = position;
@@ -158,6 +160,14 @@ export class Group<Subscriber extends Member> implements FeedReader {
       // The next replay of this event tries again.
       () => this.#replayed.delete(seq),
     );
+  }
+
+  /** Executes the selection for the deletion of the room, once for all members. */
+  async executeDeletion(): ReturnType<ExecuteEvent> {
+    this.#deletion ??= this.#parts.execute(createRoomDeleted(this.feed));
+    const result = await this.#deletion;
+    if (result === personal && this.members.size > 0) this.#split();
+    return result;
   }
 
   async #pump(): Promise<void> {

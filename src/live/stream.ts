@@ -43,8 +43,8 @@ export interface Sink {
 
 /** A subscription that was opened for one client. It is the only form in which a transport sees a subscription. */
 export interface Stream {
-  /** The position from which the client can resume; undefined if it cannot. */
-  readonly cursor: string | undefined;
+  /** The position from which the client can resume, or those of many rooms by id; undefined if it cannot. */
+  readonly cursor: string | Readonly<Record<string, string>> | undefined;
   /** Sends the frames after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
   /**

@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/events.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
@@ -8,14 +8,10 @@ import type { StreamTransport } from './live-counts.ts';
 export const personal = Symbol('personal');
 
 /** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
-export type ExecuteEvent = (event: RoomEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
+export type ExecuteEvent = (event: StreamEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
 
-export interface SubscribeRequest {
-  roomId: string;
-  /** The cursor to resume after; undefined: only new events. */
-  after: string | undefined;
-  /** The head of the room at the time of the request: no later event is missed, even if the feed takes long to open. */
-  head: LogPosition;
+/** What a subscription selects from each event, for whom. */
+export interface Selection {
   /** Equal for requests with equal document, operation and variables. */
   key: string;
   /**
@@ -24,7 +20,7 @@ export interface SubscribeRequest {
    */
   traits: { isPersonal: boolean };
   /**
-   * The rooms that are visible to the viewer; access to this room is checked again after each event that may change it.
+   * The rooms that are visible to the viewer; access to a room is checked again after each event that may change it.
    */
   visibleRooms: VisibleRooms;
   /** Equal for viewers who see the same. */
@@ -41,7 +37,15 @@ export interface SubscribeRequest {
   executePersonal: ExecuteEvent;
 }
 
-/** Equal for requests that share an execution. */
-export function groupKeyOf({ key, traits, viewerKey }: Pick<SubscribeRequest, 'key' | 'traits' | 'viewerKey'>): string {
+export interface SubscribeRequest extends Selection {
+  roomId: string;
+  /** The cursor to resume after; undefined: only new events. */
+  after: string | undefined;
+  /** The head of the room at the time of the request: no later event is missed, even if the feed takes long to open. */
+  head: LogPosition;
+}
+
+/** Equal for selections that are executed together. */
+export function groupKeyOf({ key, traits, viewerKey }: Pick<Selection, 'key' | 'traits' | 'viewerKey'>): string {
   return traits.isPersonal ? `${key} ${viewerKey}` : key;
 }

@@ -22,7 +22,7 @@ import type {
 import type { ServerStatus as ServerStatusModel } from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
 import type { RoomFollowers as RoomFollowersModel } from '../live/inventory/node-report.ts';
-import type { RoomEvent as RoomEventModel } from '../data/events.ts';
+import type { StreamEvent } from '../data/events.ts';
 import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -1385,6 +1385,12 @@ export type Subscription = {
    */
   postAdded: Post;
   /**
+   * Every event of all rooms that the viewer belongs to: all new events, or all events after the cursors `after`. The
+   * events of each room are in order; between rooms there is no order. A room that the viewer joins enters with its own
+   * `MemberJoined`, and ends with the viewer's `MemberLeft` or with `RoomDeleted`. An inbox covers up to 1,000 rooms.
+   */
+  inbox: RoomEvent;
+  /**
    * Who is present in a room, and who is typing: at once, then the whole state whenever it has changed, at most five times
    * in a second. A client that reads slowly misses states and receives the latest. It cannot be resumed: a client that
    * reconnects receives the latest state.
@@ -1413,6 +1419,14 @@ export type SubscriptionRoomEventsArgs = {
 export type SubscriptionPostAddedArgs = {
   room: Scalars['ID']['input'];
   after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/**
+ * All subscriptions. A stream of a room delivers every event of it once, in order. A stream that cannot continue ends with
+ * an error whose code gives the reason, for example CURSOR_EXPIRED, SLOW_CONSUMER, ROOM_DELETED or MEMBERSHIP_REVOKED.
+ */
+export type SubscriptionInboxArgs = {
+  after?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
 /**
@@ -1518,6 +1532,33 @@ export type RoomUpdated = RoomEvent & {
   actor?: Maybe<User>;
 };
 
+/**
+ * The viewer has read a room, perhaps on another device. It is sent in the inbox only, and is not repeated: a client that
+ * reconnects queries `Room.unread`.
+ */
+export type RoomRead = RoomEvent & {
+  /** The position of the latest event of the room that was sent before. */
+  cursor: Scalars['String']['output'];
+  /** The time of the event. */
+  at: Scalars['DateTime']['output'];
+  /** The room of the event. */
+  room: Room;
+  /** The user who caused the event; null after that account has been deleted. */
+  actor?: Maybe<User>;
+};
+
+/** The room was deleted. It is sent in the inbox only, as the last event of the room, which is as it was before. */
+export type RoomDeleted = RoomEvent & {
+  /** The position of the latest event of the room that was sent before. */
+  cursor: Scalars['String']['output'];
+  /** The time of the event. */
+  at: Scalars['DateTime']['output'];
+  /** The room of the event. */
+  room: Room;
+  /** The user who caused the event; null if that account has been deleted, or if it is not known. */
+  actor?: Maybe<User>;
+};
+
 export type ResolverTypeWrapper<T> = Promise<T> | T;
 
 export type ResolverWithResolve<TResult, TParent, TContext, TArgs> = {
@@ -1605,7 +1646,15 @@ export type DirectiveResolverFn<
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
   Node: PublicUser | PostWithoutBody | RoomRow;
-  RoomEvent: RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel | RoomEventModel;
+  RoomEvent:
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent
+    | StreamEvent;
 };
 
 /** Mapping between all available schema types and the resolvers types */
@@ -1709,13 +1758,15 @@ export type ResolversTypes = {
   >;
   SetTypingPayload: ResolverTypeWrapper<Omit<SetTypingPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  RoomEvent: ResolverTypeWrapper<RoomEventModel>;
-  PostCreated: ResolverTypeWrapper<RoomEventModel>;
-  PostUpdated: ResolverTypeWrapper<RoomEventModel>;
-  PostDeleted: ResolverTypeWrapper<RoomEventModel>;
-  MemberJoined: ResolverTypeWrapper<RoomEventModel>;
-  MemberLeft: ResolverTypeWrapper<RoomEventModel>;
-  RoomUpdated: ResolverTypeWrapper<RoomEventModel>;
+  RoomEvent: ResolverTypeWrapper<StreamEvent>;
+  PostCreated: ResolverTypeWrapper<StreamEvent>;
+  PostUpdated: ResolverTypeWrapper<StreamEvent>;
+  PostDeleted: ResolverTypeWrapper<StreamEvent>;
+  MemberJoined: ResolverTypeWrapper<StreamEvent>;
+  MemberLeft: ResolverTypeWrapper<StreamEvent>;
+  RoomUpdated: ResolverTypeWrapper<StreamEvent>;
+  RoomRead: ResolverTypeWrapper<StreamEvent>;
+  RoomDeleted: ResolverTypeWrapper<StreamEvent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -1814,13 +1865,15 @@ export type ResolversParentTypes = {
   };
   SetTypingPayload: Omit<SetTypingPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   Subscription: Record<PropertyKey, never>;
-  RoomEvent: RoomEventModel;
-  PostCreated: RoomEventModel;
-  PostUpdated: RoomEventModel;
-  PostDeleted: RoomEventModel;
-  MemberJoined: RoomEventModel;
-  MemberLeft: RoomEventModel;
-  RoomUpdated: RoomEventModel;
+  RoomEvent: StreamEvent;
+  PostCreated: StreamEvent;
+  PostUpdated: StreamEvent;
+  PostDeleted: StreamEvent;
+  MemberJoined: StreamEvent;
+  MemberLeft: StreamEvent;
+  RoomUpdated: StreamEvent;
+  RoomRead: StreamEvent;
+  RoomDeleted: StreamEvent;
   String: Scalars['String']['output'];
   Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
@@ -2607,6 +2660,13 @@ export type SubscriptionResolvers<
     ContextType,
     RequireFields<SubscriptionPostAddedArgs, 'room'>
   >;
+  inbox?: SubscriptionResolver<
+    ResolversTypes['RoomEvent'],
+    'inbox',
+    ParentType,
+    ContextType,
+    Partial<SubscriptionInboxArgs>
+  >;
   roomPresence?: SubscriptionResolver<
     ResolversTypes['RoomPresence'],
     'roomPresence',
@@ -2627,7 +2687,14 @@ export type RoomEventResolvers<
   ParentType extends ResolversParentTypes['RoomEvent'] = ResolversParentTypes['RoomEvent'],
 > = {
   __resolveType: TypeResolveFn<
-    'PostCreated' | 'PostUpdated' | 'PostDeleted' | 'MemberJoined' | 'MemberLeft' | 'RoomUpdated',
+    | 'PostCreated'
+    | 'PostUpdated'
+    | 'PostDeleted'
+    | 'MemberJoined'
+    | 'MemberLeft'
+    | 'RoomUpdated'
+    | 'RoomRead'
+    | 'RoomDeleted',
     ParentType,
     ContextType
   >;
@@ -2704,6 +2771,28 @@ export type RoomUpdatedResolvers<
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type RoomReadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomRead'] = ResolversParentTypes['RoomRead'],
+> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  actor?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RoomDeletedResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RoomDeleted'] = ResolversParentTypes['RoomDeleted'],
+> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  actor?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
 export type Resolvers<ContextType = Context> = {
   DateTime?: GraphQLScalarType;
   Node?: NodeResolvers<ContextType>;
@@ -2769,6 +2858,8 @@ export type Resolvers<ContextType = Context> = {
   MemberJoined?: MemberJoinedResolvers<ContextType>;
   MemberLeft?: MemberLeftResolvers<ContextType>;
   RoomUpdated?: RoomUpdatedResolvers<ContextType>;
+  RoomRead?: RoomReadResolvers<ContextType>;
+  RoomDeleted?: RoomDeletedResolvers<ContextType>;
 };
 
 export type DirectiveResolvers<ContextType = Context> = {

@@ -1,5 +1,6 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { Client, clientMutations, clientQueries } from './client.ts';
+import { inbox } from './inbox.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
@@ -15,7 +16,7 @@ import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
 /** The generated type requires an iterable, which Postroom does not use. */
-const Subscription = { roomEvents, postAdded, roomPresence, serverStatusChanged } satisfies Record<
+const Subscription = { roomEvents, postAdded, inbox, roomPresence, serverStatusChanged } satisfies Record<
   keyof SubscriptionResolvers,
   unknown
 >;

@@ -1,4 +1,5 @@
-import type { LogPosition, RoomEvent } from '../data/events.ts';
+import type { LogPosition, StreamEvent } from '../data/events.ts';
+import type { InboxRooms } from '../data/inbox-rooms.ts';
 import type { PresentViewer } from '../live/presence/own-presence.ts';
 import type { Context } from './context.ts';
 
@@ -13,7 +14,17 @@ export interface RoomEventSource {
   /** The end of the room's log when the room was found. */
   head: LogPosition;
   /** Maps an event to the subscription's root value; undefined leaves the event out. */
-  project: (event: RoomEvent, context: Context) => unknown;
+  project: (event: StreamEvent, context: Context) => unknown;
+}
+
+/** The events of all rooms of a user. */
+export interface InboxSource {
+  userId: string;
+  rooms: InboxRooms;
+  /** When the rooms had been read, by performance.now(). */
+  readAt: number;
+  /** The cursors to resume after. */
+  after: readonly string[] | undefined;
 }
 
 /** The source of the presence in a room. */
@@ -26,7 +37,7 @@ export interface PresenceSource {
 /** The source of the server's state, which is the same for all its subscriptions. */
 export const serverStatus = Symbol('serverStatus');
 
-export type SubscriptionSource = RoomEventSource | PresenceSource | typeof serverStatus;
+export type SubscriptionSource = RoomEventSource | InboxSource | PresenceSource | typeof serverStatus;
 
 /** The resolvers of a field of `Subscription`. */
 export interface SubscriptionField<Arguments, Value> {

@@ -1,5 +1,5 @@
-import { type RoomEvent as Event, headOf } from '../data/events.ts';
-import type { RoomEventType } from '../data/room-event-types.ts';
+import { type StreamEvent as Event, headOf } from '../data/events.ts';
+import type { InboxEventType, RoomEventType } from '../data/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -51,7 +51,9 @@ export const roomEventResolvers = {
   MemberJoined,
   MemberLeft: MemberJoined,
   RoomUpdated: eventFields,
-} satisfies Record<RoomEventType, unknown>;
+  RoomRead: eventFields,
+  RoomDeleted: eventFields,
+} satisfies Record<RoomEventType | InboxEventType, unknown>;
 
 export const roomEvents: SubscriptionField<SubscriptionRoomEventsArgs, Event> = {
   subscribe: (_, args, context) => createSource(args, context, (event) => event),

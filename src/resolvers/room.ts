@@ -46,13 +46,14 @@ export const roomQueries: QueryResolvers = {
 export const roomMutations: MutationResolvers = {
   createRoom: (_, { input }, context) =>
     refuseDuplicate(nameTaken, () =>
-      changeAsViewer(context, async (db, { write }, { user }) => {
+      changeAsViewer(context, async (db, { write, announce }, { user }) => {
         assertRoomInput(input);
         const { name } = input;
         const id = context.idempotency?.resultId;
         const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: user.id });
         const room = write(insertRoom(db, row));
         write(insertMember(db, row.id, user.id));
+        announce({ type: 'membershipsChanged', userId: user.id });
         return { room };
       }),
     ),
@@ -64,7 +65,7 @@ export const roomMutations: MutationResolvers = {
       assertVersion(room, expectedVersion);
       const isDone = await deleteRoom(db, room.id, maxRowsAtOnce);
       if (!isDone) afterCommit(() => context.services.deletions.start());
-      announce({ type: 'roomDeleted', roomId: room.id });
+      announce({ type: 'roomDeleted', roomId: room.id, actorId: viewer.user.id });
       return { room };
     }),
   joinRoom: (_, { input }, context) =>

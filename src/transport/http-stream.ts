@@ -55,7 +55,8 @@ export function runHttpStream(
     // No heartbeat is added while the client does not read.
     if (!response.writableNeedDrain) sink.send(format.heartbeat);
   }, format.heartbeatMs);
-  sink.send(format.begin(stream.cursor));
+  // The cursors of an inbox are in its events; its client resumes with `after`.
+  sink.send(format.begin(typeof stream.cursor === 'string' ? stream.cursor : undefined));
   const connection: LongConnection = {
     ...createConnectionId(),
     transport: format.transport,

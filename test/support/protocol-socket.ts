@@ -148,7 +148,7 @@ export class ProtocolSocket {
     if (type === 'error') operation?.results.close(() => JSON.stringify(payload));
     if (type === 'complete') operation?.results.close(() => 'complete');
     if (type !== 'ping') return;
-    for (const [id, cursor] of Object.entries(payload?.live ?? {})) this.#operations.get(id)?.started(String(cursor));
+    for (const [id, cursor] of Object.entries(payload?.live ?? {})) this.#operations.get(id)?.started(cursor as string);
   }
 
   #end(code: number): void {

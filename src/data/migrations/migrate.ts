@@ -10,6 +10,7 @@ import { deletions } from './0006-deletions.ts';
 import { mutes } from './0007-mutes.ts';
 import { idempotencyKeys } from './0008-idempotency-keys.ts';
 import { memberships } from './0009-memberships.ts';
+import { joins } from './0010-joins.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -23,6 +24,7 @@ const migrations: readonly Migration[] = [
   { migrate: mutes, keepsPrograms: true },
   { migrate: idempotencyKeys, keepsPrograms: true },
   { migrate: memberships, keepsPrograms: true },
+  { migrate: joins, keepsPrograms: true },
 ];
 
 /** The number of migrations that this program knows. */

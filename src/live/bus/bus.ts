@@ -7,11 +7,13 @@ import type { BusCounts } from './bus-counts.ts';
  */
 export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
-  | { type: 'roomDeleted'; roomId: string }
+  | { type: 'roomDeleted'; roomId: string; actorId: string | null }
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
   /** All sessions of the user that began before `sessionsFrom` are revoked, except `keptSession`. */
   | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
+  /** The user has joined or left rooms. */
+  | { type: 'membershipsChanged'; userId: string }
   /** The user has read the room up to a time of its events. */
   | { type: 'roomRead'; userId: string; roomId: string; readUpTo: number }
   /** Posts were deleted; selections of events in any room may contain them. */
@@ -111,6 +113,6 @@ export const nodesTopic = `${roomPrefix}nodes`;
 
 export function topicOf(message: BusMessage): string {
   if (message.type === 'nodesAsked' || message.type === 'nodeAnswered') return nodesTopic;
-  if (message.type === 'roomRead') return userTopic(message.userId);
+  if (message.type === 'roomRead' || message.type === 'membershipsChanged') return userTopic(message.userId);
   return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;
 }

@@ -117,10 +117,11 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
     const read = roomAndEvent(value);
     return read?.event.roomId === read?.roomId ? read : undefined;
   },
-  roomDeleted: fields({ roomId: text }),
+  roomDeleted: fields({ roomId: text, actorId: orNull(text) }),
   userDeleted: fields({ userId: text }),
   keyRevoked: fields({ keyId: text }),
   passwordChanged: fields({ userId: text, sessionsFrom: integer, keptSession: orNull(text) }),
+  membershipsChanged: fields({ userId: text }),
   roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
   contentErased: fields({}),
   nodesAsked: fields({ asker: text, ask: integer, question: text }),

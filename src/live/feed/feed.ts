@@ -1,6 +1,15 @@
 import type { Database } from '../../data/database.ts';
-import { findHead, type LogPosition, logStart, type RoomEvent, readEvents } from '../../data/events.ts';
+import {
+  findFirstPosition,
+  headOf,
+  type LogPosition,
+  logStart,
+  type RoomEvent,
+  readEvents,
+} from '../../data/events.ts';
 import { roomEventTypes } from '../../data/room-event-types.ts';
+import { findRoom } from '../../data/rooms.ts';
+import type { RoomRow } from '../../data/tables.ts';
 import type { Tracing } from '../../tracing/span.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -47,6 +56,12 @@ export interface FeedFollower {
 /** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
 export type ReadFailure = 'trimmed' | 'rewound';
 
+/** Who deleted the room, if that is known, and when this process found out, in milliseconds since 1970. */
+export interface RoomDeletion {
+  actorId: string | null;
+  at: number;
+}
+
 /** The number of events in one read of the log; a feed without traffic holds no more in memory. */
 const chunkLength = 256;
 const hourMs = 3_600_000;
@@ -63,7 +78,10 @@ export class Feed {
   head: LogPosition = logStart;
   /** Increases each time the database is found rewound; older positions must be checked against the log again. */
   generation = 0;
-  deleted = false;
+  /** The room as it was when the log was last read. */
+  room: RoomRow | undefined;
+  /** Undefined while the room exists. */
+  deletion: RoomDeletion | undefined;
   readonly readers = new Set<FeedReader>();
   readonly followers = new Set<FeedFollower>();
   readonly #parts: FeedParts;
@@ -111,8 +129,14 @@ export class Feed {
     this.#recent.clear();
   }
 
-  end(): void {
-    this.deleted = true;
+  get deleted(): boolean {
+    return this.deletion !== undefined;
+  }
+
+  /** The room was deleted. `actorId`: the user who deleted it, if that is known. */
+  end(actorId: string | null = null): void {
+    if (this.deletion) return;
+    this.deletion = { actorId, at: Date.now() };
     for (const each of [...this.readers, ...this.followers]) each.end();
   }
 
@@ -151,6 +175,14 @@ export class Feed {
     return first.at < Date.now() - this.#parts.retention.hours * hourMs ? 'trimmed' : events;
   }
 
+  /** The earliest position after which all events are available. */
+  async findOldest(): Promise<LogPosition> {
+    const { database, retention } = this.#parts;
+    const after = this.head.seq - retention.count;
+    const since = Date.now() - retention.hours * hourMs;
+    return (await findFirstPosition(database.db, { roomId: this.roomId, after, since })) ?? this.head;
+  }
+
   /** Moves `head` to the end of the log; concurrent calls share one read. */
   syncWithLog(): Promise<void> {
     this.#isBehind = true;
@@ -160,7 +192,7 @@ export class Feed {
 
   #receive(message: BusMessage): void {
     if (this.#early) return void this.#early.push(message);
-    if (message.type === 'roomDeleted') return this.end();
+    if (message.type === 'roomDeleted') return this.end(message.actorId);
     if (message.type === 'roomMayHaveChanged') this.syncWithLog().catch(() => {});
     if (message.type !== 'roomChanged') return;
     const { event } = message;
@@ -272,8 +304,10 @@ export class Feed {
     }
   }
 
-  #findHead(): Promise<LogPosition | undefined> {
-    return findHead(this.#parts.database.db, this.roomId);
+  async #findHead(): Promise<LogPosition | undefined> {
+    const room = await findRoom(this.#parts.database.db, this.roomId);
+    if (room) this.room = room;
+    return room && headOf(room);
   }
 
   #readLog(after: number): Promise<RoomEvent[]> {

@@ -1,11 +1,8 @@
 import { findMovedHeads } from '../../data/moved-heads.ts';
+import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
 
-/** Changes by another process must take effect within two seconds. */
-const compareHeadsMs = 1_500;
-/** The interval while the bus is down. It is also the minimum time between two comparisons that wake-ups cause. */
-const compareHeadsOftenMs = 250;
 /** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
 const maxCompared = 2_000;
 
@@ -37,16 +34,16 @@ export class Feeds {
   /** Feeds that wait for their turn to read the log, in order. */
   readonly #pendingSync = new Set<Feed>();
   readonly #syncing = new Set<Feed>();
-  #timer: NodeJS.Timeout | undefined;
-  #wakeUp: NodeJS.Timeout | undefined;
-  #isComparing = false;
-  #isCompareDue = false;
-  #comparedAt = Number.NEGATIVE_INFINITY;
+  readonly #comparison: Comparison;
 
   constructor(parts: FeedsParts, checkAccess: AccessCheck) {
     this.#parts = parts;
     this.#checkAccess = checkAccess;
-    parts.bus.onStateChange(() => this.#startTimer());
+    this.#comparison = new Comparison({
+      bus: parts.bus,
+      isNeeded: () => this.#open.size > 0,
+      compare: () => this.#compareHeads(),
+    });
   }
 
   get size(): number {
@@ -58,7 +55,7 @@ export class Feeds {
     const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
-    if (!this.#timer) this.#startTimer();
+    this.#comparison.check();
     try {
       entry.opened = await entry.feed;
       return entry.opened;
@@ -79,22 +76,7 @@ export class Feeds {
 
   /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
-    if (this.#wakeUp) return;
-    const delay = this.#comparedAt + compareHeadsOftenMs - performance.now();
-    const compare = () => {
-      this.#wakeUp = undefined;
-      this.#isCompareDue = true;
-      void this.#compareHeads();
-    };
-    this.#wakeUp = setTimeout(compare, Math.max(0, delay)).unref();
-  }
-
-  #startTimer(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    if (this.#open.size === 0) return;
-    const interval = this.#parts.bus.isUp() ? compareHeadsMs : compareHeadsOftenMs;
-    this.#timer = setInterval(() => this.#compareHeads(), interval).unref();
+    this.#comparison.runSoon();
   }
 
   async #openFeed(roomId: string): Promise<Feed> {
@@ -107,21 +89,13 @@ export class Feeds {
     entry.users -= 1;
     if (entry.users > 0) return false;
     this.#open.delete(roomId);
-    if (this.#open.size === 0) this.#startTimer();
+    this.#comparison.check();
     return true;
   }
 
   async #compareHeads(): Promise<void> {
-    if (this.#isComparing) return;
-    this.#isComparing = true;
-    do {
-      this.#isCompareDue = false;
-      this.#comparedAt = performance.now();
-      const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
-      for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
-      // A wake-up during the comparison concerns changes that it may have missed.
-    } while (this.#isCompareDue);
-    this.#isComparing = false;
+    const feeds = this.#open.values().flatMap(({ opened }) => (opened ? [opened] : []));
+    for (const chunk of chunksOf([...feeds], maxCompared)) await this.#compare(chunk).catch(this.#parts.onError);
   }
 
   async #compare(feeds: readonly Feed[]): Promise<void> {

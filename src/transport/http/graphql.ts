@@ -137,7 +137,7 @@ async function openStream(
   const stream = await prepared.subscribe({
     account,
     transport: format.transport,
-    after: typeof after === 'string' && after !== '' ? after : undefined,
+    after: typeof after === 'string' && after !== '' ? [after] : undefined,
   });
   const { checked, stop } = watch(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
   response.once('close', stop);

@@ -8,6 +8,7 @@ import {
   type SubscribeMessage,
   stringifyMessage,
 } from 'graphql-ws';
+import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 
 export type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
 
@@ -23,11 +24,16 @@ const clientMessages = new Set<MessageType>([
  * In characters. Messages other than `subscribe` and `connection_init` are short; the payload of a `ping` is sent back.
  */
 const maxPingLength = 16_384;
+/** In characters: the id and the cursor of a room. */
+export const lengthPerRoom = 130;
+/** Clients send the payload of a `ping` back, also the cursors of an inbox. */
+const maxPongLength = maxPingLength + lengthPerRoom * maxInboxRooms;
 
 /** Describes what is wrong with the length of a message; undefined if the length is allowed. */
 export function findLengthFault({ type }: ClientMessage, length: number): string | undefined {
-  const isBounded = type === MessageType.Ping || type === MessageType.Pong;
-  return isBounded && length > maxPingLength ? `A ${type} must have at most ${maxPingLength} characters` : undefined;
+  const maxLength = { [MessageType.Ping as string]: maxPingLength, [MessageType.Pong]: maxPongLength }[type];
+  if (maxLength === undefined || length <= maxLength) return undefined;
+  return `A ${type} must have at most ${maxLength} characters`;
 }
 
 /** Parses a message; undefined if it is malformed, or of a type that clients may not send. */

@@ -49,7 +49,7 @@ export class Connection {
   readonly operationStarts = new OperationStarts();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
-  /** The cursors that operations had reached before the client reconnected; each cursor is used once. */
+  /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
   #seen: SeenPositions = new Map();
   /** The bytes that are counted for the messages of running operations, by id. */
   readonly #messages = new Map<string, number>();
@@ -131,7 +131,7 @@ export class Connection {
 
   setSeen(seen: SeenPositions): void {
     this.#seen = seen;
-    for (const [id, cursor] of seen) this.account.add(bytesOfSeen(id, cursor));
+    for (const [id, cursors] of seen) this.account.add(bytesOfSeen(id, cursors));
     if (this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
@@ -139,12 +139,12 @@ export class Connection {
     return this.#seen.has(id);
   }
 
-  takeSeen(id: string): string | undefined {
-    const cursor = this.#seen.get(id);
-    if (cursor === undefined) return undefined;
+  takeSeen(id: string): readonly string[] | undefined {
+    const cursors = this.#seen.get(id);
+    if (cursors === undefined) return undefined;
     this.#seen.delete(id);
-    this.account.add(-bytesOfSeen(id, cursor));
-    return cursor;
+    this.account.add(-bytesOfSeen(id, cursors));
+    return cursors;
   }
 
   /**

@@ -1,18 +1,20 @@
 import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
 import type { Config } from '../../config.ts';
+import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import type { Log } from '../../log.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { sendHeldAnswers } from '../batched-writes.ts';
-import { type ClientMessage, findLengthFault, readClientMessage } from './client-message.ts';
+import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { OperationOrder } from './operation/operation-order.ts';
 import { findIdFault } from './seen.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
-/** In characters. The first message is `connection_init`: it has credentials, and the cursor of each subscription. */
+/** In characters. The first message is `connection_init`: it has credentials, and the cursors of each subscription. */
 const minInitLength = 65_536;
 const lengthPerSeen = 500;
+const lengthOfInbox = lengthPerRoom * maxInboxRooms;
 
 /** The listener of graphql-ws, which accepts a parsed message as well as a text. */
 export type MessageListener = (message: ClientMessage) => Promise<void>;
@@ -37,7 +39,7 @@ export class MessageQueue {
     this.#connection = connection;
     this.#listener = listener;
     this.#log = log;
-    this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions);
+    this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions) + lengthOfInbox;
   }
 
   push(text: string): void {

@@ -67,9 +67,10 @@ export class Client {
         },
         ping: (_received, payload) => Object.assign(seen, payload?.live),
         message: ({ type, id, payload }) => {
-          const { room, cursor } = (type === 'next' && payload.extensions?.live) || {};
-          // An inbox has a cursor for each room.
-          if (cursor) seen[id] = room ? { ...seen[id], [room]: cursor } : cursor;
+          const { room, cursor } = payload?.extensions?.live ?? {};
+          if (type !== 'next' || cursor === undefined) return;
+          if (room === undefined) seen[id] = cursor;
+          else seen[id][room] = cursor;
         },
       },
     });

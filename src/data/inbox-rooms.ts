@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import type { Db } from './database.ts';
+import { isPostgres } from './dialects.ts';
+import { headOf, type LogPosition } from './events.ts';
+import { isListed } from './list-statements.ts';
+import { createStatement } from './statement.ts';
+
+/** A room of which a user is a member. */
+export interface InboxRoom {
+  roomId: string;
+  /** The position of the room's latest event. */
+  head: LogPosition;
+  /** The position before the user's latest MemberJoined; undefined if the log does not have this event. */
+  joined: LogPosition | undefined;
+}
+
+/** The rooms of a user, as one statement has read them. */
+export interface InboxRooms {
+  rooms: readonly InboxRoom[];
+  /** The number of the user's memberships that had begun or ended. */
+  version: number;
+}
+
+/** `limit`: the maximum number of rooms. The user's row is there without any room, too. */
+const selectRooms = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
+  db
+    .selectFrom('users')
+    .leftJoin('membershipVersions', 'membershipVersions.userId', 'users.id')
+    .leftJoin('roomMembers', 'roomMembers.userId', 'users.id')
+    .leftJoin('rooms', (join) => join.onRef('rooms.id', '=', 'roomMembers.roomId').on('rooms.deletedAt', 'is', null))
+    .leftJoin('roomEvents as joins', (join) =>
+      join
+        .onRef('joins.roomId', '=', 'rooms.id')
+        .onRef('joins.subjectId', '=', 'roomMembers.userId')
+        .onRef('joins.at', '=', 'roomMembers.joinedAt')
+        // Not a parameter, so that every plan of the statement can use the index.
+        .on(sql<boolean>`"joins"."type" = 'MemberJoined'`),
+    )
+    .select([
+      'membershipVersions.version',
+      'rooms.id as roomId',
+      'rooms.head',
+      'rooms.headMark',
+      'joins.seq as joinedSeq',
+      'joins.previousMark as joinedAfter',
+    ])
+    .where('users.id', '=', userId)
+    .limit(limit),
+);
+
+/** Up to `limit` rooms of the user. */
+export async function findInboxRooms(db: Db, userId: string, limit: number): Promise<InboxRooms> {
+  const rows = await selectRooms(db, { userId, limit });
+  const rooms = rows.flatMap(({ roomId, head, headMark, joinedSeq, joinedAfter }): InboxRoom[] => {
+    if (roomId === null || head === null || headMark === null) return [];
+    const isInLog = joinedSeq !== null && joinedAfter !== null;
+    const joined = isInLog ? { seq: joinedSeq - 1, mark: joinedAfter } : undefined;
+    return [{ roomId, head: headOf({ head, headMark }), joined }];
+  });
+  return { rooms, version: rows[0]?.version ?? 0 };
+}
+
+/** The users among these whose memberships have changed since a version. */
+export async function findMovedVersions(
+  db: Db,
+  versions: Iterable<readonly [userId: string, version: number]>,
+): Promise<string[]> {
+  const known = JSON.stringify([...versions]);
+  const elements = isPostgres(db) ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
+  const { rows } = await sql<{ userId: string }>`
+    select known.value ->> 0 as "userId"
+    from ${elements} as known
+    left join "membershipVersions" on "membershipVersions"."userId" = known.value ->> 0
+    where coalesce("version", 0) <> cast(known.value ->> 1 as bigint)
+  `.execute(db);
+  return rows.map(({ userId }) => userId);
+}
+
+const selectForeign = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>
+  db
+    .selectFrom('rooms')
+    .select('id')
+    .where(isListed(db, 'rooms.id', roomIds))
+    .where('deletedAt', 'is', null)
+    .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))
+    .where('id', 'not in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
+);
+
+/** The rooms among these that exist and to which the user never belonged. */
+export async function findForeignRooms(db: Db, userId: string, roomIds: readonly string[]): Promise<string[]> {
+  const rows = await selectForeign(db, { userId, roomIds: JSON.stringify(roomIds) });
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,63 @@
+import type { Bus } from './bus/bus.ts';
+
+/** Changes by another process must take effect within two seconds. */
+const intervalMs = 1_500;
+/** The interval while the bus is down. It is also the minimum time between two comparisons that wake-ups cause. */
+const oftenMs = 250;
+
+export interface ComparisonParts {
+  bus: Pick<Bus, 'isUp' | 'onStateChange'>;
+  isNeeded: () => boolean;
+  /** Never fails. */
+  compare: () => Promise<void>;
+}
+
+/** Compares periodically what this process knows with the database, because messages of the bus may have been lost. */
+export class Comparison {
+  readonly #parts: ComparisonParts;
+  #timer: NodeJS.Timeout | undefined;
+  #wakeUp: NodeJS.Timeout | undefined;
+  #isRunning = false;
+  #isDue = false;
+  #ranAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: ComparisonParts) {
+    this.#parts = parts;
+    parts.bus.onStateChange(() => this.#restart());
+  }
+
+  /** Starts or stops when it is needed, or needed no longer. */
+  check(): void {
+    if ((this.#timer !== undefined) !== this.#parts.isNeeded()) this.#restart();
+  }
+
+  runSoon(): void {
+    if (this.#wakeUp) return;
+    const delay = this.#ranAt + oftenMs - performance.now();
+    const run = () => {
+      this.#wakeUp = undefined;
+      this.#isDue = true;
+      void this.#run();
+    };
+    this.#wakeUp = setTimeout(run, Math.max(0, delay)).unref();
+  }
+
+  #restart(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const { bus, isNeeded } = this.#parts;
+    if (isNeeded()) this.#timer = setInterval(() => this.#run(), bus.isUp() ? intervalMs : oftenMs).unref();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    do {
+      this.#isDue = false;
+      this.#ranAt = performance.now();
+      await this.#parts.compare();
+      // A wake-up during the comparison concerns changes that it may have missed.
+    } while (this.#isDue);
+    this.#isRunning = false;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Follower } from '../follower.ts';
+import type { Sink } from '../stream.ts';
+
+/** The maximum number of rooms of one inbox that read from the log at the same time. */
+const maxReaders = 4;
+
+interface Parts {
+  sink: () => Sink | undefined;
+  /** Calls back when the socket has drained. */
+  waitUntilDrained: (resume: () => void) => void;
+  fail: (error: unknown) => void;
+}
+
+/** The rooms of one inbox that are not live: some of them read at a time, while the client reads. */
+export class CatchUps {
+  readonly #parts: Parts;
+  /** In order. */
+  readonly #waiting = new Set<Follower>();
+  #readers = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  add(follower: Follower): void {
+    this.#waiting.add(follower);
+    this.#start();
+  }
+
+  delete(follower: Follower): void {
+    this.#waiting.delete(follower);
+  }
+
+  readonly #start = (): void => {
+    for (const follower of this.#waiting) {
+      if (this.#readers >= maxReaders) return;
+      if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.#start);
+      this.#waiting.delete(follower);
+      this.#readers += 1;
+      this.#read(follower).catch(this.#parts.fail);
+    }
+  };
+
+  async #read(follower: Follower): Promise<void> {
+    try {
+      if (!(await follower.readOn())) this.#waiting.add(follower);
+    } finally {
+      this.#readers -= 1;
+    }
+    this.#start();
+  }
+}

@@ -1,0 +1,199 @@
+import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { InboxRoom } from '../../data/inbox-rooms.ts';
+import { ClientError } from '../../errors.ts';
+import type { Feed, ReadFailure } from '../feed/feed.ts';
+import { Follower, type Following } from '../follower.ts';
+import type { Groups } from '../groups.ts';
+import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
+import { personal } from '../subscribe-request.ts';
+import { CatchUps } from './catch-ups.ts';
+import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { ReadMarks } from './read-marks.ts';
+import { type FindStart, findJoined } from './start.ts';
+
+export interface InboxParts extends RoomStreamParts<InboxRequest> {
+  groups: Groups;
+  acquire: (roomId: string) => Promise<Feed>;
+  release: (roomId: string) => void;
+  /** Reads the user's rooms again and passes them to `update`: soon, or, after an error, later. */
+  refresh: (error?: unknown) => void;
+}
+
+/** One stream of the events of all rooms of a user. Rooms enter and leave it while it is live. */
+export class Inbox extends RoomStream<InboxRequest> implements Following {
+  readonly #parts: InboxParts;
+  readonly #rooms = new Map<string, Follower>();
+  /** The rooms that are being opened. */
+  readonly #opening = new Set<string>();
+  /** The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent. */
+  readonly #leaving = new Set<string>();
+  readonly #catchUps: CatchUps;
+  readonly #marks: ReadMarks;
+
+  constructor(parts: InboxParts) {
+    super(parts);
+    this.#parts = parts;
+    const sink = () => this.sink;
+    const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
+    const fail = (error: unknown) => this.fail(error);
+    this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
+    const find = (roomId: string) => this.#rooms.get(roomId);
+    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, fail });
+  }
+
+  /** The cursors of the rooms, by id. */
+  get cursor(): Record<string, string> {
+    return Object.fromEntries(this.#rooms.values().map(({ feed, cursor }) => [feed.roomId, cursor]));
+  }
+
+  /** Opens a room that the stream follows from its start. @throws any error of `findStart`. */
+  async open(room: InboxRoom, findStart: FindStart): Promise<void> {
+    await this.#open(room, findStart);
+  }
+
+  /** Rooms that the user has joined enter, and rooms that the user has left end with the user's MemberLeft. */
+  update(rooms: readonly InboxRoom[]): void {
+    if (this.hasStopped) return;
+    if (rooms.length > maxInboxRooms) return this.end(tooManyRooms());
+    const joined = new Set(rooms.map(({ roomId }) => roomId));
+    for (const roomId of [...this.#rooms.keys(), ...this.#opening]) {
+      if (joined.has(roomId)) this.#leaving.delete(roomId);
+      else if (!this.#leaving.has(roomId)) this.#endLater(roomId);
+    }
+    for (const room of rooms) {
+      if (!this.#rooms.has(room.roomId)) this.#enter(room).catch(this.#parts.refresh);
+    }
+  }
+
+  /** The user has read a room, perhaps on another device. */
+  markRead(roomId: string): void {
+    this.#marks.add(roomId);
+  }
+
+  catchUp(follower: Follower): void {
+    this.#catchUps.add(follower);
+  }
+
+  isLeaving({ feed }: Follower): boolean {
+    return this.#leaving.has(feed.roomId);
+  }
+
+  /** A former member receives no event of a private room, except the one by which they have left. */
+  leavesOut(follower: Follower, { type, subjectId }: RoomEvent): boolean {
+    const isOwnLeave = type === 'MemberLeft' && subjectId === this.request.userId;
+    return this.isLeaving(follower) && follower.feed.room?.visibility === 'PRIVATE' && !isOwnLeave;
+  }
+
+  onLeft(follower: Follower, userId: string): void {
+    if (userId !== this.request.userId) return;
+    this.#remove(follower);
+    // The user may have joined the room again since.
+    this.#parts.refresh();
+  }
+
+  onEnded(follower: Follower): void {
+    this.#remove(follower);
+  }
+
+  onDeleted(follower: Follower): void {
+    this.#sendDeletion(follower).catch((error) => this.fail(error));
+  }
+
+  onUnreadable(follower: Follower, failure: ReadFailure): void {
+    if (this.isLeaving(follower)) return this.#remove(follower);
+    this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
+  }
+
+  endAsSlowConsumer(): void {
+    this.#endUnreadable('SLOW_CONSUMER');
+  }
+
+  protected begin(): void {
+    const isResumed = this.request.after !== undefined;
+    for (const follower of [...this.#rooms.values()]) {
+      // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
+      this.#join(follower, isResumed ? follower.feed.head : follower.position);
+    }
+  }
+
+  protected release(): void {
+    for (const follower of [...this.#rooms.values()]) this.#remove(follower);
+  }
+
+  /** Opens a room that the user has joined while the stream is live. */
+  async #enter(room: InboxRoom): Promise<void> {
+    const follower = await this.#open(room, findJoined);
+    if (follower && this.sink) this.#join(follower, follower.feed.head);
+  }
+
+  async #open(room: InboxRoom, findStart: FindStart): Promise<Follower | undefined> {
+    const { roomId } = room;
+    if (this.hasStopped || this.#rooms.has(roomId) || this.#opening.has(roomId)) return undefined;
+    this.#opening.add(roomId);
+    try {
+      const feed = await this.#parts.acquire(roomId);
+      const follower = await this.#follow(feed, () => findStart(feed, room)).catch((error) => {
+        this.#parts.release(roomId);
+        throw error;
+      });
+      if (!follower) this.#parts.release(roomId);
+      return follower;
+    } finally {
+      this.#opening.delete(roomId);
+    }
+  }
+
+  async #follow(feed: Feed, findPosition: () => Promise<LogPosition>): Promise<Follower | undefined> {
+    if (feed.deleted) return undefined;
+    const follower = new Follower(this, feed, await findPosition());
+    if (this.hasStopped) return undefined;
+    this.#rooms.set(feed.roomId, follower);
+    this.request.memory.add(inboxRoomBytes);
+    return follower;
+  }
+
+  #join(follower: Follower, groupPosition: LogPosition): void {
+    const { groups } = this.#parts;
+    // An earlier room may have ended the stream.
+    if (this.sink) follower.enter(groups.find(follower.feed, this.request, groupPosition));
+  }
+
+  /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
+  #endLater(roomId: string): void {
+    this.#leaving.add(roomId);
+    const follower = this.#rooms.get(roomId);
+    follower?.feed.syncWithLog().then(() => {
+      if (this.isLeaving(follower)) follower.fallBehind(follower.position);
+    }, this.#parts.refresh);
+  }
+
+  #remove(follower: Follower): void {
+    const { roomId } = follower.feed;
+    if (this.#rooms.get(roomId) !== follower) return;
+    this.#rooms.delete(roomId);
+    this.#leaving.delete(roomId);
+    this.#catchUps.delete(follower);
+    follower.leave();
+    this.request.memory.add(-inboxRoomBytes);
+    this.#parts.release(roomId);
+  }
+
+  async #sendDeletion(follower: Follower): Promise<void> {
+    const { group } = follower;
+    const encoded = await group?.executeDeletion();
+    // If the selection is personal, the follower has moved to another group, which executes it again.
+    if (encoded === personal || follower.group !== group) return;
+    const { sink } = this;
+    this.#remove(follower);
+    if (encoded) sink?.write(encoded);
+  }
+
+  #endUnreadable(code: 'CURSOR_EXPIRED' | 'SLOW_CONSUMER', room?: string): void {
+    const feeds = this.#rooms.values().map(({ feed }) => [feed.roomId, feed.cursor]);
+    this.end(
+      new ClientError(code, undefined, {
+        live: { ...(room !== undefined && { room }), cursors: Object.fromEntries(feeds) },
+      }),
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { findForeignRooms } from '../../data/inbox-rooms.ts';
+import { ClientError, type ErrorCode } from '../../errors.ts';
+import { forEachOf } from '../../for-each-of.ts';
+import { CostShare } from '../cost-share.ts';
+import type { Feeds } from '../feed/feeds.ts';
+import type { GroupCosts } from '../group-costs.ts';
+import type { Groups } from '../groups.ts';
+import type { LiveCounts, StreamEnd } from '../live-counts.ts';
+import { groupKeyOf } from '../subscribe-request.ts';
+import { Inbox } from './inbox.ts';
+import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { Memberships, type MembershipsParts } from './memberships.ts';
+import { createFindStart, readCursors } from './start.ts';
+
+/** The maximum number of rooms of one inbox that are opened at the same time. */
+const maxOpening = 16;
+
+interface InboxesParts extends MembershipsParts {
+  feeds: Feeds;
+  groups: Groups;
+  groupCosts: GroupCosts;
+  counts: LiveCounts;
+}
+
+/** The inboxes of this process. */
+export class Inboxes {
+  readonly #parts: InboxesParts;
+  readonly #inboxes = new Set<Inbox>();
+  readonly #memberships: Memberships;
+
+  constructor(parts: InboxesParts) {
+    this.#parts = parts;
+    this.#memberships = new Memberships(parts);
+  }
+
+  [Symbol.iterator](): Iterator<Inbox> {
+    return this.#inboxes.values();
+  }
+
+  get size(): number {
+    return this.#inboxes.size;
+  }
+
+  compareSoon(): void {
+    this.#memberships.compareSoon();
+  }
+
+  /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
+  async open(request: InboxRequest): Promise<Inbox> {
+    const { rooms } = request.rooms;
+    if (rooms.length > maxInboxRooms) throw tooManyRooms();
+    const positions = request.after && readCursors(request.after);
+    await this.#assertOwn(request, positions?.keys() ?? []);
+    assertFits(request);
+    const inbox = this.#create(request);
+    const findStart = createFindStart(request, positions);
+    try {
+      await forEachOf(rooms, maxOpening, (room) => inbox.open(room, findStart));
+      await this.#memberships.add(inbox);
+      return inbox;
+    } catch (error) {
+      inbox.stop('client');
+      throw error;
+    }
+  }
+
+  #create(request: InboxRequest): Inbox {
+    const { feeds, groups, groupCosts, counts, onError } = this.#parts;
+    const { cost, address, userId } = request;
+    const share = new CostShare(groupCosts, () => ({ group: `inbox ${groupKeyOf(request)}`, cost, address, userId }));
+    share.reserve();
+    counts.started[request.transport] += 1;
+    const inbox: Inbox = new Inbox({
+      request,
+      counts,
+      share,
+      groups,
+      acquire: (roomId) => feeds.acquire(roomId),
+      release: (roomId) => void feeds.release(roomId).catch(onError),
+      refresh: (error) => this.#memberships.refresh(inbox, error),
+      onEnd: (reason) => this.#remove(inbox, reason),
+      onError,
+    });
+    this.#inboxes.add(inbox);
+    return inbox;
+  }
+
+  #remove(inbox: Inbox, reason: StreamEnd | ErrorCode): void {
+    if (this.#inboxes.delete(inbox)) this.#parts.counts.countEnd(inbox.request.transport, reason);
+    this.#memberships.delete(inbox);
+  }
+
+  /** Cursors of rooms that were deleted or left are ignored. */
+  async #assertOwn({ userId, rooms: { rooms } }: InboxRequest, named: Iterable<string>): Promise<void> {
+    const joined = new Set(rooms.map(({ roomId }) => roomId));
+    const others = [...named].filter((roomId) => !joined.has(roomId));
+    if (others.length === 0) return;
+    const foreign = await findForeignRooms(this.#parts.database.db, userId, others);
+    if (foreign.length > 0)
+      throw new ClientError('CURSOR_INVALID', 'A cursor is of a room that you never belonged to.');
+  }
+}
+
+/** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+function assertFits({ memory, rooms: { rooms } }: InboxRequest): void {
+  const bytes = rooms.length * inboxRoomBytes;
+  memory.addOrThrow(bytes);
+  memory.add(-bytes);
+}

@@ -1,0 +1,25 @@
+import type { StreamEvent } from '../data/events.ts';
+import { findInboxRooms } from '../data/inbox-rooms.ts';
+import { ClientError } from '../errors.ts';
+import { assertSignedIn } from '../identity/access.ts';
+import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
+import type { SubscriptionInboxArgs } from './resolver-types.generated.ts';
+import type { SubscriptionField } from './room-event-source.ts';
+
+/** The maximum number of cursors: clients may send two of one room. */
+const maxCursors = 2 * maxInboxRooms;
+
+export const inbox: SubscriptionField<SubscriptionInboxArgs, StreamEvent> = {
+  async subscribe(_, { after }, { viewer, db }) {
+    const { user } = assertSignedIn(viewer);
+    if (after && after.length > maxCursors) {
+      throw new ClientError(
+        'VALIDATION_ERROR',
+        `after has ${after.length} cursors: at most ${maxCursors} are allowed.`,
+      );
+    }
+    const rooms = await findInboxRooms(db, user.id, maxInboxRooms + 1);
+    return { userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
+  },
+  resolve: (event) => event,
+};
