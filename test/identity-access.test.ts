@@ -101,6 +101,14 @@ const mutations: Record<string, Row[]> = {
       outcomes: 'snfccfffc',
     },
   ],
+  markRead: [
+    { call: ({ room }) => `markRead(input: { room: "${room}" }) { room { id } }`, outcomes: 'sn✓✓ff✓✓f' },
+    {
+      call: ({ room, post }) => `markRead(input: { room: "${room}", post: "${post}" }) { room { id } }`,
+      outcomes: 'sn✓✓ff✓✓f',
+    },
+    { call: ({ publicRoom }) => `markRead(input: { room: "${publicRoom}" }) { room { id } }`, outcomes: 'sff✓fffff' },
+  ],
   createPost: [
     // A private room is visible to an admin, but only members can create posts in it.
     { call: ({ room }) => `createPost(input: { room: "${room}", title: "t" }) { post { id } }`, outcomes: 'sn✓✓ff✓✓f' },
@@ -160,6 +168,8 @@ const queries: Record<string, ReadRow[]> = {
     { call: ({ owner }) => `user(id: "${owner}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
     { call: ({ owner }) => `user(id: "${owner}") { email }`, sees: '---✓✓-f-✓' },
     { call: ({ owner }) => `user(id: "${owner}") { apiKeys { id } }`, sees: '---✓--f--' },
+    { call: ({ owner }) => `user(id: "${owner}") { rooms { nodes { id } } }`, sees: '---✓--f--' },
+    { call: ({ owner }) => `user(id: "${owner}") { rooms { pageInfo { endCursor } } }`, sees: '---✓--f--' },
   ],
   post: [
     { call: ({ post }) => `post(id: "${post}") { id }`, sees: '--✓✓✓✓f✓✓' },
@@ -173,6 +183,10 @@ const queries: Record<string, ReadRow[]> = {
       sees: '--✓✓✓✓f✓✓',
     },
     { call: ({ room }) => `room(id: "${room}") { viewerRole }`, sees: '--✓✓-✓f✓-' },
+    // The member wrote the only post.
+    { call: ({ room }) => `room(id: "${room}") { unread }`, sees: '---✓-✓f✓-' },
+    { call: ({ room }) => `room(id: "${room}") { lastRead }`, sees: '--✓✓-✓f✓-' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { lastRead }`, sees: '---✓--f--' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓--f--' },
   ],

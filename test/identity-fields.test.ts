@@ -49,6 +49,7 @@ const subjects: Record<string, Subject> = {
       email: '---✓✓-f-✓',
       posts: nobody,
       drafts: nobody,
+      rooms: owner,
       apiKeys: owner,
     },
   },
@@ -60,6 +61,7 @@ const subjects: Record<string, Subject> = {
       email: '--✓-✓-f-✓',
       posts: insiders,
       drafts: author,
+      rooms: author,
       apiKeys: nobody,
     },
   },
@@ -94,7 +96,7 @@ const subjects: Record<string, Subject> = {
     sees: {
       ...{ id: insiders, name: insiders, visibility: insiders, version: insiders, owner: insiders, cursor: insiders },
       ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders },
-      viewerRole: '--✓✓-✓f✓-',
+      ...{ viewerRole: '--✓✓-✓f✓-', lastRead: '--✓✓-✓f✓-', unread: '--??-?f?-' },
     },
   },
   'the public room': {
@@ -103,7 +105,7 @@ const subjects: Record<string, Subject> = {
     sees: {
       ...{ id: everyone, name: everyone, visibility: everyone, version: everyone, owner: everyone, cursor: everyone },
       ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody },
-      viewerRole: owner,
+      ...{ viewerRole: owner, lastRead: owner, unread: '---?--f--' },
     },
   },
   'a membership of the private room': {
@@ -182,7 +184,7 @@ const events: Record<string, Record<string, Sees>> = {
  * mutations.
  */
 const structure =
-  /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|(Post|Client)Edge)$/;
+  /^(__.*|Query|Mutation|Subscription|PageInfo|Pagination|\w+(Page|Payload|Connection)|(Post|Room|Client)Edge)$/;
 
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
 

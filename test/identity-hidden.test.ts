@@ -70,7 +70,7 @@ async function hide({ postroom, owner, member }: StreamFixture, name: string): P
 }
 
 const page = 'pagination { page limit total pages }';
-const roomFields = `id name viewerRole owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
+const roomFields = `id name viewerRole unread lastRead owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
 /** Operations that use these facts, each with its root field. */
 function questionsOf(
@@ -82,14 +82,16 @@ function questionsOf(
   const query = (text: string): [string, string] => [/^\w+/.exec(text)?.[0] ?? '', `{ ${text} }`];
   const mutation = (text: string): [string, string] => [/^\w+/.exec(text)?.[0] ?? '', `mutation { ${text} }`];
   return [
-    query('viewer { name drafts { data { title } } posts { title } apiKeys { name } }'),
+    query(
+      'viewer { name rooms { nodes { name unread } pageInfo { hasNextPage } } drafts { data { title } } posts { title } apiKeys { name } }',
+    ),
     ...[room, post, draft].map((id) => query(`node(id: "${id}") { id __typename }`)),
     query(`room(id: "${room}") { ${roomFields} }`),
     ...[post, draft].map((id) => query(`post(id: "${id}") { title room { name } author { name } }`)),
     query(`roomByName(name: "${name}") { ${roomFields} }`),
     ...people.map((id) =>
       query(
-        `user(id: "${id}") { name version email posts(last: 100) { title room { name } } drafts { data { title } ${page} } }`,
+        `user(id: "${id}") { name version email posts(last: 100) { title room { name } } drafts { data { title } ${page} } rooms { nodes { name } pageInfo { hasNextPage } } }`,
       ),
     ),
     query(`users { data { name version role posts { title } } ${page} }`),
@@ -103,7 +105,7 @@ function questionsOf(
       `posts(filter: { room: "${room}", author: "${owner.id}", publishedAfter: "2020-01-01T00:00:00.000Z" }) { ${page} }`,
     ),
     ...people.map((id) => query(`posts(filter: { author: "${id}" }) { data { title } ${page} }`)),
-    query(`rooms { data { name members { nodes { name } } posts { nodes { title } } } ${page} }`),
+    query(`rooms { data { name unread members { nodes { name } } posts { nodes { title } } } ${page} }`),
     query(`rooms(page: 2, limit: 1) { data { name } ${page} }`),
     query(`rooms(filter: { name: "${name}" }) { data { name } ${page} }`),
     query(`rooms(filter: { visibility: PRIVATE }) { data { name } ${page} }`),
@@ -129,6 +131,11 @@ function questionsOf(
       mutation(`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
       mutation(`removeRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`),
     ]),
+    mutation(`markRead(input: { room: "${room}" }) { room { id } }`),
+    mutation(`markRead(input: { room: "${room}", post: "${post}" }) { room { id } }`),
+    // A member of another room: whether the post exists must not show.
+    mutation(`joinRoom(input: { room: "${hall}" }) { room { id } }`),
+    ...[post, draft].map((id) => mutation(`markRead(input: { room: "${hall}", post: "${id}" }) { room { id } }`)),
     mutation(`createPost(input: { room: "${room}", title: "" }) { post { id } }`),
     mutation(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`),
     ...[post, draft].flatMap((id) => [

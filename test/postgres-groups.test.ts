@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Db } from '../src/data/database.ts';
 import { insertUser } from '../src/data/users.ts';
@@ -6,7 +7,7 @@ import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { readSeries } from './support/metrics.ts';
 import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { launch, launchForTest } from './support/postroom.ts';
+import { launch, launchForTest, type Person } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { newSessionKey } from './support/test-database.ts';
 
@@ -136,6 +137,38 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     for (let event = 0; event < 4; event += 1) await socket.take(({ type }) => type === 'next');
     const types = socket.nexts('1').map(({ data }) => data.roomEvents.__typename);
     expect(types.sort()).toEqual(['MemberJoined', 'PostCreated', 'PostCreated', 'PostCreated']);
+  });
+
+  it('members who join in one commit are locked in the order of their users, so that groups of two rooms never wait for each other', async () => {
+    const { name, postroom, busy } = await openBusyRoom();
+    const [first, second] = [await postroom.signUp('first'), await postroom.signUp('second')];
+    const join = ({ token }: Person, room: string) =>
+      postroom.send(`mutation { joinRoom(input: { room: "${room}" }) { room { viewerRole } } }`, {}, token);
+    const other = await postroom.createRoom(first, 'other');
+    await join(second, other);
+    // As a group of another room does.
+    const client = new Client({ connectionString: cluster.url(name) });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const lock = (user: Person, wait = '') =>
+      client.query(`select pg_backend_pid() as pid from "membershipVersions" where "userId" = $1 for update ${wait}`, [
+        user.id,
+      ]);
+    await client.query('begin');
+    const { rows } = await lock(first);
+    const joins = [join(second, busy.room)];
+    await busy.untilWaiting(1);
+    joins.push(join(first, busy.room));
+    await busy.untilWaiting(2);
+    await busy.free();
+    const waiting = 'select count(*)::int as count from pg_stat_activity where $1 = any(pg_blocking_pids(pid))';
+    await expect.poll(async () => (await client.query(waiting, [rows[0].pid])).rows[0].count).toBe(1);
+    expect((await lock(second, 'skip locked')).rowCount).toBe(1);
+    await client.query('rollback');
+    expect(await Promise.all(joins)).toMatchObject(
+      joins.map(() => ({ status: 200, data: { joinRoom: { room: { viewerRole: 'MEMBER' } } } })),
+    );
+    await busy.readTitles();
   });
 
   describe('a connection that is lost during the COMMIT of five posts', () => {

@@ -110,6 +110,22 @@ describe('the database uses indexes, and scans no table', () => {
     );
   });
 
+  it('and reads only the rooms of a member, and in each the posts after the read position', async () => {
+    const plans = await plansOf('{ viewer { rooms(first: 5) { nodes { unread } } } }', ada.token);
+    const stepsOf = (part: string) => plans.filter(({ sql }) => sql.includes(part)).flatMap((plan) => plan.steps);
+    expect(stepsOf('order by "headAt"')).toEqual([
+      'SEARCH roomMembers USING COVERING INDEX membersByUser (userId=?)',
+      'SEARCH rooms USING INDEX sqlite_autoindex_rooms_1 (id=?)',
+      'USE TEMP B-TREE FOR ORDER BY',
+    ]);
+    const unread = stepsOf('as "unread"');
+    expect(unread).toContain('SEARCH roomMembers USING INDEX membersByUser (userId=? AND roomId=?)');
+    expect(unread).toContain('SEARCH posts USING INDEX postsByRoom (roomId=? AND publishedAt>?)');
+    expect(
+      plans.flatMap(({ steps }) => steps).filter((step) => /^SCAN (?!json_each |unread|.* USING )/.test(step)),
+    ).toEqual([]);
+  });
+
   it('and reads no revoked key to list the keys of an owner, nor sorts them', async () => {
     const plans = await plansOf('{ viewer { apiKeys { id } } }', ada.token);
     const steps = plans.filter(({ sql }) => sql.includes('from "apiKeys"')).flatMap((plan) => plan.steps);

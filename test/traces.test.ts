@@ -70,6 +70,7 @@ it('a mutation contains its transaction with the time that it waited, and what i
       '    client SELECT mutes',
       '    client UPDATE rooms',
       '    client INSERT posts',
+      '    client UPDATE roomMembers',
       '    client INSERT roomEvents',
       '  producer publish',
     ].toSorted(),

@@ -8,6 +8,7 @@ const consequences = `Whatever happened after the backup is undone:
 - API keys that were revoked since are valid again until they expire
 - sessions that were ended since by a new password are valid again until they expire, and the old password is valid
 - members who left or were removed since are members again; rooms and roles are as they were
+- posts that members have read since are unread again
 - mutes that were ended since apply again, and later ones are lost
 Clients that have seen later events receive CURSOR_EXPIRED, and query their rooms again.
 `;

@@ -18,7 +18,7 @@ import { publicUserColumns, roomColumns } from './tables.ts';
 import { isRoomKept } from './visible-rooms.ts';
 
 /** A user in a room. */
-export interface Membership {
+interface Membership {
   roomId: string;
   userId: string;
 }

@@ -179,14 +179,14 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
       startCursor: async () => (await edges())[0]?.cursor ?? null,
       endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
       // An empty page has no edge of its own; then its bounds `before` and `after` are used instead.
-      async hasPreviousPage() {
+      hasPreviousPage: once(async () => {
         const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
         return isAny({ before: start });
-      },
-      async hasNextPage() {
+      }),
+      hasNextPage: once(async () => {
         const end = decodeKey((await edges()).at(-1)?.cursor) ?? range.after;
         return isAny({ after: end });
-      },
+      }),
     },
   };
 }
