@@ -41,14 +41,14 @@ export interface RoomEvent extends RoomEventRow {
   content?: EventContent | undefined;
   /** The trace of the change, if it is recorded; it is not stored. */
   trace?: TraceContext | undefined;
+  /** The room as it was before it was deleted, if it was. */
+  room?: RoomRow | undefined;
 }
 
 /** An event that only inboxes receive, and that is not in the log. It has the position of the event before it. */
 export interface InboxEvent extends Omit<RoomEvent, 'type' | 'content'> {
   type: InboxEventType;
   content?: undefined;
-  /** The room as it was before it was deleted. */
-  room?: RoomRow | undefined;
 }
 
 /** An event of a room as a stream sends it. */

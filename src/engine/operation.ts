@@ -30,7 +30,7 @@ import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
-import { createInboxRequest, createSubscribeRequest } from './room-events.ts';
+import { createInboxRequest, createSubscribeRequest, withCoercedOnly } from './room-events.ts';
 import { createStateRequest } from './state-request.ts';
 
 /** A well-formed GraphQL request. */
@@ -153,7 +153,8 @@ export class Operation implements PreparedOperation {
     const contextValue = new OperationContext(services, viewer, { address, db });
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
-    const onEnd = account.holdSubscription(args.document, args.variableValues.coerced);
+    const { variableValues } = withCoercedOnly(args, compiled.subscription?.resumeVariable);
+    const onEnd = account.holdSubscription(args.document, variableValues.coerced);
     const { answerBytes } = config.limits;
     const given = {
       compiled,

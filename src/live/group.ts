@@ -70,6 +70,8 @@ export class Group<Subscriber extends Member> implements FeedReader {
   #replayedLength = 0;
   #clearing: NodeJS.Timeout | undefined;
   #isPumping = false;
+  /** Resolves when the last pump has ended. */
+  #pumped: Promise<void> | undefined;
   #deletion: ReturnType<ExecuteEvent> | undefined;
 
   constructor(position: LogPosition, parts: GroupParts) {
@@ -105,7 +107,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
     if (this.#isPumping) return;
     this.#isPumping = true;
     // A failure loses nothing: the position does not change, and the next event or comparison of heads tries again.
-    this.#pump().catch(this.#parts.onError);
+    this.#pumped = this.#pump().catch(this.#parts.onError);
   }
 
   restart(): void {
@@ -162,8 +164,9 @@ export class Group<Subscriber extends Member> implements FeedReader {
     );
   }
 
-  /** Executes the selection for the deletion of the room, once for all members. */
+  /** Executes the selection for the deletion of the room, once for all members, after the events before it. */
   async executeDeletion(): ReturnType<ExecuteEvent> {
+    if (this.#isPumping) await this.#pumped;
     this.#deletion ??= this.#parts.execute(createRoomDeleted(this.feed));
     const result = await this.#deletion;
     if (result === personal && this.members.size > 0) this.#split();
@@ -195,7 +198,9 @@ export class Group<Subscriber extends Member> implements FeedReader {
       if (this.#live.size === 0) return true;
       const span = startDelivery(this.#parts.tracing, event);
       try {
-        const encoded = await this.#parts.execute(event, span);
+        // The row of a deleted room cannot be read.
+        const { deleted, room } = this.feed;
+        const encoded = await this.#parts.execute(deleted ? { ...event, room } : event, span);
         if (generation !== this.feed.generation) return true;
         if (encoded === personal) return false;
         this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };

@@ -111,8 +111,9 @@ export class Chat {
   }
 
   /** What the list of the viewer's rooms shows, the room with the latest event first. */
-  rooms(): Promise<string[]> {
-    return this.page.getByRole('region', { name: 'Your rooms' }).getByRole('link').allInnerTexts();
+  async rooms(): Promise<string[]> {
+    const texts = await this.page.getByRole('region', { name: 'Your rooms' }).getByRole('link').allInnerTexts();
+    return texts.map((text) => text.replaceAll('\n', ' '));
   }
 
   /** Waits until the list of the viewer's rooms shows exactly these. */

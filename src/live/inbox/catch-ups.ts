@@ -1,3 +1,4 @@
+import { yieldWhenDue } from '../../event-loop.ts';
 import type { Follower } from '../follower.ts';
 import type { Sink } from '../stream.ts';
 
@@ -43,6 +44,7 @@ export class CatchUps {
 
   async #read(follower: Follower): Promise<void> {
     try {
+      await yieldWhenDue();
       if (!(await follower.readOn())) this.#waiting.add(follower);
     } finally {
       this.#readers -= 1;

@@ -1,5 +1,6 @@
 import { findForeignRooms } from '../../data/inbox-rooms.ts';
 import { ClientError, type ErrorCode } from '../../errors.ts';
+import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
 import { CostShare } from '../cost-share.ts';
 import type { Feeds } from '../feed/feeds.ts';
@@ -55,7 +56,10 @@ export class Inboxes {
     const inbox = this.#create(request);
     const findStart = createFindStart(request, positions);
     try {
-      await forEachOf(rooms, maxOpening, (room) => inbox.open(room, findStart));
+      await forEachOf(rooms, maxOpening, async (room) => {
+        await yieldWhenDue();
+        await inbox.open(room, findStart);
+      });
       await this.#memberships.add(inbox);
       return inbox;
     } catch (error) {

@@ -5,6 +5,8 @@ import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { type Feed, isReadFailure } from '../feed/feed.ts';
 import type { InboxRequest } from './inbox-request.ts';
 
+const batchLength = 64;
+
 /** Finds the position after which an inbox sends the events of a room. */
 export type FindStart = (feed: Feed, room: InboxRoom) => Promise<LogPosition>;
 
@@ -28,8 +30,31 @@ export function createFindStart(request: InboxRequest, positions: Map<string, Lo
     const position = positions.get(room.roomId);
     if (!position) return findJoined(feed, room);
     if (isReadFailure(await feed.read(position, 1)) && !feed.deleted) throw cursorExpired(room.roomId, request);
-    return position;
+    const { joined } = room;
+    const isBeforeJoin = joined !== undefined && position.seq < joined.seq;
+    if (!isBeforeJoin || (await hasLeft(feed, { position, joined, userId: request.userId }))) return position;
+    return findJoined(feed, room);
   };
+}
+
+/** Whether the user has left the room after a position: otherwise the user had left it before, and has joined it since. */
+async function hasLeft(feed: Feed, { position, joined, userId }: BeforeJoin): Promise<boolean> {
+  let after = position;
+  while (after.seq < joined.seq) {
+    const events = await feed.read(after, batchLength);
+    const last = isReadFailure(events) ? undefined : events.at(-1);
+    if (isReadFailure(events) || !last) return false;
+    if (events.some(({ type, subjectId }) => type === 'MemberLeft' && subjectId === userId)) return true;
+    after = last;
+  }
+  return false;
+}
+
+/** A position before that of the user's latest MemberJoined. */
+interface BeforeJoin {
+  position: LogPosition;
+  joined: LogPosition;
+  userId: string;
 }
 
 /** A room without a cursor starts with the MemberJoined of the user, or else with the oldest event in the log. */
