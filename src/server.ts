@@ -120,7 +120,9 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       findReaders: (roomId: string, userIds: readonly string[]) => findReaders(database.db, roomId, userIds),
     };
     const fanOut = new FanOut({ database, bus, retention, ...access, groupCosts, onError, onLogRead, tracing });
-    const presence = new Presence({ bus, fanOut, ...access, costs: groupCosts, counts: fanOut.live, onError });
+    const askOthers = (roomIds: readonly string[]) => inventory.askForPresence(roomIds);
+    const shared = { costs: groupCosts, counts: fanOut.live, onError };
+    const presence = new Presence({ bus, fanOut, ...access, ...shared, askOthers });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
     let rateLimitedCount = 0;
@@ -192,7 +194,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       if (mayErase.has(message.type)) fanOut.clearReplayed();
       if (message.type === 'contentErased') return;
       viewers.clear();
-      if ('userId' in message) presence.forget(message.userId);
+      if ('userId' in message || 'keyId' in message) presence.forget(message);
       if (message.type !== 'anythingMayHaveChanged') return credentials.revoke(message);
       fanOut.compareHeadsSoon();
       credentials.checkAll().catch(onError);

@@ -5,6 +5,8 @@ export const text: Reader<string> = (value) => (typeof value === 'string' ? valu
 export const number: Reader<number> = (value) => (Number.isFinite(value) ? (value as number) : undefined);
 export const integer: Reader<number> = (value) => (Number.isSafeInteger(value) ? (value as number) : undefined);
 
+export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : undefined);
+
 export function orNull<T>(read: Reader<T>): Reader<T | null> {
   return (value) => (value === null ? null : read(value));
 }

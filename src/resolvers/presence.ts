@@ -2,6 +2,7 @@ import { findMute } from '../data/mutes.ts';
 import type { PublicUser } from '../data/tables.ts';
 import { ClientError } from '../errors.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
+import { keyIdOf } from '../identity/credential.ts';
 import { firstByName, maxTyping, maxUsers, type PresenceState } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import type {
@@ -23,7 +24,8 @@ export const roomPresence: SubscriptionField<SubscriptionRoomPresenceArgs, Prese
   async subscribe(_, { room: id, visible }, context) {
     const { id: roomId } = await findRoomOrThrow(id, context);
     const { viewer, address, visibleRooms } = context;
-    const presentViewer = { user: viewer && toNamed(viewer.user), address, seesAll: visibleRooms.seesAll };
+    const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
+    const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, seesAll: visibleRooms.seesAll };
     return { roomId, presentViewer: (visible ?? true) ? presentViewer : null };
   },
   resolve: (presence) => presence,

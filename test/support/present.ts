@@ -75,8 +75,8 @@ export async function createPresenceHall<Name extends string>(postroom: Postroom
   const find = Object.fromEntries(people) as Record<Name, Person>;
   const owner = await postroom.signUp('owner');
   const room = await postroom.createRoom(owner, `hall ${crypto.randomUUID()}`);
-  const open = (name?: Name, visible = true) =>
-    PresenceFollower.open(postroom, room, { as: name && find[name], visible });
+  const open = (name?: Name, visible = true, at = postroom) =>
+    PresenceFollower.open(at, room, { as: name && find[name], visible });
   const call = (mutation: string, { token } = owner) => postroom.ask(`mutation { ${mutation} }`, {}, token);
   return { postroom, room, owner, people: find, open, call };
 }

@@ -1,5 +1,6 @@
 import type { RoomEvent } from '../../data/events.ts';
 import type { BusCounts } from './bus-counts.ts';
+import type { PresenceReport } from './presence-report.ts';
 
 /**
  * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
@@ -21,12 +22,15 @@ export type BusMessage =
   | NodeMessage
   | WakeUp;
 
-/** A message by which nodes join their parts of the inventory. It contains no credentials. */
+/** A message by which nodes join their parts of the inventory and of the presence. It contains no credentials. */
 export type NodeMessage =
   /** `question` is JSON. */
   | { type: 'nodesAsked'; asker: string; ask: number; question: string }
   /** A part of the answer of the node `from`; `content` is a part of its JSON, in Base64. */
-  | { type: 'nodeAnswered'; asker: string; ask: number; from: string; part: number; parts: number; content: string };
+  | { type: 'nodeAnswered'; asker: string; ask: number; from: string; part: number; parts: number; content: string }
+  | ({ type: 'presenceReported' } & PresenceReport)
+  /** The user has stopped typing, through whichever node. */
+  | { type: 'typingStopped'; roomId: string; userId: string };
 
 /**
  * A wake-up: messages may have been lost, or could not be read. Listeners compare what they know with the database. A
@@ -111,7 +115,13 @@ export function isWakeUp({ type }: BusMessage): boolean {
  */
 export const nodesTopic = `${roomPrefix}nodes`;
 
+/** The topic of the presence in a room. Older programs ignore it, as they do `nodesTopic`. */
+export function presenceTopic(roomId: string): string {
+  return `${roomPrefix}presence:${roomId}`;
+}
+
 export function topicOf(message: BusMessage): string {
+  if (message.type === 'presenceReported' || message.type === 'typingStopped') return presenceTopic(message.roomId);
   if (message.type === 'nodesAsked' || message.type === 'nodeAnswered') return nodesTopic;
   if (message.type === 'roomRead' || message.type === 'membershipsChanged') return userTopic(message.userId);
   return 'roomId' in message ? roomTopic(message.roomId) : commonTopic;

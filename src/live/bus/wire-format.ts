@@ -4,6 +4,7 @@ import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../da
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import { asRecord, fields, integer, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
 import { type BusMessage, topicOf, wakeUpOf } from './bus.ts';
+import { readPresenceReport } from './presence-report.ts';
 
 /*
  * Messages between processes: JSON on one line. `v`, `from` and `topic` stay the same in all versions. A message of
@@ -126,6 +127,8 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
   contentErased: fields({}),
   nodesAsked: fields({ asker: text, ask: integer, question: text }),
   nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
+  presenceReported: readPresenceReport,
+  typingStopped: fields({ roomId: text, userId: text }),
   roomMayHaveChanged: fields({ roomId: text }),
   anythingMayHaveChanged: fields({}),
 };

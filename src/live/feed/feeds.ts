@@ -1,4 +1,5 @@
 import { findMovedHeads } from '../../data/moved-heads.ts';
+import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
 import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
@@ -132,10 +133,4 @@ export class Feeds {
       this.#syncNext();
     }
   }
-}
-
-function chunksOf<T>(values: readonly T[], length: number): T[][] {
-  return Array.from({ length: Math.ceil(values.length / length) }, (_, index) =>
-    values.slice(index * length, (index + 1) * length),
-  );
 }

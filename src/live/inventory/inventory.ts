@@ -12,6 +12,8 @@ export interface InventoryParts {
   node: LocalNode;
   database: Pick<Database, 'kind' | 'readVersion' | 'isReady'>;
   bus: Bus;
+  /** Reports the presence in these rooms to the other nodes. */
+  reportPresence: (roomIds: readonly string[]) => void;
 }
 
 /** The connections and the state of all nodes, for operators. */
@@ -48,6 +50,11 @@ export class Inventory {
     return answers.find(isEnough)?.ended ?? undefined;
   }
 
+  /** Resolves when the other nodes have reported the presence in these rooms. */
+  async askForPresence(rooms: readonly string[]): Promise<void> {
+    await this.#others.ask({ kind: 'presence', rooms }, { read: () => undefined });
+  }
+
   /** Concurrent reads share one result. */
   readStatus(): Promise<ServerStatus> {
     this.#reading ??= this.#readStatus().finally(() => {
@@ -79,6 +86,9 @@ export class Inventory {
         return node.readReport();
       case 'clients':
         return node.findClients(question.question);
+      case 'presence':
+        this.#parts.reportPresence(question.rooms);
+        return null;
       case 'end':
         return { ended: node.endClient(question.id) ?? null };
       default:

@@ -15,7 +15,9 @@ export type Question =
   | { kind: 'discover' }
   | { kind: 'status' }
   | { kind: 'clients'; question: ClientQuestion }
-  | { kind: 'end'; id: string };
+  | { kind: 'end'; id: string }
+  /** The answer follows the reports of the presence in these rooms. */
+  | { kind: 'presence'; rooms: readonly string[] };
 
 /** The bytes of JSON in one message: as Base64, they fit into a notification of PostgreSQL. */
 const bytesPerPart = 5_400;
@@ -112,6 +114,8 @@ export function readQuestion(json: string): Question | undefined {
       return { kind: 'clients', question: readClientQuestion(value['question']) };
     case 'end':
       return { kind: 'end', id: String(value['id']) };
+    case 'presence':
+      return { kind: 'presence', rooms: listOf(text)(value['rooms']) ?? [] };
     default:
       return undefined;
   }

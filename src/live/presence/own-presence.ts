@@ -1,7 +1,7 @@
 import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
 
 /** The time for which a viewer whose connection was lost remains present. */
-const absenceMs = 10_000;
+export const absenceMs = 10_000;
 const typingMs = 5_000;
 
 /** Who is present: a user, or an anonymous viewer at an address. */
@@ -9,6 +9,8 @@ export interface PresentViewer {
   /** Null for an anonymous viewer. */
   user: Named | null;
   address: string;
+  /** The id of the API key in use. */
+  keyId: string | undefined;
   /** Whether the user loses no access together with a membership. */
   seesAll: boolean;
 }
@@ -23,6 +25,7 @@ interface Present extends PresentViewer {
 interface Typing extends Named {
   seesAll: boolean;
   timer: NodeJS.Timeout;
+  /** By performance.now(). */
   endsAt: number;
 }
 
@@ -58,11 +61,9 @@ export class OwnPresence {
     return firstByName(users, maxUsers).map(({ id }) => id);
   }
 
-  /** The users that type, with the time that is left. */
-  get typing(): { id: string; leftMs: number }[] {
-    const now = performance.now();
-    const typing = firstByName(this.#typing.values(), maxTyping);
-    return typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
+  /** The first by name of the users that are typing. */
+  get typing(): readonly Typing[] {
+    return firstByName(this.#typing.values(), maxTyping);
   }
 
   /** The users that are present only as long as they may see the room. */
@@ -114,11 +115,12 @@ export class OwnPresence {
     if (present) this.#end(present);
   }
 
-  /** A connection of the user that was lost does not come back. */
-  forget(userId: string): void {
-    this.stopTyping(userId);
-    const present = this.#users.get(userId);
-    if (present) this.#endAbsences(present);
+  /** Credentials were revoked: connections that were lost do not come back. */
+  forget(revoked: { userId: string } | { keyId: string }): void {
+    for (const present of [...this.#users.values()]) {
+      const { user, keyId } = present;
+      if ('keyId' in revoked ? keyId === revoked.keyId : user.id === revoked.userId) this.#endAbsences(present);
+    }
   }
 
   /** Anonymous viewers have no access to the room any more. */

@@ -1,45 +1,64 @@
-import { ClientError, type ErrorCode } from '../../errors.ts';
-import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
-import type { FanOut } from '../fan-out.ts';
-import type { Feed, FeedFollower } from '../feed/feed.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ErrorCode } from '../../errors.ts';
+import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { Pace } from '../states/pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
 import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
-import { OwnPresence, type PresentViewer } from './own-presence.ts';
-import type { PresenceState } from './presence-state.ts';
+import { OtherPresence } from './other-presence.ts';
+import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
+import { OwnReports, type ReportingNode } from './own-reports.ts';
+import { joinPresence, type PresenceState } from './presence-state.ts';
+import { type AccessParts, RoomAccess } from './room-access.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
+const reportIntervalMs = 100;
+/** A node that has missed reports asks for them at most this often. */
+const askIntervalMs = 1_000;
+/** Queries that follow each other do not ask the other nodes again. */
+const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
 const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', 'server_stop']);
 
-export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
+export interface PresenceRoomParts
+  extends AccessParts,
+    Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
-  fanOut: Pick<FanOut, 'follow' | 'unfollow'>;
-  /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
-  findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
+  node: ReportingNode;
+  /** Asks the other nodes to report everything. Resolves when they have. */
+  ask: (roomId: string) => Promise<unknown>;
 }
 
 /** The presence in one room, as this node sees it. It is open while somebody uses it. */
-export class PresenceRoom implements FeedFollower {
+export class PresenceRoom {
   readonly roomId: string;
   readonly streams: StateStreams<PresenceState>;
   readonly own: OwnPresence;
+  readonly reports: OwnReports;
+  readonly #others: OtherPresence;
+  readonly #access: RoomAccess;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
-  readonly #pace = new Pace(sendIntervalMs, () => this.streams.send());
-  readonly #opened: Promise<Feed>;
+  readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
+  readonly #reporting = new Pace(reportIntervalMs, () => this.reports.reportChanges());
+  readonly #asking = new Pace(askIntervalMs, () => void this.#parts.ask(this.roomId));
+  readonly #opened: Promise<void>;
+  readonly #leaves: (() => void)[] = [];
   #uses = 0;
-  #leaveBus = () => {};
+  #isKept = false;
+  #isClosed = false;
 
   constructor(roomId: string, parts: PresenceRoomParts, onUnused: () => void) {
     this.roomId = roomId;
     this.#parts = parts;
     this.#onUnused = onUnused;
-    this.own = new OwnPresence(() => this.#change());
     const read = () => this.read();
     this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read, onlyChanges: true });
+    this.own = new OwnPresence(() => this.#changeOwn());
+    this.reports = new OwnReports({ roomId, own: this.own, ...parts });
+    this.#others = new OtherPresence(() => this.#sending.request());
+    this.#access = new RoomAccess(roomId, this, parts);
     this.#opened = this.#open();
   }
 
@@ -55,14 +74,20 @@ export class PresenceRoom implements FeedFollower {
     }
   }
 
+  /** Keeps it open for the next queries. */
+  keepForQueries(): void {
+    if (this.#isKept) return;
+    this.#isKept = true;
+    void this.use(async () => {
+      await wait(keptForQueriesMs, undefined, { ref: false });
+      this.#isKept = false;
+    });
+  }
+
   read(): PresenceState {
-    const { roomId, own } = this;
-    return {
-      roomId,
-      count: own.users.size + own.anonymous,
-      users: own.first,
-      typing: own.typing.map(({ id }) => id),
-    };
+    const { first, anonymous, typing, users } = this.own;
+    const own = { users, first, anonymous, typing: typing.map(({ id }) => id) };
+    return joinPresence(this.roomId, [own, ...this.#others.nodes]);
   }
 
   /**
@@ -73,7 +98,7 @@ export class PresenceRoom implements FeedFollower {
     request: StateRequest<PresenceState>,
     viewer: PresentViewer | null,
   ): Promise<StateStream<PresenceState>> {
-    if ((await this.#opened).deleted) throw new ClientError('ROOM_DELETED');
+    await this.#access.watch();
     let hasEntered = false;
     const stream = this.streams.subscribe(request, {
       onStart: () => {
@@ -86,71 +111,57 @@ export class PresenceRoom implements FeedFollower {
       },
     });
     // Later changes of access are found by the feed. This check covers the changes before now.
-    await this.#endLostAccess([stream]);
+    await this.#access.endStreamsWithout([stream]);
     return stream;
   }
 
-  async checkAccess(): Promise<void> {
-    const readers = await this.#endLostAccess(this.streams.open, this.own.usersWithLimitedAccess);
-    if (!readers) return;
-    this.own.removeAnonymous();
-    for (const id of this.own.usersWithLimitedAccess) if (!readers.has(id)) this.own.remove(id);
+  async startTyping(...given: Parameters<OwnPresence['startTyping']>): Promise<void> {
+    await this.#access.watch();
+    this.own.startTyping(...given);
   }
 
-  /** The room is deleted. */
-  end(): void {
-    for (const stream of this.streams.open) stream.end(new ClientError('ROOM_DELETED'));
-    this.own.clear();
-  }
-
-  /** Cuts every connection; clients connect to another server. */
+  /** Cuts every connection. The other nodes expect the clients for as long as those of a lost connection. */
   close(): void {
     this.streams.close();
+    this.reports.renew(absenceMs);
+    this.#close();
     this.own.clear();
   }
 
-  /** Ends the streams of viewers who may no longer see the room. Returns the users who may; undefined if all may. */
-  async #endLostAccess(
-    streams: readonly StateStream<PresenceState>[],
-    others: readonly string[] = [],
-  ): Promise<Set<string> | undefined> {
-    const limited = streams.filter(({ request }) => !request.visibleRooms.seesAll);
-    const userIds = new Set(limited.flatMap(({ request }) => request.visibleRooms.userId ?? []).concat(others));
-    const readers = await this.#parts.findReaders(this.roomId, [...userIds]);
-    if (!readers) return undefined;
-    for (const stream of limited) {
-      const { userId } = stream.request.visibleRooms;
-      if (userId === null || !readers.has(userId)) stream.end(new ClientError('MEMBERSHIP_REVOKED'));
-    }
-    return readers;
-  }
-
-  async #open(): Promise<Feed> {
-    const { bus, fanOut } = this.#parts;
-    this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#receive(message));
-    try {
-      return await fanOut.follow(this.roomId, this);
-    } catch (error) {
-      this.#leaveBus();
-      throw error;
-    }
+  async #open(): Promise<void> {
+    const { bus, ask } = this.#parts;
+    for (const topic of [roomTopic(this.roomId), presenceTopic(this.roomId)])
+      this.#leaves.push(await bus.subscribe(topic, (message) => this.#receive(message)));
+    await ask(this.roomId);
   }
 
   #receive(message: BusMessage): void {
-    const { event } = message.type === 'roomChanged' ? message : {};
-    if (event?.type === 'PostCreated' && event.actorId !== null) this.own.stopTyping(event.actorId);
+    if (message.type === 'roomChanged' && message.event.type === 'PostCreated')
+      this.own.stopTyping(message.event.actorId ?? '');
+    if (message.type === 'typingStopped') this.own.stopTyping(message.userId);
+    if (message.type !== 'presenceReported' || message.node === this.#parts.node.id) return;
+    if (!this.#others.receive(message)) this.#asking.request();
   }
 
-  #change(): void {
-    this.#pace.request();
+  #changeOwn(): void {
+    if (this.#isClosed) return;
+    this.#sending.request();
+    if (this.#parts.bus.kind !== 'memory') this.#reporting.request();
     this.#closeIfUnused();
   }
 
   #closeIfUnused(): void {
-    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty) return;
+    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty || this.#isClosed) return;
+    if (this.#parts.bus.kind !== 'memory') this.reports.reportChanges();
+    this.#close();
+  }
+
+  #close(): void {
+    this.#isClosed = true;
     this.#onUnused();
-    this.#pace.stop();
-    this.#leaveBus();
-    this.#opened.then((feed) => this.#parts.fanOut.unfollow(feed, this)).catch(() => {});
+    for (const pace of [this.#sending, this.#reporting, this.#asking]) pace.stop();
+    for (const leave of this.#leaves) leave();
+    this.#others.clear();
+    this.#access.stop();
   }
 }

@@ -1,17 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { chunksOf } from '../chunks.ts';
 import type { StreamTransport } from '../live-counts.ts';
 import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
 import type { PresentViewer } from './own-presence.ts';
+import { renewalMs } from './own-reports.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
-import type { Named, PresenceState } from './presence-state.ts';
+import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
+
+/** The rooms of one question to the other nodes. */
+const maxAsked = 100;
+
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'ask'> {
+  /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
+  askOthers: (roomIds: readonly string[]) => Promise<unknown>;
+}
 
 /** Who is present and who types, by room. It is a state: nothing of it is stored or written to the log. */
 export class Presence {
-  readonly #parts: PresenceRoomParts;
+  readonly #parts: PresenceParts;
+  readonly #roomParts: PresenceRoomParts;
   readonly #rooms = new Map<string, PresenceRoom>();
+  readonly #renewing: NodeJS.Timeout;
+  /** The rooms of the next question to the other nodes. */
+  #asked = new Set<string>();
+  #asking: Promise<unknown> | undefined;
 
-  constructor(parts: PresenceRoomParts) {
+  constructor(parts: PresenceParts) {
     this.#parts = parts;
+    const node = { id: randomUUID(), lastNumber: 0 };
+    this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
+    this.#renewing = setInterval(() => this.#renew(), renewalMs).unref();
+    // The other nodes may have missed reports.
+    parts.bus.onStateChange(() => this.#renew());
   }
 
   /** `viewer` is present while the stream is open; null for a viewer who is not shown. @throws ClientError. */
@@ -20,20 +42,30 @@ export class Presence {
   }
 
   async read(roomId: string): Promise<PresenceState> {
-    return this.#rooms.get(roomId)?.read() ?? { roomId, count: 0, users: [], typing: [] };
+    if (!this.#hasOthers) return this.#rooms.get(roomId)?.read() ?? joinPresence(roomId, []);
+    return this.#use(roomId, (room) => {
+      room.keepForQueries();
+      return room.read();
+    });
   }
 
   startTyping(roomId: string, user: Named, { seesAll }: { seesAll: boolean }): Promise<void> {
-    return this.#use(roomId, (room) => room.own.startTyping(user, seesAll));
+    return this.#use(roomId, (room) => room.startTyping(user, seesAll));
   }
 
   stopTyping(roomId: string, userId: string): void {
-    this.#rooms.get(roomId)?.own.stopTyping(userId);
+    if (this.#hasOthers) this.#parts.bus.publish({ type: 'typingStopped', roomId, userId });
+    else this.#rooms.get(roomId)?.own.stopTyping(userId);
   }
 
-  /** The account was deleted, or its credentials were revoked: a lost connection does not come back. */
-  forget(userId: string): void {
-    for (const room of [...this.#rooms.values()]) room.own.forget(userId);
+  /** Credentials of the user were revoked, or the API key was: a connection that was lost does not come back. */
+  forget(revoked: { userId: string } | { keyId: string }): void {
+    for (const { own } of [...this.#rooms.values()]) own.forget(revoked);
+  }
+
+  /** Reports everything about these rooms to the other nodes. */
+  report(roomIds: readonly string[]): void {
+    for (const id of roomIds) this.#rooms.get(id)?.reports.reportAll();
   }
 
   /** The number of open streams. */
@@ -48,12 +80,36 @@ export class Presence {
 
   /** Cuts every connection; clients connect to another server. */
   close(): void {
+    clearInterval(this.#renewing);
     for (const room of [...this.#rooms.values()]) room.close();
   }
 
+  /** A bus within one process has no other nodes. */
+  get #hasOthers(): boolean {
+    return this.#parts.bus.kind !== 'memory';
+  }
+
+  #renew(): void {
+    if (!this.#hasOthers || !this.#parts.bus.isUp()) return;
+    for (const { reports } of this.#rooms.values()) reports.renew();
+  }
+
   #use<T>(roomId: string, work: (room: PresenceRoom) => T | Promise<T>): Promise<T> {
-    const room = this.#rooms.get(roomId) ?? new PresenceRoom(roomId, this.#parts, () => this.#rooms.delete(roomId));
+    const room = this.#rooms.get(roomId) ?? new PresenceRoom(roomId, this.#roomParts, () => this.#rooms.delete(roomId));
     this.#rooms.set(roomId, room);
     return room.use(() => work(room));
+  }
+
+  /** Rooms that are opened in one turn share a question. */
+  #ask(roomId: string): Promise<unknown> {
+    if (!this.#hasOthers) return Promise.resolve();
+    this.#asked.add(roomId);
+    this.#asking ??= setImmediate().then(() => {
+      const asked = chunksOf([...this.#asked], maxAsked);
+      this.#asked = new Set();
+      this.#asking = undefined;
+      return Promise.all(asked.map((rooms) => this.#parts.askOthers(rooms)));
+    });
+    return this.#asking;
   }
 }

@@ -1,0 +1,86 @@
+import type { PresenceReport } from '../bus/presence-report.ts';
+
+/** A node that reports a longer lease is not believed. */
+const maxLeaseMs = 30_000;
+const maxTypingMs = 5_000;
+
+/** The presence in a room on another node. */
+interface Other {
+  /** The number of its latest report. */
+  number: number;
+  users: Set<string>;
+  /** The users of a whole report of which parts are missing. */
+  draft: Set<string> | undefined;
+  first: readonly string[];
+  anonymous: number;
+  typing: readonly string[];
+  lease: NodeJS.Timeout | undefined;
+  typingEnd: NodeJS.Timeout | undefined;
+}
+
+/** The viewers of a room that are present through other nodes. Calls `onChange` after each change. */
+export class OtherPresence {
+  readonly #nodes = new Map<string, Other>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get nodes(): Iterable<Pick<Other, 'users' | 'first' | 'anonymous' | 'typing'>> {
+    return this.#nodes.values();
+  }
+
+  /** Takes over a report. Returns false if an earlier report is missing: the node must report everything. */
+  receive(report: PresenceReport): boolean {
+    const known = this.#nodes.get(report.node);
+    // It is repeated or late.
+    if (known && report.number <= known.number) return true;
+    if (report.previous !== null && report.previous !== known?.number) return false;
+    const other = known ?? createOther();
+    this.#nodes.set(report.node, other);
+    if (report.previous === null) other.draft = new Set();
+    other.number = report.number;
+    const users = other.draft ?? other.users;
+    for (const id of report.left) users.delete(id);
+    for (const id of report.joined) users.add(id);
+    if (report.isLast) this.#complete(other, users, report);
+    this.#extend(report.node, other, report.leaseMs);
+    return true;
+  }
+
+  clear(): void {
+    for (const { lease, typingEnd } of this.#nodes.values()) {
+      clearTimeout(lease);
+      clearTimeout(typingEnd);
+    }
+    this.#nodes.clear();
+  }
+
+  #complete(other: Other, users: Set<string>, { first, anonymous, typing }: PresenceReport): void {
+    Object.assign(other, { users, draft: undefined, first, anonymous, typing: typing.map(({ id }) => id) });
+    clearTimeout(other.typingEnd);
+    const endTyping = () => {
+      other.typing = [];
+      this.#onChange();
+    };
+    const leftMs = Math.min(maxTypingMs, Math.max(0, ...typing.map((each) => each.leftMs)));
+    if (typing.length > 0) other.typingEnd = setTimeout(endTyping, leftMs).unref();
+    this.#onChange();
+  }
+
+  #extend(node: string, other: Other, leaseMs: number): void {
+    clearTimeout(other.lease);
+    const expire = () => {
+      clearTimeout(other.typingEnd);
+      this.#nodes.delete(node);
+      this.#onChange();
+    };
+    other.lease = setTimeout(expire, Math.min(maxLeaseMs, leaseMs)).unref();
+  }
+}
+
+function createOther(): Other {
+  const nothing = { first: [], anonymous: 0, typing: [] };
+  return { number: 0, users: new Set(), draft: undefined, ...nothing, lease: undefined, typingEnd: undefined };
+}

@@ -1,0 +1,117 @@
+import type { Bus } from '../bus/bus.ts';
+import type { PresenceReport } from '../bus/presence-report.ts';
+import { chunksOf } from '../chunks.ts';
+import type { OwnPresence } from './own-presence.ts';
+
+/** The lease of a report. It is renewed three times as often. */
+const leaseMs = 30_000;
+export const renewalMs = 10_000;
+/** Ids in one message: with the first by name, they fit into a notification of PostgreSQL. */
+const maxIds = 100;
+
+/** How this node is named in its reports. */
+export interface ReportingNode {
+  id: string;
+  lastNumber: number;
+}
+
+interface OwnReportsParts {
+  roomId: string;
+  node: ReportingNode;
+  own: OwnPresence;
+  bus: Bus;
+}
+
+type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
+
+const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
+
+/** Reports the presence in a room on this node to the other nodes. */
+export class OwnReports {
+  readonly #parts: OwnReportsParts;
+  /** The users that the other nodes know of. */
+  #reported: ReadonlySet<string> = new Set();
+  /** The number of the latest report; undefined if the next report is whole. */
+  #number: number | undefined;
+  /** Equal if nothing but users has changed since the latest report. */
+  #latest: string;
+
+  constructor(parts: OwnReportsParts) {
+    this.#parts = parts;
+    this.#latest = this.#describe();
+  }
+
+  /** Reports what has changed since the latest report, if anything has. */
+  reportChanges(): void {
+    const { joined, left } = this.#findChanges();
+    if (joined.length + left.length > 0 || this.#describe() !== this.#latest) this.#report(joined, left);
+  }
+
+  /** Extends the lease. `validMs`: how long, from now on. */
+  renew(validMs = leaseMs): void {
+    const { joined, left } = this.#findChanges();
+    if (!this.#parts.own.isEmpty) this.#report(joined, left, validMs);
+  }
+
+  /** Reports everything, for a node that knows nothing of this node or has missed a report. */
+  reportAll(): void {
+    this.#forgetReports();
+    this.#report(this.#findChanges().joined, []);
+  }
+
+  #findChanges(): { joined: string[]; left: string[] } {
+    const { users } = this.#parts.own;
+    return {
+      joined: [...users.keys()].filter((id) => !this.#reported.has(id)),
+      left: [...this.#reported].filter((id) => !users.has(id)),
+    };
+  }
+
+  /** The next report is whole. */
+  #forgetReports(): void {
+    this.#number = undefined;
+    this.#reported = new Set();
+  }
+
+  #report(joined: readonly string[], left: readonly string[], validMs = leaseMs): void {
+    const { roomId, node, own, bus } = this.#parts;
+    const parts = [
+      ...chunksOf(joined, maxIds).map((ids) => ({ joined: ids, left: [] })),
+      ...chunksOf(left, maxIds).map((ids) => ({ joined: [], left: ids })),
+    ];
+    if (parts.length === 0) parts.push({ joined: [], left: [] });
+    for (const part of parts) {
+      const isLast = part === parts.at(-1);
+      node.lastNumber += 1;
+      const numbers = { number: node.lastNumber, previous: this.#number ?? null };
+      this.#number = node.lastNumber;
+      const last = isLast ? this.#readLastPart() : notLast;
+      bus.publish({
+        type: 'presenceReported',
+        roomId,
+        node: node.id,
+        ...numbers,
+        isLast,
+        ...part,
+        ...last,
+        leaseMs: validMs,
+      });
+    }
+    this.#reported = new Set(own.users.keys());
+    this.#latest = this.#describe();
+    // Nothing is renewed while nobody is present, so the other nodes forget this node.
+    if (own.isEmpty) this.#forgetReports();
+  }
+
+  #readLastPart(): LastPart {
+    const { first, anonymous, typing } = this.#parts.own;
+    const now = performance.now();
+    const left = typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
+    return { first, anonymous, typing: left };
+  }
+
+  #describe(): string {
+    const { first, anonymous, typing } = this.#parts.own;
+    return JSON.stringify([first, anonymous, typing.map(({ id, endsAt }) => [id, endsAt])]);
+  }
+}
