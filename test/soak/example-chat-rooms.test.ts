@@ -99,6 +99,11 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
     await chat.page.getByRole('textbox', { name: 'New room' }).fill('cellar');
     await chat.press('Create room');
     await chat.lists('cellar', 'hall');
+    await chat.isIn('Live');
+    const cellar = new URL(chat.page.url()).hash.slice(1);
+    await chat.choose('hall');
+    await postroom.createPost(ada, cellar, 'Hello');
+    await chat.lists('cellar 1 unread', 'hall');
     expectNoFaults(chat);
   });
 

@@ -5,20 +5,19 @@ import { follow } from './follow.ts';
 import {
   InboxDocument,
   type InboxSubscription,
+  type JoinedRoomFragment,
   JoinedRoomsDocument,
-  type JoinedRoomsQuery,
   MarkReadDocument,
 } from './gql/graphql.ts';
 import { live } from './live.ts';
 import { session } from './session.ts';
 
 type Event = InboxSubscription['inbox'];
-type JoinedRoom = NonNullable<JoinedRoomsQuery['viewer']>['rooms']['nodes'][number];
 
 const maxUnread = 100; // the server counts no further
 
 /** The rooms of the viewer, the one with the latest event first. */
-export const joinedRooms = makeVar<readonly JoinedRoom[]>([]);
+export const joinedRooms = makeVar<readonly JoinedRoomFragment[]>([]);
 
 /** Marks of other devices are not in the log, so a new connection does not deliver those that it missed. */
 const reconnected = new Observable<void>((observer) =>
@@ -34,14 +33,19 @@ export function followInbox() {
   );
 }
 
+/** Puts the room at the start of the list. Nothing announces a room that the viewer has created. */
+export function putFirst(room: JoinedRoomFragment): void {
+  joinedRooms([room, ...joinedRooms().filter(({ id }) => id !== room.id)]);
+}
+
 /** Marks all posts of the room as read. If this fails, the next query counts them again. */
 export function markRead(room: string): void {
   joinedRooms(joinedRooms().map((joined) => (joined.id === room ? { ...joined, unread: 0 } : joined)));
   client.mutate({ mutation: MarkReadDocument, variables: { input: { room } } }).catch(() => {});
 }
 
-async function queryRooms(): Promise<JoinedRoom[]> {
-  const rooms: JoinedRoom[] = [];
+async function queryRooms(): Promise<JoinedRoomFragment[]> {
+  const rooms: JoinedRoomFragment[] = [];
   let after: string | null | undefined;
   do {
     const variables = { after };
@@ -54,7 +58,7 @@ async function queryRooms(): Promise<JoinedRoom[]> {
   return rooms;
 }
 
-function subscribe(rooms: JoinedRoom[]) {
+function subscribe(rooms: JoinedRoomFragment[]) {
   return client.subscribe({ query: InboxDocument, variables: { after: rooms.map(({ cursor }) => cursor) } });
 }
 
@@ -64,8 +68,7 @@ function applyEvent(event: Event): boolean {
   const unread = countUnread(room?.unread ?? 0, event);
   if (!room || unread === undefined) return false;
   if (event.__typename === 'RoomRead') return true;
-  const others = joinedRooms().filter((other) => other !== room);
-  joinedRooms([{ ...room, ...event.room, unread }, ...others]);
+  putFirst({ ...room, ...event.room, unread });
   return true;
 }
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useReactiveVar } from '@apollo/client/react';
 import { useStream } from '../follow.ts';
 import { CreateRoomDocument, type RoomNameFragment, RoomsDocument } from '../gql/graphql.ts';
-import { followInbox, joinedRooms } from '../inbox.ts';
+import { followInbox, joinedRooms, putFirst } from '../inbox.ts';
 import { Failure, Field } from './form.tsx';
 
 type ListedRoom = RoomNameFragment & { unread?: number | null };
@@ -37,13 +37,14 @@ function RoomList({ label, rooms, selected }: { label: string; rooms: readonly L
 }
 
 export function NewRoom() {
-  const refetchQueries = [RoomsDocument];
-  const [createRoom, { error }] = useMutation(CreateRoomDocument, { errorPolicy: 'all', refetchQueries });
+  const [createRoom, { error }] = useMutation(CreateRoomDocument, { errorPolicy: 'all' });
 
   async function create(form: FormData) {
     const visibility = form.has('private') ? 'PRIVATE' : 'PUBLIC';
     const { data } = await createRoom({ variables: { input: { name: String(form.get('name')), visibility } } });
-    if (data?.createRoom) location.hash = data.createRoom.room.id;
+    if (!data?.createRoom) return;
+    putFirst(data.createRoom.room);
+    location.hash = data.createRoom.room.id;
   }
 
   return (
