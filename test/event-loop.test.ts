@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { manyRows, writeManyRows } from './support/many-rows.ts';
 import type { Person } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -57,18 +57,18 @@ const long = [
 ];
 
 /** Operations of a member that read many rows. */
-const longOfMember = ['{ viewer { rooms(first: 1) { nodes { id } } } }', '{ room(id: "hidden") { unread } }'];
+const longOfMember = ['{ viewer { rooms(first: 1) { nodes { id } } } }', '{ room(id: "r2") { unread } }'];
 
-/** A member of all rooms, who has written many posts in the hidden room after the read position. */
+/** A member of all rooms, who has written many posts in the room `r2` after the read position. */
 async function signUpMember(): Promise<Person> {
+  const execute = (sql: string) => withDatabase(server.databaseFile, (database) => database.exec(sql));
   const member = await server.postroom.signUp('Ada');
-  withDatabase(server.databaseFile, (database) =>
-    database.exec(`begin;
+  execute(`begin;
       insert into "roomMembers" ("roomId", "userId", "joinedAt") select "id", '${member.id}', ${manyRows} from rooms;
       insert into posts ("id", "roomId", "authorId", "title", "publishedAt", "createdAt", "updatedAt", "version")
-        select 'own' || "id", 'hidden', '${member.id}', 'own', "publishedAt", 1, 1, 1 from posts where "roomId" = 'r1';
-      commit`),
-  );
+        select 'own' || "id", 'r2', '${member.id}', 'own', "publishedAt", 1, 1, 1 from posts where "roomId" = 'r1';
+      commit`);
+  onTestFinished(() => execute(`delete from posts where "authorId" = '${member.id}'`));
   return member;
 }
 
