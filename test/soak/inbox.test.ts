@@ -28,17 +28,11 @@ function openDevice(graphqlUrl: string, viewer: Person): Promise<Device> {
 
 /** Cuts the connections, changes memberships and posts at the same time, then compares what has arrived with the log. */
 async function prove({ postroom, viewer, traffic, devices, interrupt }: Proof): Promise<void> {
-  const posting = traffic.post(eventCount);
-  let interrupted = interrupt === undefined;
-  for (let step = 0; step < changeCount; step += 1) {
-    while (traffic.posts < (step * eventCount) / changeCount) await new Promise(setImmediate);
+  await traffic.post(eventCount, changeCount, async (step) => {
     await traffic.changeMembership();
     if (step % (changeCount / cutCount) === 0) for (const device of devices) device.cut();
-    if (interrupted || step < changeCount / 2) continue;
-    interrupted = true;
-    await interrupt?.();
-  }
-  await posting;
+    if (step === changeCount / 2) await interrupt?.();
+  });
   await traffic.finish();
   const last = [...traffic.rooms.values()].filter(({ deletedAt }) => deletedAt === undefined);
   for (const device of devices) {

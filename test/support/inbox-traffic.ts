@@ -45,10 +45,20 @@ export class Traffic {
     return traffic;
   }
 
-  /** Creates posts until there are this many. */
-  async post(count: number): Promise<void> {
+  /** Creates posts until there are this many, and calls `onStep` this many times meanwhile, one call after the other. */
+  async post(count: number, steps: number, onStep: (step: number) => Promise<void>): Promise<void> {
+    let step = 0;
+    let stepping = Promise.resolve();
     const write = async () => {
-      while (this.posts < count) await this.#post();
+      while (this.posts < count) {
+        if (this.posts * steps >= step * count) {
+          const next = step;
+          stepping = stepping.then(() => onStep(next));
+          step += 1;
+          await stepping;
+        }
+        await this.#post();
+      }
     };
     await Promise.all(Array.from({ length: writerCount }, write));
   }
@@ -127,8 +137,8 @@ export class Traffic {
   }
 
   async #post(): Promise<void> {
-    const room = this.#pick(this.#open().filter((open) => !this.#busy.has(open)));
-    if (room) await this.#postIn(room);
+    const room = this.#pick(this.#open());
+    if (room && !this.#busy.has(room)) await this.#postIn(room);
   }
 
   async #postIn(room: BusyRoom): Promise<void> {
