@@ -39,15 +39,28 @@ export async function openDocumentedSse(url: string, retryWaitMs: number): Promi
   return import(/* @vite-ignore */ join(folder, 'sse.js'));
 }
 
+/** The options of the client with credentials, as docs/resume.md describes. */
+function authenticated({ authorization }: { authorization: string }): string {
+  return `  ...(({ connectionParams, ...options }) => ({
+    ...options,
+    connectionParams: () => ({ ...connectionParams(), authorization: '${authorization}' }),
+  }))(resumable()),`;
+}
+
 /** The clients of docs/resume.md, unchanged except for the URL and the delay before they reconnect. */
 export async function openDocumented<Name extends keyof DocumentedClients>(
   name: Name,
   url: string,
   retryWaitMs: number,
+  authentication?: { authorization: string },
 ): Promise<Pick<DocumentedClients, Name | 'live'>> {
   const options = `url: '${url.replace('http', 'ws')}',
   retryWait: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
-  const folder = writeFiles((code) => code.replace("url: 'ws://127.0.0.1:4000/graphql',", options));
+  const folder = writeFiles((code) =>
+    code
+      .replace("url: 'ws://127.0.0.1:4000/graphql',", options)
+      .replace('  ...resumable(),', authentication ? authenticated(authentication) : '  ...resumable(),'),
+  );
   const load = (file: string) => import(/* @vite-ignore */ join(folder, file));
   const clients = { ...(await load('live.js')), ...(await load(`${name}.js`)) };
   onTestFinished(() => clients.live.dispose());

@@ -11,6 +11,9 @@ import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from '
 import { ReadMarks } from './read-marks.ts';
 import { type FindStart, findJoined } from './start.ts';
 
+/** How much earlier than the events before it the end of a membership may be known. */
+const leaveLagMs = 5_000;
+
 export interface InboxParts extends RoomStreamParts<InboxRequest> {
   groups: Groups;
   acquire: (roomId: string) => Promise<Feed>;
@@ -25,14 +28,20 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
-  /** The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent. */
-  readonly #leaving = new Set<string>();
+  /**
+   * The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent, with the time at
+   * which this was found, in milliseconds since 1970.
+   */
+  readonly #leaving = new Map<string, number>();
+  /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
+  #validFrom: number;
   readonly #catchUps: CatchUps;
   readonly #marks: ReadMarks;
 
   constructor(parts: InboxParts) {
     super(parts);
     this.#parts = parts;
+    this.#validFrom = parts.request.readAt;
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -51,10 +60,18 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
     await this.#open(room, findStart);
   }
 
-  /** Rooms that the user has joined enter, and rooms that the user has left end with the user's MemberLeft. */
-  update(rooms: readonly InboxRoom[]): void {
-    if (this.hasStopped) return;
-    if (rooms.length > maxInboxRooms) return this.end(tooManyRooms());
+  /**
+   * Rooms that the user has joined enter, and rooms that the user has left end with the user's MemberLeft. `startedAt`: when
+   * the read of the rooms was started, by performance.now(). Returns false if they must be read again.
+   */
+  update(rooms: readonly InboxRoom[], startedAt: number): boolean {
+    if (startedAt < this.#validFrom) return false;
+    if (rooms.length > maxInboxRooms) this.end(tooManyRooms());
+    else if (!this.hasStopped) this.#update(rooms);
+    return true;
+  }
+
+  #update(rooms: readonly InboxRoom[]): void {
     const joined = new Set(rooms.map(({ roomId }) => roomId));
     for (const roomId of [...this.#rooms.keys(), ...this.#opening]) {
       if (joined.has(roomId)) this.#leaving.delete(roomId);
@@ -78,15 +95,21 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
     return this.#leaving.has(feed.roomId);
   }
 
-  /** A former member receives no event of a private room, except the one by which they have left. */
-  leavesOut(follower: Follower, { type, subjectId }: RoomEvent): boolean {
+  /**
+   * A former member of a private room receives the event by which they have left and the events just before it, but no
+   * backlog: a replay has the content as it is now.
+   */
+  leavesOut({ feed }: Follower, { type, subjectId, at }: RoomEvent): boolean {
+    const since = this.#leaving.get(feed.roomId);
+    if (since === undefined || feed.room?.visibility !== 'PRIVATE') return false;
     const isOwnLeave = type === 'MemberLeft' && subjectId === this.request.userId;
-    return this.isLeaving(follower) && follower.feed.room?.visibility === 'PRIVATE' && !isOwnLeave;
+    return !isOwnLeave && at < since - leaveLagMs;
   }
 
   onLeft(follower: Follower, userId: string): void {
     if (userId !== this.request.userId) return;
     this.#remove(follower);
+    this.#validFrom = performance.now();
     // The user may have joined the room again since.
     this.#parts.refresh();
   }
@@ -160,7 +183,7 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
-    this.#leaving.add(roomId);
+    this.#leaving.set(roomId, Date.now());
     const follower = this.#rooms.get(roomId);
     follower?.feed.syncWithLog().then(() => {
       if (this.isLeaving(follower)) follower.fallBehind(follower.position);

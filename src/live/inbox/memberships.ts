@@ -125,9 +125,7 @@ export class Memberships {
       const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms + 1);
       user.version = version;
       for (const inbox of [...user.inboxes]) {
-        // An inbox that was opened meanwhile may know newer rooms than these.
-        if (inbox.request.readAt > startedAt) user.isReadDue = true;
-        else inbox.update(rooms);
+        if (!inbox.update(rooms, startedAt)) user.isReadDue = true;
       }
     }
   }
