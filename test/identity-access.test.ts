@@ -136,6 +136,20 @@ const mutations: Record<string, Row[]> = {
       outcomes: 'sfff✓fff✓',
     },
   ],
+  setTyping: [
+    {
+      call: ({ room }) => `setTyping(input: { room: "${room}", typing: true }) { room { id } }`,
+      outcomes: 'sn✓✓ff✓✓f',
+    },
+    {
+      call: ({ room }) => `setTyping(input: { room: "${room}", typing: false }) { room { id } }`,
+      outcomes: 'sn✓✓ff✓✓f',
+    },
+    {
+      call: ({ publicRoom }) => `setTyping(input: { room: "${publicRoom}", typing: true }) { room { id } }`,
+      outcomes: 's✓✓✓✓f✓✓✓',
+    },
+  ],
 };
 
 interface ReadRow {
@@ -175,6 +189,8 @@ const queries: Record<string, ReadRow[]> = {
     { call: ({ room }) => `room(id: "${room}") { viewerRole }`, sees: '--✓✓-✓f✓-' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓--f--' },
+    { call: ({ room }) => `room(id: "${room}") { presence { room { id } } }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { presence { room { id } } }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
   roomByName: [{ call: ({ unique }) => `roomByName(name: "den ${unique}") { id }`, sees: '--✓✓✓✓f✓✓' }],
   users: [
@@ -204,6 +220,11 @@ const subscriptions: Record<string, ReadRow[]> = {
   postAdded: [
     { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
+  ],
+  roomPresence: [
+    { call: ({ room }) => `roomPresence(room: "${room}") { count }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ room }) => `roomPresence(room: "${room}", visible: false) { count }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `roomPresence(room: "${publicRoom}") { count }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
   serverStatusChanged: [{ call: () => 'serverStatusChanged { time }', sees: 'sfff✓fff✓' }],
 };

@@ -94,6 +94,7 @@ let count = 0;
 
 /** Creates a private and a public room with their posts. */
 export async function createObjects({ postroom, owner, member, applications }: TestAccounts): Promise<Ids> {
+  await revokeKeys(postroom, owner);
   count += 1;
   const unique = `n${count}`;
   const made = await postroom.ask(
@@ -133,6 +134,13 @@ export async function createObjects({ postroom, owner, member, applications }: T
     apiKey: made.key.apiKey.id,
     unique,
   };
+}
+
+/** A user can have 100 keys. */
+async function revokeKeys(postroom: Postroom, { token }: Person): Promise<void> {
+  const { viewer } = await postroom.ask('{ viewer { apiKeys { id } } }', {}, token);
+  for (const { id } of viewer.apiKeys)
+    await postroom.ask(`mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`, {}, token);
 }
 
 /** Whether `value` contains anything but null, 0 and empty lists or objects. */
