@@ -144,6 +144,20 @@ const mutations: Record<string, Row[]> = {
       outcomes: 'sfff✓fff✓',
     },
   ],
+  setTyping: [
+    {
+      call: ({ room }) => `setTyping(input: { room: "${room}", typing: true }) { room { id } }`,
+      outcomes: 'sn✓✓ff✓✓f',
+    },
+    {
+      call: ({ room }) => `setTyping(input: { room: "${room}", typing: false }) { room { id } }`,
+      outcomes: 'sn✓✓ff✓✓f',
+    },
+    {
+      call: ({ publicRoom }) => `setTyping(input: { room: "${publicRoom}", typing: true }) { room { id } }`,
+      outcomes: 's✓✓✓✓f✓✓✓',
+    },
+  ],
 };
 
 interface ReadRow {
@@ -189,6 +203,8 @@ const queries: Record<string, ReadRow[]> = {
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { lastRead }`, sees: '---✓--f--' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `room(id: "${publicRoom}") { viewerRole }`, sees: '---✓--f--' },
+    { call: ({ room }) => `room(id: "${room}") { presence { room { id } } }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `room(id: "${publicRoom}") { presence { room { id } } }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
   roomByName: [{ call: ({ unique }) => `roomByName(name: "den ${unique}") { id }`, sees: '--✓✓✓✓f✓✓' }],
   users: [
@@ -218,6 +234,11 @@ const subscriptions: Record<string, ReadRow[]> = {
   postAdded: [
     { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
+  ],
+  roomPresence: [
+    { call: ({ room }) => `roomPresence(room: "${room}") { count }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ room }) => `roomPresence(room: "${room}", visible: false) { count }`, sees: '--✓✓✓✓f✓✓' },
+    { call: ({ publicRoom }) => `roomPresence(room: "${publicRoom}") { count }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
   serverStatusChanged: [{ call: () => 'serverStatusChanged { time }', sees: 'sfff✓fff✓' }],
 };

@@ -71,6 +71,7 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
     by: 'ada',
     call: `muteUser(input: { room: "${room}", user: "${bob.id}", until: "2099-01-31T00:00:00Z" }) { until }`,
   }),
+  setTyping: ({ room }) => ({ by: 'ada', call: `setTyping(input: { room: "${room}", typing: true }) { room { id } }` }),
   revokeApiKey: ({ key }) => ({ by: 'ada', call: `revokeApiKey(input: { id: "${key}" }) { apiKey { id } }` }),
   deleteUser: ({ bob }) => ({ by: 'bob', call: `deleteUser(input: { id: "${bob.id}" }) { user { email } }` }),
   deleteRoom: ({ room }) => ({ by: 'ada', call: `deleteRoom(input: { id: "${room}" }) { room { id } }` }),
@@ -87,6 +88,8 @@ const silent = [
   'replaceUser',
   'endConnection',
   'muteUser',
+  // Without other nodes.
+  'setTyping',
 ];
 
 /** The types of messages that changes publish. The compiler reports a type that is missing here. */

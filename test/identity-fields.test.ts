@@ -11,6 +11,7 @@ import {
 import { expect, it } from 'vitest';
 import { authorizationOf, createObjects, hasContent, type Ids, launchTestAccounts, roles } from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
+import { setTyping } from './support/present.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /*
@@ -95,7 +96,7 @@ const subjects: Record<string, Subject> = {
     at: ({ room }, fields) => `room(id: "${room}") { ${fields} }`,
     sees: {
       ...{ id: insiders, name: insiders, visibility: insiders, version: insiders, owner: insiders, cursor: insiders },
-      ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders },
+      ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders, presence: insiders },
       ...{ viewerRole: '--✓✓-✓f✓-', lastRead: '--✓✓-✓f✓-', unread: '--??-?f?-' },
     },
   },
@@ -104,9 +105,14 @@ const subjects: Record<string, Subject> = {
     at: ({ publicRoom }, fields) => `room(id: "${publicRoom}") { ${fields} }`,
     sees: {
       ...{ id: everyone, name: everyone, visibility: everyone, version: everyone, owner: everyone, cursor: everyone },
-      ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody },
+      ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody, presence: everyone },
       ...{ viewerRole: owner, lastRead: owner, unread: '---?--f--' },
     },
+  },
+  'the presence in the private room': {
+    type: 'RoomPresence',
+    at: ({ room }, fields) => `room(id: "${room}") { presence { ${fields} } }`,
+    sees: { room: insiders, count: insiders, users: insiders, typing: insiders },
   },
   'a membership of the private room': {
     type: 'RoomMemberEdge',
@@ -220,7 +226,11 @@ it('each role sees in each field what the table says', async () => {
   const init = { authorization: authorizationOf(cast, 'member') };
   const follower = await ProtocolSocket.open(cast.postroom.webSocketUrl, { init });
   await follower.follow('1', `subscription { roomEvents(room: "${ids.room}") { cursor } }`);
+  follower.subscribe('2', `subscription { roomPresence(room: "${ids.room}") { count } }`);
+  await follower.take(({ id }) => id === '2');
   for (const [subject, { type, at, sees }] of Object.entries(subjects)) {
+    // It lasts for five seconds.
+    if (type === 'RoomPresence') await cast.postroom.ask(`mutation { ${setTyping(ids.room)} }`, {}, cast.member.token);
     const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
     for (const role of roles) {
       const query = `{ subject: ${at(ids, `fields: __typename ${selectAll(type, Object.keys(sees))}`)} }`;

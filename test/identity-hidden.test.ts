@@ -70,7 +70,7 @@ async function hide({ postroom, owner, member }: StreamFixture, name: string): P
 }
 
 const page = 'pagination { page limit total pages }';
-const roomFields = `id name viewerRole unread lastRead owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
+const roomFields = `id name viewerRole unread lastRead presence { count } owner { name } members { nodes { name } pageInfo { hasNextPage hasPreviousPage } } posts { nodes { title } pageInfo { hasNextPage hasPreviousPage } }`;
 
 /** Operations that use these facts, each with its root field. */
 function questionsOf(
@@ -146,6 +146,13 @@ function questionsOf(
     ]),
     mutation(`endConnection(input: { id: "${room}" }) { id }`),
     ...people.map((id) => mutation(`muteUser(input: { room: "${room}", user: "${id}" }) { room { name } until }`)),
+    ...[true, false].map((typing) =>
+      mutation(`setTyping(input: { room: "${room}", typing: ${typing} }) { room { name } }`),
+    ),
+    ...['', ', visible: false'].map((visible): [string, string] => [
+      'roomPresence',
+      `subscription { roomPresence(room: "${room}"${visible}) { count } }`,
+    ]),
     ['serverStatusChanged', 'subscription { serverStatusChanged { mostFollowedRooms { room { name } } } }'],
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
     // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.

@@ -28,7 +28,7 @@ export interface InboxSource {
 }
 
 /** The source of the presence in a room. */
-export interface PresenceSource {
+interface PresenceSource {
   roomId: string;
   /** Who is present while the stream is open; null for a viewer who is not shown. */
   presentViewer: PresentViewer | null;

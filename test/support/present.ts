@@ -13,17 +13,13 @@ export const presenceQuery = `subscription ($room: ID!, $visible: Boolean) {
   roomPresence(room: $room, visible: $visible) { count users { name } typing { name } }
 }`;
 
-export function toSeen(presence: {
-  count: number;
-  users: { name: string }[];
-  typing: { name: string }[];
-}): SeenPresence {
+function toSeen(presence: { count: number; users: { name: string }[]; typing: { name: string }[] }): SeenPresence {
   const { count, users, typing } = presence;
   return { count, users: users.map(({ name }) => name), typing: typing.map(({ name }) => name) };
 }
 
 /** One subscription to the presence of a room, on a socket of its own. */
-export class PresenceFollower {
+class PresenceFollower {
   readonly socket: ProtocolSocket;
   readonly results: Inbox<Result>;
   readonly refused: Promise<unknown>;

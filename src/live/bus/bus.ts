@@ -1,6 +1,5 @@
 import type { RoomEvent } from '../../data/events.ts';
 import type { BusCounts } from './bus-counts.ts';
-import type { PresenceReport } from './presence-report.ts';
 
 /**
  * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
@@ -31,6 +30,33 @@ export type NodeMessage =
   | ({ type: 'presenceReported' } & PresenceReport)
   /** The user has stopped typing, through whichever node. */
   | { type: 'typingStopped'; roomId: string; userId: string };
+
+/**
+ * What has changed in the presence of a room on one node. Its reports are numbered, and each names the one before, so
+ * that a receiver that missed one finds out. A whole report follows no other. Long reports are sent in parts.
+ */
+export interface PresenceReport {
+  roomId: string;
+  /** Different for each run of a node. */
+  node: string;
+  /** Increases with each report of the node. */
+  number: number;
+  /** The number of the report before; null if this is the first part of a whole report. */
+  previous: number | null;
+  /** Whether no further part follows. The properties after `left` are those of the last part. */
+  isLast: boolean;
+  /** The ids of users who are present now, and of users who are absent now. */
+  joined: string[];
+  left: string[];
+  /** The ids of the first users by name. */
+  first: string[];
+  /** The number of anonymous viewers. */
+  anonymous: number;
+  /** `leftMs`: the time for which the user is shown, from now on. */
+  typing: { id: string; leftMs: number }[];
+  /** How long the report is valid. */
+  leaseMs: number;
+}
 
 /**
  * A wake-up: messages may have been lost, or could not be read. Listeners compare what they know with the database. A

@@ -2,9 +2,8 @@ import type { EventContent, RoomEvent } from '../../data/events.ts';
 import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
-import { asRecord, fields, integer, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
-import { type BusMessage, topicOf, wakeUpOf } from './bus.ts';
-import { readPresenceReport } from './presence-report.ts';
+import { asRecord, fields, flag, integer, listOf, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
+import { type BusMessage, type PresenceReport, topicOf, wakeUpOf } from './bus.ts';
 
 /*
  * Messages between processes: JSON on one line. `v`, `from` and `topic` stay the same in all versions. A message of
@@ -111,6 +110,20 @@ function event(value: unknown): RoomEvent | undefined {
 
 const roomAndEvent = fields<Fields<'roomChanged'>>({ roomId: text, event });
 
+const presenceReport = fields<PresenceReport>({
+  roomId: text,
+  node: text,
+  number: integer,
+  previous: orNull(integer),
+  isLast: flag,
+  joined: listOf(text),
+  left: listOf(text),
+  first: listOf(text),
+  anonymous: integer,
+  typing: listOf(fields<PresenceReport['typing'][number]>({ id: text, leftMs: integer })),
+  leaseMs: integer,
+});
+
 type Fields<Type extends BusMessage['type']> = Omit<Extract<BusMessage, { type: Type }>, 'type'>;
 
 const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
@@ -127,7 +140,7 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
   contentErased: fields({}),
   nodesAsked: fields({ asker: text, ask: integer, question: text }),
   nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
-  presenceReported: readPresenceReport,
+  presenceReported: presenceReport,
   typingStopped: fields({ roomId: text, userId: text }),
   roomMayHaveChanged: fields({ roomId: text }),
   anythingMayHaveChanged: fields({}),

@@ -1,4 +1,4 @@
-import type { PresenceReport } from '../bus/presence-report.ts';
+import type { PresenceReport } from '../bus/bus.ts';
 
 /** A node that reports a longer lease is not believed. */
 const maxLeaseMs = 30_000;

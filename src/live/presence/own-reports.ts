@@ -1,5 +1,4 @@
-import type { Bus } from '../bus/bus.ts';
-import type { PresenceReport } from '../bus/presence-report.ts';
+import type { Bus, PresenceReport } from '../bus/bus.ts';
 import { chunksOf } from '../chunks.ts';
 import type { OwnPresence } from './own-presence.ts';
 
