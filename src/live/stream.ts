@@ -35,6 +35,8 @@ export interface Sink {
   isFull(maxBytes?: number): boolean;
   /** Calls back once, when the socket has drained. */
   onceDrained(resume: () => void): void;
+  /** Calls back once, when the client has read what was written so far, as far as the transport can tell. */
+  onceRead(resume: () => void): void;
   /** Ends the stream; `error` is the reason. */
   end(error: ClientError): void;
   /** Closes the connection because the server shuts down; the client can resume the stream on another server. */

@@ -36,16 +36,11 @@ export const presenceMutations: MutationResolvers = {
     const { user } = assertSignedIn(context.viewer);
     const room = await findRoomOrThrow(input.room, context);
     const { presence } = context.services;
-    if (!input.typing) presence.stopTyping(room.id, user.id);
-    else {
-      const [isMember, mutedUntil] = await Promise.all([
-        context.loaders.isMember(user.id, room.id),
-        findMute(context.db, room.id, user.id),
-      ]);
-      assertMayPost(room, isMember);
-      assertNotMuted(mutedUntil);
+    assertMayPost(room, await context.loaders.isMember(user.id, room.id));
+    if (input.typing) {
+      assertNotMuted(await findMute(context.db, room.id, user.id));
       await presence.startTyping(room.id, toNamed(user), context.visibleRooms);
-    }
+    } else presence.stopTyping(room.id, user.id);
     return { room };
   },
 };

@@ -161,6 +161,11 @@ class HttpStreamSink implements Sink {
     this.#waiting.push(resume);
   }
 
+  /** HTTP has no message by which a client says what it has read. */
+  onceRead(resume: () => void): void {
+    this.onceDrained(resume);
+  }
+
   #recount(): void {
     const waiting = this.#response.destroyed ? 0 : this.#response.writableLength;
     this.#options.account.add(waiting - this.#counted);

@@ -36,6 +36,8 @@ export class StateStream<State> implements Stream {
   /** The state that waits until the client has read; undefined if none waits. */
   #latest: Frame | undefined;
   #lastJson: string | undefined;
+  /** Whether the client has read the state before. */
+  #hasRead = true;
 
   constructor(parts: StateStreamParts<State>) {
     this.#parts = parts;
@@ -50,16 +52,13 @@ export class StateStream<State> implements Stream {
   }
 
   deliver(frame: Frame): void {
-    if (this.#hasStopped || (this.#parts.onlyChanges && frame.json === this.#lastJson)) return;
-    this.#lastJson = frame.json;
-    this.#send(frame);
-  }
-
-  #send(frame: Frame): void {
     if (this.#hasStopped || !this.#sink) return;
-    if (!this.#latest && !this.#sink.isFull(0)) return this.#sink.write(frame);
-    if (!this.#latest) this.#sink.onceDrained(() => this.#deliverLatest());
-    this.#setLatest(frame);
+    if (!this.#hasRead) return this.#setLatest(frame);
+    if (this.#parts.onlyChanges && frame.json === this.#lastJson) return;
+    this.#lastJson = frame.json;
+    this.#hasRead = false;
+    this.#sink.write(frame);
+    this.#sink.onceRead(() => this.#deliverLatest());
   }
 
   stop(reason: StreamEnd): void {
@@ -83,9 +82,10 @@ export class StateStream<State> implements Stream {
   }
 
   #deliverLatest(): void {
+    this.#hasRead = true;
     const latest = this.#latest;
     this.#setLatest(undefined);
-    if (latest) this.#send(latest);
+    if (latest) this.deliver(latest);
   }
 
   #setLatest(frame: Frame | undefined): void {

@@ -28,6 +28,8 @@ export class SocketWriter implements PendingWrite {
   #pending: TextFrame[] = [];
   #pendingBytes = 0;
   #onDrained: (() => void)[] = [];
+  #onRead: (() => void)[] | undefined;
+  #isPingDue = false;
   /** The bytes that waited on the socket when they were last counted. */
   #counted = 0;
   /** The time of the latest live event, and of the latest write of events. */
@@ -78,6 +80,13 @@ export class SocketWriter implements PendingWrite {
     this.recount();
   }
 
+  /** Sends a ping after the pending frames: a client answers it when it has read them. */
+  onceRead(resume: () => void): void {
+    if (!this.#onRead) this.#webSocket.on('pong', () => this.#resumeRead());
+    this.#onRead ??= [];
+    if (this.#onRead.push(resume) === 1) this.#isPingDue = true;
+  }
+
   flush(now = Date.now()): void {
     const { frames, length } = this.#takePending();
     // No frame may follow a close frame.
@@ -85,6 +94,8 @@ export class SocketWriter implements PendingWrite {
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeTogether(frames, length);
     else this.#writeEach(frames);
     this.#writtenAt = now;
+    if (this.#isPingDue) this.#webSocket.ping();
+    this.#isPingDue = false;
     this.recount();
     if (this.#counted > 0 && this.#account.isOver) return this.#disconnectUnread();
     if (!this.#socket.writableNeedDrain) this.#resume();
@@ -151,6 +162,12 @@ export class SocketWriter implements PendingWrite {
       }
     }
     this.#socket.uncork();
+  }
+
+  #resumeRead(): void {
+    const callbacks = this.#onRead ?? [];
+    this.#onRead = [];
+    for (const resume of callbacks) resume();
   }
 
   #resume(): void {

@@ -34,6 +34,10 @@ export class SubscriptionSink implements Sink {
     this.#writer.onceDrained(resume);
   }
 
+  onceRead(resume: () => void): void {
+    this.#writer.onceRead(resume);
+  }
+
   end(error: ClientError): void {
     this.#ended.reject(error);
   }
