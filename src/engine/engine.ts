@@ -8,6 +8,7 @@ import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
 import { createPipeline } from './documents/pipeline.ts';
+import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
@@ -52,7 +53,7 @@ export function createEngine(parts: EngineParts): Engine {
     const compiled = documents.find(source, request.operationName);
     if (call.report) call.report.compiled = compiled;
     assertAccess(compiled, call.viewer, config.authRequired);
-    if (compiled.subscription) assertFewVariables(request.variables);
+    if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
     const args = compiled.bind(request.variables);
     const cost = compiled.costOf(args);
     assertCost(cost, config.limits.cost);
@@ -116,10 +117,11 @@ function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer |
   if (viewer) assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
 }
 
-/** @throws ClientError VARIABLES_INVALID. */
-function assertFewVariables(variables: GraphQLRequest['variables']): void {
+/** The cursors of an inbox do not count, because they are not held. @throws ClientError VARIABLES_INVALID. */
+function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: SubscriptionTraits): void {
   if (variables === undefined) return;
-  const bytes = Buffer.byteLength(JSON.stringify(variables));
+  const { [resumeVariable]: after, ...others } = variables;
+  const bytes = Buffer.byteLength(JSON.stringify(Array.isArray(after) ? others : variables));
   if (bytes <= maxVariablesBytes) return;
   const message = `The variables of a subscription have ${bytes} bytes as JSON: at most ${maxVariablesBytes} are allowed.`;
   throw new ClientError('VARIABLES_INVALID', message);
