@@ -72,6 +72,11 @@ it('the body of a post costs more than its other fields', async () => {
   expect(await costOf('{ posts(limit: 100) { data { id title body } } }')).toBe(1 + 100 * (1 + 5));
 });
 
+it('the rooms of the viewer are charged for their order, and each count of unread posts for what it reads', async () => {
+  expect(await costOf('{ viewer { rooms(first: 10) { nodes { id } } } }')).toBe(1 + 50 + 10);
+  expect(await costOf('{ viewer { rooms(first: 10) { nodes { unread lastRead } } } }')).toBe(1 + 50 + 10 * (1 + 5));
+});
+
 describe('an ordinary document stays far within LIMIT_COST:', () => {
   const lists = ['users', 'posts', 'rooms'].map(
     (
