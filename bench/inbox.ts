@@ -28,7 +28,12 @@ try {
       title: 'Inboxes',
       about: `${streamCount} inboxes of ${roomCount} rooms each, beside ${streamCount} subscribers of a single room. The memory includes sockets and feeds.`,
       rows: [
-        { streams: 'subscribers of a single room', 'µs per delivery': spread(room, 1), '÷ single room': '', 'bytes per stream and room': '' },
+        {
+          streams: 'subscribers of a single room',
+          'µs per delivery': spread(room, 1),
+          '÷ single room': '',
+          'bytes per stream and room': '',
+        },
         {
           streams: 'inboxes',
           'µs per delivery': spread(all, 1),

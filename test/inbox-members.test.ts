@@ -33,7 +33,11 @@ async function changeMember(
   await postroom.ask(`mutation { ${mutation}(input: ${input}) { room { id } } }`, {}, ada.token);
 }
 
-it.each<BusFault>(['none', 'losesAll', 'unreliable'])('a member who is removed from a private room receives their MemberLeft, and nothing after it (the bus: %s)', async (fault) => {
+it.each<BusFault>([
+  'none',
+  'losesAll',
+  'unreliable',
+])('a member who is removed from a private room receives their MemberLeft, and nothing after it (the bus: %s)', async (fault) => {
   const fixture = await open(fault);
   const { postroom, ada, bob, hall, den } = fixture;
   const inbox = await InboxStream.open(postroom, bob);
@@ -64,7 +68,11 @@ it.each<[BusFault, number]>([
   }
   await change(postroom, 'deleteRoom', ada, hall);
   seen.push(...(await inbox.take(1)));
-  const expected = Array.from({ length: roundCount }, (_, round) => ['MemberLeft den', 'MemberJoined den', `PostCreated den shown ${round}`]).flat();
+  const expected = Array.from({ length: roundCount }, (_, round) => [
+    'MemberLeft den',
+    'MemberJoined den',
+    `PostCreated den shown ${round}`,
+  ]).flat();
   expect(seen).toEqual([...expected, 'RoomDeleted hall']);
 });
 
@@ -98,6 +106,10 @@ it('a former member who joined again while the client was away receives the even
 it('an inbox ends when its viewer is deleted', async () => {
   const { postroom, bob } = await open();
   const inbox = await InboxStream.open(postroom, bob);
-  await postroom.ask('mutation ($id: ID!) { deleteUser(input: { id: $id }) { user { id } } }', { id: bob.id }, bob.token);
+  await postroom.ask(
+    'mutation ($id: ID!) { deleteUser(input: { id: $id }) { user { id } } }',
+    { id: bob.id },
+    bob.token,
+  );
   expect((await inbox.socket.closed).code).toBe(4403);
 });

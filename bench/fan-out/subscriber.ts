@@ -87,7 +87,11 @@ export class Subscriber {
     const rest = Buffer.from(this.#head.slice(end + 4), 'latin1');
     this.#head = '';
     if (this.#options.query === undefined) this.#subscribed.resolve();
-    else this.#send({ type: 'connection_init', payload: this.#options.token && { authorization: `Bearer ${this.#options.token}` } });
+    else
+      this.#send({
+        type: 'connection_init',
+        payload: this.#options.token && { authorization: `Bearer ${this.#options.token}` },
+      });
     this.#frames.read(rest);
   }
 

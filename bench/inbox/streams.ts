@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { LoadProcess } from '../fan-out/load-process.ts';
 import type { Subscription } from '../fan-out/load.ts';
+import { LoadProcess } from '../fan-out/load-process.ts';
 import { createPost } from '../support/accounts.ts';
 import type { InboxServer } from './server.ts';
 
 /** The last events of the warm-up have arrived after this time. */
 const settleMs = 200;
 const event = '{ __typename cursor ... on PostCreated { post { id title body author { id name } } } }';
-const body = 'A body of some length, as people write them to each other in a room: two lines on a phone, one on a desk.';
+const body =
+  'A body of some length, as people write them to each other in a room: two lines on a phone, one on a desk.';
 
 export const inboxQuery = `subscription { inbox ${event} }`;
 export const roomQuery = `subscription ($room: ID!) { roomEvents(room: $room) ${event} }`;

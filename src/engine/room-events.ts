@@ -72,13 +72,22 @@ export function createInboxRequest(
   const cursors = given.after ?? after;
   const execution = { project: (event: StreamEvent) => event, isInbox: true };
   const isResumed = cursors !== undefined;
-  return { selection: { ...createSelection(given, execution), userId, isResumed, memory }, rooms, readAt, after: cursors };
+  return {
+    selection: { ...createSelection(given, execution), userId, isResumed, memory },
+    rooms,
+    readAt,
+    after: cursors,
+  };
 }
 
 /** The fan-out executes the selection once for all who select the same. */
 function createSelection(given: RoomSubscription, execution: Execution): Selection {
   // The cursors of an inbox are many, and are needed only to open it.
-  const subscription = { ...given, after: undefined, args: withCoercedOnly(given.args, given.compiled.subscription?.resumeVariable) };
+  const subscription = {
+    ...given,
+    after: undefined,
+    args: withCoercedOnly(given.args, given.compiled.subscription?.resumeVariable),
+  };
   const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');
