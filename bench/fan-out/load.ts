@@ -5,6 +5,8 @@ import { Subscriber } from './subscriber.ts';
 export interface Subscription {
   room: string;
   query: string | undefined;
+  /** The access token of its viewer. */
+  token?: string | undefined;
 }
 
 export type Command =

@@ -16,6 +16,7 @@ interface SubscriberOptions {
   room: string;
   /** Undefined for a server without GraphQL, which finds the room in the URL. */
   query: string | undefined;
+  token?: string | undefined;
   onEvent: () => void;
 }
 
@@ -86,7 +87,11 @@ export class Subscriber {
     const rest = Buffer.from(this.#head.slice(end + 4), 'latin1');
     this.#head = '';
     if (this.#options.query === undefined) this.#subscribed.resolve();
-    else this.#send({ type: 'connection_init' });
+    else
+      this.#send({
+        type: 'connection_init',
+        payload: this.#options.token && { authorization: `Bearer ${this.#options.token}` },
+      });
     this.#frames.read(rest);
   }
 

@@ -53,7 +53,7 @@ export function createEngine(parts: EngineParts): Engine {
     const compiled = documents.find(source, request.operationName);
     if (call.report) call.report.compiled = compiled;
     assertAccess(compiled, call.viewer, config.authRequired);
-    if (compiled.subscription) assertFewVariables(compiled.subscription, request.variables);
+    if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
     const args = compiled.bind(request.variables);
     const cost = compiled.costOf(args);
     assertCost(cost, config.limits.cost);
@@ -117,8 +117,8 @@ function assertAccess({ type, isSigningIn }: CompiledOperation, viewer: Viewer |
   if (viewer) assertScope(viewer, type === OperationTypeNode.MUTATION ? 'WRITE' : 'READ');
 }
 
-/** The cursors of an inbox are not held, and are limited by their number. @throws ClientError VARIABLES_INVALID. */
-function assertFewVariables({ resumeVariable = '' }: SubscriptionTraits, variables: GraphQLRequest['variables']): void {
+/** The cursors of an inbox do not count, because they are not held. @throws ClientError VARIABLES_INVALID. */
+function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVariable = '' }: SubscriptionTraits): void {
   if (variables === undefined) return;
   const { [resumeVariable]: after, ...others } = variables;
   const bytes = Buffer.byteLength(JSON.stringify(Array.isArray(after) ? others : variables));

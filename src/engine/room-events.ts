@@ -15,7 +15,7 @@ import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import { EncodedEvent } from '../live/encoded-event.ts';
-import type { InboxRequest } from '../live/inbox/inbox-request.ts';
+import type { InboxRequest, InboxSelection } from '../live/inbox/inbox-request.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 import { personal, type Selection, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
@@ -68,15 +68,27 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
 export function createInboxRequest(
   { userId, rooms, readAt, after }: InboxSource,
   given: RoomSubscription,
-  memory: InboxRequest['memory'],
+  memory: InboxSelection['memory'],
 ): InboxRequest {
-  const selection = createSelection(given, { project: (event) => event, isInbox: true });
-  return { ...selection, userId, rooms, readAt, after: given.after ?? after, memory };
+  const cursors = given.after ?? after;
+  const execution = { project: (event: StreamEvent) => event, isInbox: true };
+  const isResumed = cursors !== undefined;
+  return {
+    selection: { ...createSelection(given, execution), userId, isResumed, memory },
+    rooms,
+    readAt,
+    after: cursors,
+  };
 }
 
 /** The fan-out executes the selection once for all who select the same. */
 function createSelection(given: RoomSubscription, execution: Execution): Selection {
-  const subscription = { ...given, args: withCoercedOnly(given.args, given.compiled.subscription?.resumeVariable) };
+  // The cursors of an inbox are many, and are needed only to open it.
+  const subscription = {
+    ...given,
+    after: undefined,
+    args: withCoercedOnly(given.args, given.compiled.subscription?.resumeVariable),
+  };
   const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');

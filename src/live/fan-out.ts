@@ -69,7 +69,8 @@ export class FanOut {
    * inboxes are free.
    */
   async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
-    const group = `inbox ${request.key} ${request.viewerKey}`;
+    const { key, viewerKey } = request.selection;
+    const group = `inbox ${key} ${viewerKey}`;
     return this.#open(request, group, () => this.#inboxes.open(request), charge);
   }
 

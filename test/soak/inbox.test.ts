@@ -55,19 +55,23 @@ it(`an inbox of ${roomCount} rooms loses and repeats no event through ${cutCount
   await prove({ postroom, viewer, traffic, devices });
 });
 
-it.skipIf(!canDeploy)(`the same over two nodes, of which one is killed (seed ${seed})${skipNote}`, {
-  timeout: 300_000,
-}, async () => {
-  const { nodes } = await deploy({ nodes: 2, withRedis: true });
-  const [near, far] = nodes as [ChaosNode, ChaosNode];
-  const postroom = () => far.postroom;
-  const viewer = await far.postroom.signUp('Vera');
-  const traffic = await Traffic.open({ postroom, viewer, rooms: roomCount, random: createRandom(seed) });
-  const ofNear = await openDevice(near.postroom.graphqlUrl, viewer);
-  const ofFar = await openDevice(far.postroom.graphqlUrl, viewer);
-  const interrupt = async () => {
-    await near.kill();
-    ofNear.moveTo(far.postroom.graphqlUrl);
-  };
-  await prove({ postroom, viewer, traffic, devices: [ofNear, ofFar], interrupt });
-});
+it.skipIf(!canDeploy)(
+  `the same over two nodes, of which one is killed (seed ${seed})${skipNote}`,
+  {
+    timeout: 300_000,
+  },
+  async () => {
+    const { nodes } = await deploy({ nodes: 2, withRedis: true });
+    const [near, far] = nodes as [ChaosNode, ChaosNode];
+    const postroom = () => far.postroom;
+    const viewer = await far.postroom.signUp('Vera');
+    const traffic = await Traffic.open({ postroom, viewer, rooms: roomCount, random: createRandom(seed) });
+    const ofNear = await openDevice(near.postroom.graphqlUrl, viewer);
+    const ofFar = await openDevice(far.postroom.graphqlUrl, viewer);
+    const interrupt = async () => {
+      await near.kill();
+      ofNear.moveTo(far.postroom.graphqlUrl);
+    };
+    await prove({ postroom, viewer, traffic, devices: [ofNear, ofFar], interrupt });
+  },
+);

@@ -91,7 +91,9 @@ function findRoomFaults(device: Device, room: BusyRoom, periods: readonly Period
     if (missing === 0) continue;
     const isPrefix = got.every(({ seq }, index) => seq === events[index]?.seq);
     if (isPrefix && isOver && device.wasCutNear(room.leftAt, graceMs)) continue;
-    faults.push(`${missing} of ${events.length} events lost, ${isOver ? 'ended' : 'open'}: got ${got.map(({ seq }) => seq)}`);
+    faults.push(
+      `${missing} of ${events.length} events lost, ${isOver ? 'ended' : 'open'}: got ${got.map(({ seq }) => seq)}`,
+    );
   }
   return received.size === 0 ? faults : [...faults, `events while the viewer was no member: ${[...received.keys()]}`];
 }

@@ -35,7 +35,11 @@ export class Device {
   }
 
   /** Resolves when its inbox is live. */
-  static async open(graphqlUrl: string, { token }: Person, onClose: (close: () => Promise<void>) => void): Promise<Device> {
+  static async open(
+    graphqlUrl: string,
+    { token }: Person,
+    onClose: (close: () => Promise<void>) => void,
+  ): Promise<Device> {
     const proxy = await createFaultProxy(graphqlUrl);
     onClose(() => proxy.close());
     const device = new Device(proxy);

@@ -8,16 +8,24 @@ export const maxInboxRooms = 1_000;
 /** The memory that is counted for a room of an inbox, in bytes; measured by `npm run bench -- inbox`. */
 export const inboxRoomBytes = 300;
 
-export interface InboxRequest extends Selection {
+/** What an inbox needs as long as it is open. */
+export interface InboxSelection extends Selection {
   userId: string;
+  /** Whether it resumes after cursors. */
+  isResumed: boolean;
+  /** The memory of the client. `addOrThrow` throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  memory: { add(bytes: number): void; addOrThrow(bytes: number): void };
+}
+
+/** What is needed to open an inbox. */
+export interface InboxRequest {
+  selection: InboxSelection;
   /** The rooms at the time of the request. */
   rooms: InboxRooms;
   /** When the rooms had been read, by performance.now(). */
   readAt: number;
   /** The cursors to resume after; undefined: only new events. */
   after: readonly string[] | undefined;
-  /** The memory of the client. `addOrThrow` throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  memory: { add(bytes: number): void; addOrThrow(bytes: number): void };
 }
 
 export function tooManyRooms(): ClientError {

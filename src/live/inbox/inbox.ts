@@ -7,14 +7,16 @@ import type { Groups } from '../groups.ts';
 import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
-import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { ReadMarks } from './read-marks.ts';
 import { type FindStart, findJoined } from './start.ts';
 
 /** How much earlier than the events before it the end of a membership may be known. */
 const leaveLagMs = 5_000;
 
-export interface InboxParts extends RoomStreamParts<InboxRequest> {
+export interface InboxParts extends RoomStreamParts<InboxSelection> {
+  /** When the rooms that it is opened with had been read, by performance.now(). */
+  readAt: number;
   groups: Groups;
   acquire: (roomId: string) => Promise<Feed>;
   release: (roomId: string) => void;
@@ -23,7 +25,7 @@ export interface InboxParts extends RoomStreamParts<InboxRequest> {
 }
 
 /** One stream of the events of all rooms of a user. Rooms enter and leave it while it is live. */
-export class Inbox extends RoomStream<InboxRequest> implements Following {
+export class Inbox extends RoomStream<InboxSelection> implements Following {
   readonly #parts: InboxParts;
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
@@ -41,7 +43,7 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
   constructor(parts: InboxParts) {
     super(parts);
     this.#parts = parts;
-    this.#validFrom = parts.request.readAt;
+    this.#validFrom = parts.readAt;
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -132,10 +134,9 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
   }
 
   protected begin(): void {
-    const isResumed = this.request.after !== undefined;
     for (const follower of [...this.#rooms.values()]) {
       // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
-      this.#join(follower, isResumed ? follower.feed.head : follower.position);
+      this.#join(follower, this.request.isResumed ? follower.feed.head : follower.position);
     }
   }
 
@@ -168,7 +169,11 @@ export class Inbox extends RoomStream<InboxRequest> implements Following {
 
   async #follow(feed: Feed, findPosition: () => Promise<LogPosition>): Promise<Follower | undefined> {
     if (feed.deleted) return undefined;
-    const follower = new Follower(this, feed, await findPosition());
+    const position = await findPosition();
+    const { head } = feed;
+    // Rooms at the same position share the object.
+    const isAtHead = position.seq === head.seq && position.mark === head.mark;
+    const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped) return undefined;
     this.#rooms.set(feed.roomId, follower);
     this.request.memory.add(inboxRoomBytes);

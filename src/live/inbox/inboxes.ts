@@ -48,7 +48,7 @@ export class Inboxes {
 
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
   async open(request: InboxRequest): Promise<Inbox> {
-    const { rooms } = request.rooms;
+    const { rooms, version } = request.rooms;
     if (rooms.length > maxInboxRooms) throw tooManyRooms();
     const positions = request.after && readCursors(request.after);
     await this.#assertOwn(request, positions?.keys() ?? []);
@@ -60,7 +60,7 @@ export class Inboxes {
         await yieldWhenDue();
         await inbox.open(room, findStart);
       });
-      await this.#memberships.add(inbox);
+      await this.#memberships.add(inbox, version);
       return inbox;
     } catch (error) {
       inbox.stop('client');
@@ -68,7 +68,7 @@ export class Inboxes {
     }
   }
 
-  #create(request: InboxRequest): Inbox {
+  #create({ selection: request, readAt }: InboxRequest): Inbox {
     const { feeds, groups, groupCosts, counts, onError } = this.#parts;
     const { cost, address, userId } = request;
     const share = new CostShare(groupCosts, () => ({ group: `inbox ${groupKeyOf(request)}`, cost, address, userId }));
@@ -76,6 +76,7 @@ export class Inboxes {
     counts.started[request.transport] += 1;
     const inbox: Inbox = new Inbox({
       request,
+      readAt,
       counts,
       share,
       groups,
@@ -95,7 +96,7 @@ export class Inboxes {
   }
 
   /** Cursors of rooms that were deleted or left are ignored. */
-  async #assertOwn({ userId, rooms: { rooms } }: InboxRequest, named: Iterable<string>): Promise<void> {
+  async #assertOwn({ selection: { userId }, rooms: { rooms } }: InboxRequest, named: Iterable<string>): Promise<void> {
     const joined = new Set(rooms.map(({ roomId }) => roomId));
     const others = [...named].filter((roomId) => !joined.has(roomId));
     if (others.length === 0) return;
@@ -106,7 +107,7 @@ export class Inboxes {
 }
 
 /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-function assertFits({ memory, rooms: { rooms } }: InboxRequest): void {
+function assertFits({ selection: { memory }, rooms: { rooms } }: InboxRequest): void {
   const bytes = rooms.length * inboxRoomBytes;
   memory.addOrThrow(bytes);
   memory.add(-bytes);

@@ -51,14 +51,14 @@ export class Memberships {
     this.#comparison.runSoon();
   }
 
-  /** Updates an inbox with all changes since its rooms were read. Resolves when all changes before now are known. */
-  async add(inbox: Inbox): Promise<void> {
-    const { userId, rooms } = inbox.request;
-    const user = this.#users.get(userId) ?? this.#create(userId, rooms.version);
+  /** Updates an inbox with all changes since its rooms were read, in this version. Resolves when all changes before now are known. */
+  async add(inbox: Inbox, version: number): Promise<void> {
+    const { userId } = inbox.request;
+    const user = this.#users.get(userId) ?? this.#create(userId, version);
     user.inboxes.add(inbox);
     await user.leaveBus;
-    const moved = await findMovedVersions(this.#parts.database.db, [[userId, rooms.version]]);
-    if (moved.length > 0 || user.version !== rooms.version) this.#read(user);
+    const moved = await findMovedVersions(this.#parts.database.db, [[userId, version]]);
+    if (moved.length > 0 || user.version !== version) this.#read(user);
   }
 
   delete(inbox: Inbox): void {

@@ -3,10 +3,10 @@ import type { InboxEvent } from '../../data/events.ts';
 import type { Follower } from '../follower.ts';
 import type { Sink } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
-import type { InboxRequest } from './inbox-request.ts';
+import type { InboxSelection } from './inbox-request.ts';
 
 interface Parts {
-  request: InboxRequest;
+  request: InboxSelection;
   sink: () => Sink | undefined;
   find: (roomId: string) => Follower | undefined;
   waitUntilDrained: (resume: () => void) => void;

@@ -32,7 +32,7 @@ export function createFindStart(request: InboxRequest, positions: Map<string, Lo
     if (isReadFailure(await feed.read(position, 1)) && !feed.deleted) throw cursorExpired(room.roomId, request);
     const { joined } = room;
     const isBeforeJoin = joined !== undefined && position.seq < joined.seq;
-    if (!isBeforeJoin || (await hasLeft(feed, { position, joined, userId: request.userId }))) return position;
+    if (!isBeforeJoin || (await hasLeft(feed, { position, joined, userId: request.selection.userId }))) return position;
     return findJoined(feed, room);
   };
 }
