@@ -235,6 +235,7 @@ const subscriptions: Record<string, ReadRow[]> = {
     { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
+  inbox: [{ call: () => 'inbox { __typename }', sees: 's✓✓✓✓✓f✓✓' }],
   roomPresence: [
     { call: ({ room }) => `roomPresence(room: "${room}") { count }`, sees: '--✓✓✓✓f✓✓' },
     { call: ({ room }) => `roomPresence(room: "${room}", visible: false) { count }`, sees: '--✓✓✓✓f✓✓' },

@@ -83,7 +83,6 @@ const silent = [
   'signIn',
   'renewSession',
   'createApiKey',
-  'createRoom',
   'updateUser',
   'replaceUser',
   'endConnection',

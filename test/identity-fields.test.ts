@@ -172,17 +172,28 @@ const subjects: Record<string, Subject> = {
   },
 };
 
-const everyEvent = { at: insiders, cursor: insiders, room: insiders, actor: insiders };
+/** The fields of the events of the private room, for those who see it. */
+function eventsFor(sees: Sees): Record<string, Record<string, Sees>> {
+  const everyEvent = { at: sees, cursor: sees, room: sees, actor: sees };
+  return {
+    PostCreated: { ...everyEvent, post: sees },
+    PostUpdated: { ...everyEvent, post: sees },
+    // The post was deleted, so that no role can read its content.
+    PostDeleted: { ...everyEvent, postId: sees },
+    MemberJoined: { ...everyEvent, user: sees },
+    MemberLeft: { ...everyEvent, user: sees },
+    RoomUpdated: everyEvent,
+  };
+}
 
-/** The fields of the events of the private room. */
-const events: Record<string, Record<string, Sees>> = {
-  PostCreated: { ...everyEvent, post: insiders },
-  PostUpdated: { ...everyEvent, post: insiders },
-  // The post was deleted, so that no role can read its content.
-  PostDeleted: { ...everyEvent, postId: insiders },
-  MemberJoined: { ...everyEvent, user: insiders },
-  MemberLeft: { ...everyEvent, user: insiders },
-  RoomUpdated: everyEvent,
+const members = 's-✓✓-✓f✓-';
+const onlyMember = 's-✓---f--';
+
+/** The events of the private room in an inbox. The member has marked the room as read. */
+const inboxEvents: Record<string, Record<string, Sees>> = {
+  ...eventsFor(members),
+  RoomRead: { at: onlyMember, cursor: onlyMember, room: onlyMember, actor: onlyMember },
+  RoomDeleted: { at: members, cursor: members, room: members, actor: members },
 };
 
 /**
@@ -195,7 +206,10 @@ const structure =
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
 
 it('the table covers every field of every type with data', () => {
-  const tables = [...Object.values(subjects).map(({ type, sees }) => [type, sees] as const), ...Object.entries(events)];
+  const tables = [
+    ...Object.values(subjects).map(({ type, sees }) => [type, sees] as const),
+    ...Object.entries(inboxEvents),
+  ];
   const types = Object.keys(schema.getTypeMap()).filter((name) => isObjectType(typeOf(name)) && !structure.test(name));
   expect([...new Set(tables.map(([type]) => type))].sort()).toEqual(types.sort());
   for (const [type, sees] of tables)
@@ -254,14 +268,19 @@ function findSubjects(value: unknown): Record<string, unknown>[] {
   return Object.values(value).flatMap(findSubjects);
 }
 
-it('each role receives in each event what the table says', async () => {
+it.each([
+  ['roomEvents', eventsFor(insiders)],
+  ['inbox', inboxEvents],
+])('each role receives in each event of %s what the table says', async (stream, events) => {
   const cast = await launchTestAccounts();
   const { postroom, owner, member } = cast;
   const { room, other } = await createObjects(cast);
   const selections = Object.entries(events).map(
     ([type, sees]) => `... on ${type} { ${selectAll(type, Object.keys(sees))} }`,
   );
-  const query = `subscription { roomEvents(room: "${room}") { __typename ${selections.join(' ')} } }`;
+  const field = stream === 'inbox' ? stream : `${stream}(room: "${room}")`;
+  const query = `subscription { ${field} { __typename ${selections.join(' ')} } }`;
+  const outcomes: Record<string, string> = { NOT_FOUND: '-', FORBIDDEN: 'f', UNAUTHENTICATED: 's' };
   const followers = new Map<string, ProtocolSocket>();
   const refusals: string[] = [];
   for (const role of roles) {
@@ -271,28 +290,33 @@ it('each role receives in each event what the table says', async () => {
     const { type, payload } = await socket.take(
       (message) => message.id === 'e' || message.payload?.live?.e !== undefined,
     );
-    refusals.push(type !== 'error' ? '' : payload[0].extensions.code === 'FORBIDDEN' ? 'f' : '-');
+    refusals.push((type === 'error' && outcomes[payload[0].extensions.code]) || '');
     followers.set(role, socket);
   }
+  const receiveAll = async (last: string) => {
+    for (const [n, socket] of [...followers.values()].entries()) {
+      if (events[last]?.['at']?.[n] === '✓')
+        await socket.take(({ payload }) => payload?.data?.[stream].__typename === last);
+      await socket.settle();
+    }
+  };
   const ask = (mutation: string, { token } = owner) => postroom.ask(`mutation { ${mutation} }`, {}, token);
   const { createPost } = await ask(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`, member);
   await ask(`updatePost(input: { id: "${createPost.post.id}", title: "u" }) { post { id } }`, member);
   await ask(`addRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
   await ask(`removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
   await ask(`deletePost(input: { id: "${createPost.post.id}" }) { post { id } }`, member);
+  await ask(`markRead(input: { room: "${room}" }) { room { id } }`, member);
   await ask(`updateRoom(input: { id: "${room}", name: "renamed" }) { room { id } }`);
-  for (const [n, socket] of [...followers.values()].entries()) {
-    if (refusals[n] === '') await socket.take(({ payload }) => payload?.data?.roomEvents.__typename === 'RoomUpdated');
-    await socket.settle();
-  }
+  await receiveAll('RoomUpdated');
+  await ask(`deleteRoom(input: { id: "${room}" }) { room { id } }`);
+  if ('RoomDeleted' in events) await receiveAll('RoomDeleted');
   for (const [type, sees] of Object.entries(events)) {
     const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
     for (const [n, socket] of [...followers.values()].entries()) {
-      const heard = socket
-        .nexts('e')
-        .flatMap(({ data }) => (data?.roomEvents.__typename === type ? [data.roomEvents] : []));
+      const heard = socket.nexts('e').flatMap(({ data }) => (data?.[stream].__typename === type ? [data[stream]] : []));
       for (const name of Object.keys(sees))
-        seen[name] += refusals[n] === 'f' ? 'f' : heard.some((one) => hasContent(one[name])) ? '✓' : '-';
+        seen[name] += refusals[n] || (heard.some((one) => hasContent(one[name])) ? '✓' : '-');
     }
     expect({ type, ...seen }).toEqual({ type, ...sees });
   }

@@ -153,6 +153,10 @@ function questionsOf(
       'roomPresence',
       `subscription { roomPresence(room: "${room}"${visible}) { count } }`,
     ]),
+    ...['', `(after: ["${cursor}"])`].map((after): [string, string] => [
+      'inbox',
+      `subscription { inbox${after} { __typename } }`,
+    ]),
     ['serverStatusChanged', 'subscription { serverStatusChanged { mostFollowedRooms { room { name } } } }'],
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
     // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.

@@ -81,12 +81,13 @@ const selectForeign = createStatement((db, { userId, roomIds }: { userId: string
     .selectFrom('rooms')
     .select('id')
     .where(isListed(db, 'rooms.id', roomIds))
+    .where('visibility', '=', 'PUBLIC')
     .where('deletedAt', 'is', null)
     .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))
     .where('id', 'not in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
 );
 
-/** The rooms among these that exist and to which the user never belonged. */
+/** The public rooms among these to which the user never belonged. Whether a private room exists must not show. */
 export async function findForeignRooms(db: Db, userId: string, roomIds: readonly string[]): Promise<string[]> {
   const rows = await selectForeign(db, { userId, roomIds: JSON.stringify(roomIds) });
   return rows.map(({ id }) => id);
