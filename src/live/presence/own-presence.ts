@@ -29,15 +29,17 @@ interface Typing extends Named {
   endsAt: number;
 }
 
-/** The viewers of a room that are present through this node. Calls `onChange` after each change. */
+/** The viewers of a room that are present through this node. Calls `onChange` after each change, with the user who may have joined or
+ * left. */
 export class OwnPresence {
   readonly #users = new Map<string, Present & { user: Named }>();
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
   readonly #typing = new Map<string, Typing>();
-  readonly #onChange: () => void;
+  readonly #onChange: (userId?: string) => void;
+  #first: readonly string[] | undefined;
 
-  constructor(onChange: () => void) {
+  constructor(onChange: (userId?: string) => void) {
     this.#onChange = onChange;
   }
 
@@ -56,9 +58,10 @@ export class OwnPresence {
   }
 
   /** The ids of the first by name. */
-  get first(): string[] {
+  get first(): readonly string[] {
     const users = this.#users.values().map(({ user }) => user);
-    return firstByName(users, maxUsers).map(({ id }) => id);
+    this.#first ??= firstByName(users, maxUsers).map(({ id }) => id);
+    return this.#first;
   }
 
   /** The first by name of the users that are typing. */
@@ -78,8 +81,8 @@ export class OwnPresence {
     const present = this.#find(viewer) ?? this.#add(viewer);
     present.streams += 1;
     clearTimeout(present.absences.shift());
-    present.seesAll = viewer.seesAll;
-    this.#onChange();
+    Object.assign(present, { seesAll: viewer.seesAll, keyId: viewer.keyId });
+    this.#changeUser(present);
   }
 
   /** A stream ends. `mayReturn`: its connection was lost, so that the viewer remains present for ten seconds. */
@@ -159,6 +162,11 @@ export class OwnPresence {
     const isGone = present.streams + present.absences.length === 0;
     if (isGone && present.user) this.#users.delete(present.user.id);
     if (isGone && !present.user) this.#anonymous.delete(present.address);
-    this.#onChange();
+    this.#changeUser(present);
+  }
+
+  #changeUser({ user }: PresentViewer): void {
+    this.#first = undefined;
+    this.#onChange(user?.id);
   }
 }

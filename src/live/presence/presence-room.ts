@@ -55,7 +55,7 @@ export class PresenceRoom {
     this.#onUnused = onUnused;
     const read = () => this.read();
     this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read, onlyChanges: true });
-    this.own = new OwnPresence(() => this.#changeOwn());
+    this.own = new OwnPresence((userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
     this.#access = new RoomAccess(roomId, this, parts);
@@ -128,6 +128,10 @@ export class PresenceRoom {
     this.own.clear();
   }
 
+  get #hasOthers(): boolean {
+    return this.#parts.bus.kind !== 'memory';
+  }
+
   async #open(): Promise<void> {
     const { bus, ask } = this.#parts;
     for (const topic of [roomTopic(this.roomId), presenceTopic(this.roomId)])
@@ -143,16 +147,17 @@ export class PresenceRoom {
     if (!this.#others.receive(message)) this.#asking.request();
   }
 
-  #changeOwn(): void {
+  #changeOwn(userId: string | undefined): void {
     if (this.#isClosed) return;
     this.#sending.request();
-    if (this.#parts.bus.kind !== 'memory') this.#reporting.request();
+    if (userId !== undefined && this.#hasOthers) this.reports.noteChange(userId);
+    if (this.#hasOthers) this.#reporting.request();
     this.#closeIfUnused();
   }
 
   #closeIfUnused(): void {
     if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty || this.#isClosed) return;
-    if (this.#parts.bus.kind !== 'memory') this.reports.reportChanges();
+    if (this.#hasOthers) this.reports.reportChanges();
     this.#close();
   }
 
