@@ -135,6 +135,19 @@ it('1,000 sockets with ten ordinary subscriptions each are served in bounded mem
   await expectBounded(hall);
 });
 
+it('subscriptions to presence use bounded memory, also after their connections were lost', async () => {
+  const hall = await openRoomFixture();
+  const clients = await openMany(hall);
+  const query = 'subscription ($room: ID!) { roomPresence(room: $room) { count } }';
+  for (const client of clients) {
+    for (let n = 0; n < 10; n += 1) subscribe(client, `${n}`, { query, variables: { room: hall.room } });
+  }
+  await settle(clients);
+  await expectBounded(hall);
+  for (const client of clients.slice(0, sockets / 2)) client.terminate();
+  await expectBounded(hall);
+});
+
 it('`connectionParams`, `live.seen` and all other data of a handshake use bounded memory', async () => {
   const hall = await openRoomFixture();
   const text = (length: number) => randomBytes(length).toString('base64').slice(0, length);

@@ -49,7 +49,7 @@ export interface PresenceReport {
   joined: string[];
   left: string[];
   /** The ids of the first users by name. */
-  first: string[];
+  first: readonly string[];
   /** The number of anonymous viewers. */
   anonymous: number;
   /** `leftMs`: the time for which the user is shown, from now on. */

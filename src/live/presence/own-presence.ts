@@ -4,6 +4,14 @@ import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.t
 export const absenceMs = 10_000;
 const typingMs = 5_000;
 
+/** A viewer whose connection was lost when there are as many already is absent at once. */
+const maxAbsences = 50_000;
+
+/** The lost connections of all rooms of this node. */
+export interface Absences {
+  count: number;
+}
+
 /** Who is present: a user, or an anonymous viewer at an address. */
 export interface PresentViewer {
   /** Null for an anonymous viewer. */
@@ -19,7 +27,7 @@ export interface PresentViewer {
 interface Present extends PresentViewer {
   streams: number;
   /** One timer for each lost connection that may come back. */
-  absences: NodeJS.Timeout[];
+  absences: Set<NodeJS.Timeout>;
 }
 
 interface Typing extends Named {
@@ -29,15 +37,19 @@ interface Typing extends Named {
   endsAt: number;
 }
 
-/** The viewers of a room that are present through this node. Calls `onChange` after each change. */
+/** The viewers of a room that are present through this node. Calls `onChange` after each change, with the user who may have joined or
+ * left. */
 export class OwnPresence {
   readonly #users = new Map<string, Present & { user: Named }>();
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
   readonly #typing = new Map<string, Typing>();
-  readonly #onChange: () => void;
+  readonly #absences: Absences;
+  readonly #onChange: (userId?: string) => void;
+  #first: readonly string[] | undefined;
 
-  constructor(onChange: () => void) {
+  constructor(absences: Absences, onChange: (userId?: string) => void) {
+    this.#absences = absences;
     this.#onChange = onChange;
   }
 
@@ -52,13 +64,14 @@ export class OwnPresence {
 
   /** The number of anonymous viewers. */
   get anonymous(): number {
-    return this.#anonymous.values().reduce((sum, { streams, absences }) => sum + streams + absences.length, 0);
+    return this.#anonymous.values().reduce((sum, { streams, absences }) => sum + streams + absences.size, 0);
   }
 
   /** The ids of the first by name. */
-  get first(): string[] {
+  get first(): readonly string[] {
     const users = this.#users.values().map(({ user }) => user);
-    return firstByName(users, maxUsers).map(({ id }) => id);
+    this.#first ??= firstByName(users, maxUsers).map(({ id }) => id);
+    return this.#first;
   }
 
   /** The first by name of the users that are typing. */
@@ -77,9 +90,9 @@ export class OwnPresence {
   enter(viewer: PresentViewer): void {
     const present = this.#find(viewer) ?? this.#add(viewer);
     present.streams += 1;
-    clearTimeout(present.absences.shift());
-    present.seesAll = viewer.seesAll;
-    this.#onChange();
+    this.#endAbsence(present, present.absences.values().next().value);
+    Object.assign(present, { seesAll: viewer.seesAll, keyId: viewer.keyId });
+    this.#changeUser(present);
   }
 
   /** A stream ends. `mayReturn`: its connection was lost, so that the viewer remains present for ten seconds. */
@@ -87,12 +100,13 @@ export class OwnPresence {
     const present = this.#find(viewer);
     if (!present || present.streams === 0) return;
     present.streams -= 1;
-    if (!mayReturn) return this.#dropIfGone(present);
+    if (!mayReturn || this.#absences.count >= maxAbsences) return this.#dropIfGone(present);
     const absence = setTimeout(() => {
-      present.absences.splice(present.absences.indexOf(absence), 1);
+      this.#endAbsence(present, absence);
       this.#dropIfGone(present);
     }, absenceMs).unref();
-    present.absences.push(absence);
+    present.absences.add(absence);
+    this.#absences.count += 1;
   }
 
   /** The user types, for five seconds from now. */
@@ -139,8 +153,13 @@ export class OwnPresence {
   }
 
   #endAbsences(present: Present): void {
-    for (const absence of present.absences.splice(0)) clearTimeout(absence);
+    for (const absence of present.absences) this.#endAbsence(present, absence);
     this.#dropIfGone(present);
+  }
+
+  #endAbsence(present: Present, absence: NodeJS.Timeout | undefined): void {
+    clearTimeout(absence);
+    if (absence && present.absences.delete(absence)) this.#absences.count -= 1;
   }
 
   #find({ user, address }: PresentViewer): Present | undefined {
@@ -149,16 +168,21 @@ export class OwnPresence {
 
   #add(viewer: PresentViewer): Present {
     const { user } = viewer;
-    const present = { ...viewer, streams: 0, absences: [] };
+    const present = { ...viewer, streams: 0, absences: new Set<NodeJS.Timeout>() };
     if (user) this.#users.set(user.id, { ...present, user });
     else this.#anonymous.set(viewer.address, present);
     return this.#find(viewer) ?? present;
   }
 
   #dropIfGone(present: Present): void {
-    const isGone = present.streams + present.absences.length === 0;
+    const isGone = present.streams + present.absences.size === 0;
     if (isGone && present.user) this.#users.delete(present.user.id);
     if (isGone && !present.user) this.#anonymous.delete(present.address);
-    this.#onChange();
+    this.#changeUser(present);
+  }
+
+  #changeUser({ user }: PresentViewer): void {
+    this.#first = undefined;
+    this.#onChange(user?.id);
   }
 }

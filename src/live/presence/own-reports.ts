@@ -29,7 +29,9 @@ const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
 export class OwnReports {
   readonly #parts: OwnReportsParts;
   /** The users that the other nodes know of. */
-  #reported: ReadonlySet<string> = new Set();
+  readonly #reported = new Set<string>();
+  /** The users that have joined or left since the latest report, or both. */
+  readonly #changed = new Set<string>();
   /** The number of the latest report; undefined if the next report is whole. */
   #number: number | undefined;
   /** Equal if nothing but users has changed since the latest report. */
@@ -40,36 +42,46 @@ export class OwnReports {
     this.#latest = this.#describe();
   }
 
+  /** The user may be present or absent now; the next report says which. */
+  noteChange(userId: string): void {
+    this.#changed.add(userId);
+  }
+
   /** Reports what has changed since the latest report, if anything has. */
   reportChanges(): void {
-    const { joined, left } = this.#findChanges();
+    const { joined, left } = this.#takeChanges();
     if (joined.length + left.length > 0 || this.#describe() !== this.#latest) this.#report(joined, left);
   }
 
   /** Extends the lease. `validMs`: how long, from now on. */
   renew(validMs = leaseMs): void {
-    const { joined, left } = this.#findChanges();
-    if (!this.#parts.own.isEmpty) this.#report(joined, left, validMs);
+    if (this.#number === undefined && this.#parts.own.isEmpty) return;
+    const { joined, left } = this.#takeChanges();
+    this.#report(joined, left, validMs);
   }
 
   /** Reports everything, for a node that knows nothing of this node or has missed a report. */
   reportAll(): void {
     this.#forgetReports();
-    this.#report(this.#findChanges().joined, []);
+    this.#report([...this.#parts.own.users.keys()], []);
   }
 
-  #findChanges(): { joined: string[]; left: string[] } {
+  /** A whole report names all users. */
+  #takeChanges(): { joined: string[]; left: string[] } {
     const { users } = this.#parts.own;
+    const changed = this.#number === undefined ? [...users.keys()] : [...this.#changed];
+    this.#changed.clear();
     return {
-      joined: [...users.keys()].filter((id) => !this.#reported.has(id)),
-      left: [...this.#reported].filter((id) => !users.has(id)),
+      joined: changed.filter((id) => users.has(id) && !this.#reported.has(id)),
+      left: changed.filter((id) => !users.has(id) && this.#reported.has(id)),
     };
   }
 
   /** The next report is whole. */
   #forgetReports(): void {
     this.#number = undefined;
-    this.#reported = new Set();
+    this.#changed.clear();
+    this.#reported.clear();
   }
 
   #report(joined: readonly string[], left: readonly string[], validMs = leaseMs): void {
@@ -96,7 +108,8 @@ export class OwnReports {
         leaseMs: validMs,
       });
     }
-    this.#reported = new Set(own.users.keys());
+    for (const id of joined) this.#reported.add(id);
+    for (const id of left) this.#reported.delete(id);
     this.#latest = this.#describe();
     // Nothing is renewed while nobody is present, so the other nodes forget this node.
     if (own.isEmpty) this.#forgetReports();

@@ -6,7 +6,7 @@ import { Pace } from '../states/pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
 import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
 import { OtherPresence } from './other-presence.ts';
-import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
+import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
 import { OwnReports, type ReportingNode } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
 import { type AccessParts, RoomAccess } from './room-access.ts';
@@ -26,6 +26,7 @@ export interface PresenceRoomParts
     Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
   node: ReportingNode;
+  absences: Absences;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
 }
@@ -55,7 +56,7 @@ export class PresenceRoom {
     this.#onUnused = onUnused;
     const read = () => this.read();
     this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read, onlyChanges: true });
-    this.own = new OwnPresence(() => this.#changeOwn());
+    this.own = new OwnPresence(parts.absences, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
     this.#access = new RoomAccess(roomId, this, parts);
@@ -128,6 +129,10 @@ export class PresenceRoom {
     this.own.clear();
   }
 
+  get #hasOthers(): boolean {
+    return this.#parts.bus.kind !== 'memory';
+  }
+
   async #open(): Promise<void> {
     const { bus, ask } = this.#parts;
     for (const topic of [roomTopic(this.roomId), presenceTopic(this.roomId)])
@@ -143,16 +148,17 @@ export class PresenceRoom {
     if (!this.#others.receive(message)) this.#asking.request();
   }
 
-  #changeOwn(): void {
+  #changeOwn(userId: string | undefined): void {
     if (this.#isClosed) return;
     this.#sending.request();
-    if (this.#parts.bus.kind !== 'memory') this.#reporting.request();
+    if (userId !== undefined && this.#hasOthers) this.reports.noteChange(userId);
+    if (this.#hasOthers) this.#reporting.request();
     this.#closeIfUnused();
   }
 
   #closeIfUnused(): void {
     if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty || this.#isClosed) return;
-    if (this.#parts.bus.kind !== 'memory') this.reports.reportChanges();
+    if (this.#hasOthers) this.reports.reportChanges();
     this.#close();
   }
 

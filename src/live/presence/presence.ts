@@ -12,7 +12,7 @@ import { joinPresence, type Named, type PresenceState } from './presence-state.t
 /** The rooms of one question to the other nodes. */
 const maxAsked = 100;
 
-export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'ask'> {
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'absences' | 'ask'> {
   /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
   askOthers: (roomIds: readonly string[]) => Promise<unknown>;
 }
@@ -30,7 +30,7 @@ export class Presence {
   constructor(parts: PresenceParts) {
     this.#parts = parts;
     const node = { id: randomUUID(), lastNumber: 0 };
-    this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
+    this.#roomParts = { ...parts, node, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
     this.#renewing = setInterval(() => this.#renew(), renewalMs).unref();
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
+import { chunksOf } from '../chunks.ts';
 import type { GroupCosts, GroupReservation } from '../group-costs.ts';
 import type { LiveCounts, StreamEnd, StreamTransport } from '../live-counts.ts';
 import { Frame } from '../stream.ts';
@@ -8,6 +9,8 @@ import { groupKeyOf, personal } from '../subscribe-request.ts';
 import { type StateRequest, StateStream } from './state-stream.ts';
 
 const retryMs = 1_000;
+/** The streams that are written in one turn of the event loop. */
+const maxDelivered = 250;
 
 export interface StateStreamsParts<State> {
   /** Different for each state. */
@@ -124,7 +127,11 @@ export class StateStreams<State> {
     if (json === undefined) return;
     if (json === personal) return this.#split(group);
     const frame = new Frame(undefined, json);
-    for (const stream of group) stream.deliver(frame);
+    for (const streams of chunksOf(group, maxDelivered)) {
+      for (const stream of streams) stream.deliver(frame);
+      // The sockets of these streams are written at the end of the turn.
+      if (streams.length === maxDelivered) await setImmediate();
+    }
   }
 
   /** The selection is personal: each viewer has a separate group from now on, for which the state is executed next. */
