@@ -219,6 +219,7 @@ const subscriptions: Record<string, ReadRow[]> = {
     { call: ({ room }) => `postAdded(room: "${room}") { id }`, sees: '--✓✓✓✓f✓✓' },
     { call: ({ publicRoom }) => `postAdded(room: "${publicRoom}") { id }`, sees: '✓✓✓✓✓✓f✓✓' },
   ],
+  inbox: [{ call: () => 'inbox { __typename }', sees: 's✓✓✓✓✓f✓✓' }],
   serverStatusChanged: [{ call: () => 'serverStatusChanged { time }', sees: 'sfff✓fff✓' }],
 };
 

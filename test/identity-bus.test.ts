@@ -82,7 +82,6 @@ const silent = [
   'signIn',
   'renewSession',
   'createApiKey',
-  'createRoom',
   'updateUser',
   'replaceUser',
   'endConnection',

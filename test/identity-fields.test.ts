@@ -9,8 +9,17 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect, it } from 'vitest';
-import { authorizationOf, createObjects, hasContent, type Ids, launchTestAccounts, roles } from './support/cast.ts';
+import {
+  authorizationOf,
+  createObjects,
+  hasContent,
+  type Ids,
+  launchTestAccounts,
+  roles,
+  type TestAccounts,
+} from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
+import type { Person } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /*
@@ -179,6 +188,15 @@ const events: Record<string, Record<string, Sees>> = {
   RoomUpdated: everyEvent,
 };
 
+const eachMember = '--✓✓-✓f✓-';
+const everyMember = { at: eachMember, cursor: eachMember, room: eachMember, actor: eachMember };
+
+/** The fields of the events of the private room that only inboxes receive. The member has read the room. */
+const inboxEvents: typeof events = {
+  RoomRead: { at: author, cursor: author, room: author, actor: author },
+  RoomDeleted: everyMember,
+};
+
 /**
  * Types that have no data of their own and only contain the types above. identity-access.test.ts tests the payloads of
  * mutations.
@@ -189,7 +207,8 @@ const structure =
 const typeOf = (name: string) => schema.getType(name) as GraphQLObjectType;
 
 it('the table covers every field of every type with data', () => {
-  const tables = [...Object.values(subjects).map(({ type, sees }) => [type, sees] as const), ...Object.entries(events)];
+  const subjectTables = Object.values(subjects).map(({ type, sees }) => [type, sees] as const);
+  const tables = [...subjectTables, ...Object.entries(events), ...Object.entries(inboxEvents)];
   const types = Object.keys(schema.getTypeMap()).filter((name) => isObjectType(typeOf(name)) && !structure.test(name));
   expect([...new Set(tables.map(([type]) => type))].sort()).toEqual(types.sort());
   for (const [type, sees] of tables)
@@ -244,26 +263,45 @@ function findSubjects(value: unknown): Record<string, unknown>[] {
   return Object.values(value).flatMap(findSubjects);
 }
 
+/** Follows the root field as each role. A role that is refused has the letter of its refusal. */
+async function followAs(cast: TestAccounts, root: string, table: typeof events): Promise<[ProtocolSocket, string][]> {
+  const selections = Object.entries(table).map(
+    ([type, sees]) => `... on ${type} { ${selectAll(type, Object.keys(sees))} }`,
+  );
+  const followers: [ProtocolSocket, string][] = [];
+  for (const role of roles) {
+    const init = { authorization: authorizationOf(cast, role) };
+    const socket = await ProtocolSocket.open(cast.postroom.webSocketUrl, { init });
+    socket.subscribe('e', `subscription { event: ${root} { __typename ${selections.join(' ')} } }`);
+    const { type, payload } = await socket.take(
+      (message) => message.id === 'e' || message.payload?.live?.e !== undefined,
+    );
+    const refused = type === 'error' ? payload[0].extensions.code : undefined;
+    const letters: Record<string, string> = { FORBIDDEN: 'f', NOT_FOUND: '-', UNAUTHENTICATED: '-' };
+    followers.push([socket, refused === undefined ? '' : (letters[refused] ?? refused)]);
+  }
+  return followers;
+}
+
+/** Compares what the followers have received with the table. */
+function compareEvents(followers: readonly [ProtocolSocket, string][], table: typeof events): void {
+  for (const [type, sees] of Object.entries(table)) {
+    const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
+    for (const [socket, refusal] of followers) {
+      const heard = socket.nexts('e').flatMap(({ data }) => (data?.event.__typename === type ? [data.event] : []));
+      for (const name of Object.keys(sees)) {
+        seen[name] += refusal === '' ? (heard.some((one) => hasContent(one[name])) ? '✓' : '-') : refusal;
+      }
+    }
+    expect({ type, ...seen }).toEqual({ type, ...sees });
+  }
+}
+
 it('each role receives in each event what the table says', async () => {
   const cast = await launchTestAccounts();
   const { postroom, owner, member } = cast;
   const { room, other } = await createObjects(cast);
-  const selections = Object.entries(events).map(
-    ([type, sees]) => `... on ${type} { ${selectAll(type, Object.keys(sees))} }`,
-  );
-  const query = `subscription { roomEvents(room: "${room}") { __typename ${selections.join(' ')} } }`;
-  const followers = new Map<string, ProtocolSocket>();
-  const refusals: string[] = [];
-  for (const role of roles) {
-    const init = { authorization: authorizationOf(cast, role) };
-    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init });
-    socket.subscribe('e', query);
-    const { type, payload } = await socket.take(
-      (message) => message.id === 'e' || message.payload?.live?.e !== undefined,
-    );
-    refusals.push(type !== 'error' ? '' : payload[0].extensions.code === 'FORBIDDEN' ? 'f' : '-');
-    followers.set(role, socket);
-  }
+  const followers = await followAs(cast, `roomEvents(room: "${room}")`, events);
   const ask = (mutation: string, { token } = owner) => postroom.ask(`mutation { ${mutation} }`, {}, token);
   const { createPost } = await ask(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`, member);
   await ask(`updatePost(input: { id: "${createPost.post.id}", title: "u" }) { post { id } }`, member);
@@ -271,19 +309,28 @@ it('each role receives in each event what the table says', async () => {
   await ask(`removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
   await ask(`deletePost(input: { id: "${createPost.post.id}" }) { post { id } }`, member);
   await ask(`updateRoom(input: { id: "${room}", name: "renamed" }) { room { id } }`);
-  for (const [n, socket] of [...followers.values()].entries()) {
-    if (refusals[n] === '') await socket.take(({ payload }) => payload?.data?.roomEvents.__typename === 'RoomUpdated');
+  for (const [socket, refusal] of followers) {
+    if (refusal === '') await socket.take(({ payload }) => payload?.data?.event.__typename === 'RoomUpdated');
     await socket.settle();
   }
-  for (const [type, sees] of Object.entries(events)) {
-    const seen = Object.fromEntries(Object.keys(sees).map((name) => [name, '']));
-    for (const [n, socket] of [...followers.values()].entries()) {
-      const heard = socket
-        .nexts('e')
-        .flatMap(({ data }) => (data?.roomEvents.__typename === type ? [data.roomEvents] : []));
-      for (const name of Object.keys(sees))
-        seen[name] += refusals[n] === 'f' ? 'f' : heard.some((one) => hasContent(one[name])) ? '✓' : '-';
-    }
-    expect({ type, ...seen }).toEqual({ type, ...sees });
+  compareEvents(followers, events);
+});
+
+it('each role receives in each event of its inbox what the table says', async () => {
+  const cast = await launchTestAccounts();
+  const { postroom, owner, member } = cast;
+  const { room } = await createObjects(cast);
+  const followers = await followAs(cast, 'inbox', inboxEvents);
+  const ask = (mutation: string, { token }: Person) => postroom.ask(`mutation { ${mutation} }`, {}, token);
+  await ask(`createPost(input: { room: "${room}", title: "t" }) { post { id } }`, owner);
+  await ask(`markRead(input: { room: "${room}" }) { room { id } }`, member);
+  const ofMember = followers[roles.indexOf('member')]?.[0];
+  await ofMember?.take(({ payload }) => payload?.data?.event.__typename === 'RoomRead');
+  await ask(`deleteRoom(input: { id: "${room}" }) { room { id } }`, owner);
+  for (const [n, [socket]] of followers.entries()) {
+    const isMember = [...eachMember][n] === '✓';
+    if (isMember) await socket.take(({ payload }) => payload?.data?.event.__typename === 'RoomDeleted');
+    await socket.settle();
   }
+  compareEvents(followers, inboxEvents);
 });
