@@ -86,7 +86,7 @@ export class SocketWriter implements PendingWrite {
     else this.#writeEach(frames);
     this.#writtenAt = now;
     this.recount();
-    if (this.#counted > 0 && this.#account.isOver) return this.#disconnectUnread();
+    if (this.#counted > 0 && this.#account.isAddressOver) return this.#disconnectUnread();
     if (!this.#socket.writableNeedDrain) this.#resume();
   }
 
