@@ -195,6 +195,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
   async #executeAll(events: readonly RoomEvent[]): Promise<boolean> {
     const { generation } = this.feed;
     for (const event of events) {
+      if (this.#live.size === 0) return true;
       const span = startDelivery(this.#parts.tracing, event);
       try {
         // The row of a deleted room cannot be read.

@@ -42,8 +42,15 @@ export function runHttpStream(
   const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
   startStream(response, format);
   const stopHeartbeat = () => clearInterval(heartbeat);
-  const endAsSlowConsumer = () => stream.endAsSlowConsumer();
-  const sink = new HttpStreamSink(response, { format, expiresAt, refuse, account, stopHeartbeat, endAsSlowConsumer });
+  const sink = new HttpStreamSink(response, {
+    format,
+    expiresAt,
+    refuse,
+    account,
+    stopHeartbeat,
+    endAsSlowConsumer: () => stream.endAsSlowConsumer(),
+    stop: () => stream.stop('connection_closed'),
+  });
   const heartbeat = setInterval(() => {
     // No heartbeat is added while the client does not read.
     if (!response.writableNeedDrain) sink.send(format.heartbeat);
@@ -98,6 +105,8 @@ interface SinkOptions {
   stopHeartbeat: () => void;
   /** Ends the stream because the client is too slow to receive an event. */
   endAsSlowConsumer: () => void;
+  /** Ends the stream without a message to the client. */
+  stop: () => void;
 }
 
 class HttpStreamSink implements Sink {
@@ -122,6 +131,18 @@ class HttpStreamSink implements Sink {
     const bytes = frame.encode(this.#options.format.encode);
     if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit) return this.#options.endAsSlowConsumer();
     this.send(bytes);
+    if (this.#counted > 0 && this.#options.account.isAddressOver) this.#disconnectUnread();
+  }
+
+  /**
+   * Only after a write is it known whether the system accepts the bytes: one event for each of many streams could exceed
+   * the memory budget of the address. The client resumes from the latest event that it has received.
+   */
+  #disconnectUnread(): void {
+    this.#options.stop();
+    this.#options.stopHeartbeat();
+    this.#response.destroy();
+    this.#recount();
   }
 
   /** Counts the bytes: a stream that waits for all of them to be read, also the heartbeats, is notified. */
@@ -140,7 +161,7 @@ class HttpStreamSink implements Sink {
   }
 
   #recount(): void {
-    const waiting = this.#response.writableLength;
+    const waiting = this.#response.destroyed ? 0 : this.#response.writableLength;
     this.#options.account.add(waiting - this.#counted);
     this.#counted = waiting;
     if (waiting > 0 || this.#waiting.length === 0) return;

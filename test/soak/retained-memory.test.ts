@@ -204,24 +204,39 @@ it('events that no client reads use bounded memory', async () => {
   await expectBounded(hall);
 });
 
+/** Equal selections would share the encoded bytes of each event. */
+const ownSelection = (n: number) =>
+  `subscription ($room: ID!) { roomEvents(room: $room) { own${n}: __typename ... on PostCreated { post { body } } } }`;
+
+it('long events of sockets that share no bytes, and that no client reads, use bounded memory', async () => {
+  const hall = await openRoomFixture();
+  const { postroom, room } = hall;
+  const eve = await postroom.signUp('Eve');
+  const clients = await openMany(hall);
+  for (const [n, client] of clients.entries()) {
+    subscribe(client, '1', { query: ownSelection(n), variables: { room } });
+  }
+  await Promise.all(clients.map((client) => until(client, '"live"')));
+  for (const client of clients) client.pause();
+  for (let n = 0; n < 120; n += 1) await postroom.createPost(eve, room, 'long', '\u{1f600}'.repeat(15_000));
+  await expectBounded(hall);
+});
+
 it('events of HTTP streams that no client reads use bounded memory', async () => {
   const hall = await openRoomFixture();
   const { postroom, room } = hall;
   const eve = await postroom.signUp('Eve');
-  // Equal selections would share the encoded bytes of each event.
-  const own = (n: number) =>
-    `subscription ($room: ID!) { roomEvents(room: $room) { own${n}: __typename ... on PostCreated { post { body } } } }`;
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   for (let n = 0; n < 900; n += 1) {
     const sent = request(postroom.graphqlUrl, { method: 'POST', agent: false, headers });
     onTestFinished(() => void sent.destroy());
     sent.on('error', () => {});
-    sent.end(JSON.stringify({ query: own(n), variables: { room } }));
+    sent.end(JSON.stringify({ query: ownSelection(n), variables: { room } }));
     const [response] = await once(sent, 'response');
     response.on('error', () => {});
     response.socket.pause();
   }
-  // The events exceed the buffers that the kernel has for a client.
+  // The events exceed the buffers that the kernel has for a client. They reach the limits of many streams at once.
   for (let n = 0; n < 120; n += 1) await postroom.createPost(eve, room, 'long', '\u{1f600}'.repeat(15_000));
   await expectBounded(hall);
 });

@@ -86,7 +86,17 @@ export class SocketWriter implements PendingWrite {
     else this.#writeEach(frames);
     this.#writtenAt = now;
     this.recount();
+    if (this.#counted > 0 && this.#account.isAddressOver) return this.#disconnectUnread();
     if (!this.#socket.writableNeedDrain) this.#resume();
+  }
+
+  /**
+   * Only after a write is it known whether the system accepts the bytes: one event for each of many sockets could exceed
+   * the memory budget of the address. The client resumes from the latest events that it has received.
+   */
+  #disconnectUnread(): void {
+    this.#webSocket.terminate();
+    this.#count();
   }
 
   /** Called after each write to the socket. Bytes that the system has not accepted are counted until it does. */
@@ -106,7 +116,7 @@ export class SocketWriter implements PendingWrite {
   }
 
   #count(): void {
-    const waiting = this.#socket.writableLength;
+    const waiting = this.#socket.destroyed ? 0 : this.#socket.writableLength;
     this.#account.add(waiting - this.#counted);
     this.#counted = waiting;
   }
