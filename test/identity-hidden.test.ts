@@ -153,15 +153,15 @@ function questionsOf(
       'roomPresence',
       `subscription { roomPresence(room: "${room}"${visible}) { count } }`,
     ]),
-    ...['', `(after: ["${cursor}"])`].map((after): [string, string] => [
-      'inbox',
-      `subscription { inbox${after} { __typename } }`,
-    ]),
     ['serverStatusChanged', 'subscription { serverStatusChanged { mostFollowedRooms { room { name } } } }'],
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
     // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.
     mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),
     mutation(`createRoom(input: { name: "${name} too", visibility: PRIVATE }) { room { name } }`),
+    ...['', `(after: ["${cursor}"])`].map((after): [string, string] => [
+      'inbox',
+      `subscription { inbox${after} { __typename room { name } } }`,
+    ]),
     ...['roomEvents', 'postAdded'].flatMap((field): [string, string][] => [
       [field, `subscription { ${field}(room: "${room}") { __typename } }`],
       [field, `subscription { ${field}(room: "${room}", after: "${cursor}") { __typename } }`],

@@ -97,13 +97,15 @@ it('while the receiver does not answer, operations are answered, spans beyond a 
   const postroom = await launchProcessForTest(receiver.settings);
   await sendMany(postroom, 2 * maxWaiting + 1_000);
   const ended = once(postroom.process, 'exit');
+  // On a slow machine, batches were given up before.
+  const received = receiver.spans.length;
   const startedAt = performance.now();
   postroom.process.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   // The receiver holds each request for ever; the server gives up after two seconds.
   expect(performance.now() - startedAt).toBeLessThan(8_000);
-  // One batch was on its way before the others.
-  expect(receiver.spans.length).toBeLessThanOrEqual(maxWaiting + 256);
+  // One batch may have been on its way.
+  expect(receiver.spans.length - received).toBeLessThanOrEqual(maxWaiting + 256);
   expect(postroom.log).toMatchObject([{ msg: message }]);
 });
 

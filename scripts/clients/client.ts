@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { inRepository } from '../repository.ts';
 import { runNpm } from './npm.ts';
 import { type Delivery, followThroughRestarts } from './restarts.ts';
@@ -61,7 +62,7 @@ async function check(result: Result, folder: string, script: string, settings = 
   await withServer(settings, async (server) => {
     const { succeeded, output } = await runNpm(folder, ['run', script], { POSTROOM_URL: server.url });
     // The summary of node:test, or of unittest in Python.
-    result.checks += Number(/^(?:(?:ℹ|#) pass|Ran) (\d+)/m.exec(output)?.[1] ?? 0);
+    result.checks += Number(/^(?:(?:ℹ|#) pass|Ran) (\d+)/m.exec(stripVTControlCharacters(output))?.[1] ?? 0);
     if (!succeeded) result.failures.push(`npm run ${script} failed:\n${output}`);
   });
 }

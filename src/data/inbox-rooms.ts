@@ -81,13 +81,16 @@ const selectForeign = createStatement((db, { userId, roomIds }: { userId: string
     .selectFrom('rooms')
     .select('id')
     .where(isListed(db, 'rooms.id', roomIds))
-    .where('visibility', '=', 'PUBLIC')
     .where('deletedAt', 'is', null)
+    .where('visibility', '=', 'PUBLIC')
     .where('id', 'not in', (eb) => eb.selectFrom('formerMembers').select('roomId').where('userId', '=', userId))
     .where('id', 'not in', (eb) => eb.selectFrom('roomMembers').select('roomId').where('userId', '=', userId)),
 );
 
-/** The public rooms among these to which the user never belonged. Whether a private room exists must not show. */
+/**
+ * The public rooms among these to which the user never belonged. To such a user a private room does not exist, and is not
+ * distinguished from a deleted room.
+ */
 export async function findForeignRooms(db: Db, userId: string, roomIds: readonly string[]): Promise<string[]> {
   const rows = await selectForeign(db, { userId, roomIds: JSON.stringify(roomIds) });
   return rows.map(({ id }) => id);

@@ -132,7 +132,7 @@ class HttpStreamSink implements Sink {
     const bytes = frame.encode(this.#options.format.encode);
     if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit) return this.#options.endAsSlowConsumer();
     this.send(bytes);
-    if (this.#counted > 0 && this.#options.account.isOver) this.#disconnectUnread();
+    if (this.#counted > 0 && this.#options.account.isAddressOver) this.#disconnectUnread();
   }
 
   /**

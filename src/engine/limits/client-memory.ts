@@ -112,6 +112,11 @@ export class ClientAccount extends MemoryAccount {
     this.#onClose = onClose;
   }
 
+  /** Whether more bytes are held for its address, or by the process, than the limits allow. */
+  get isAddressOver(): boolean {
+    return this.#address.isOver;
+  }
+
   override add(bytes: number): void {
     if (!this.#isClosed) super.add(bytes);
   }

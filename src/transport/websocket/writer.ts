@@ -97,7 +97,7 @@ export class SocketWriter implements PendingWrite {
     if (this.#isPingDue) this.#webSocket.ping();
     this.#isPingDue = false;
     this.recount();
-    if (this.#counted > 0 && this.#account.isOver) return this.#disconnectUnread();
+    if (this.#counted > 0 && this.#account.isAddressOver) return this.#disconnectUnread();
     if (!this.#socket.writableNeedDrain) this.#resume();
   }
 
