@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import type { Person } from './support/postroom.ts';
+import { launchForTest } from './support/postroom.ts';
 import { createPresenceHall, presenceQuery, readPresence } from './support/present.ts';
 import { shareServer } from './support/shared-server.ts';
 
@@ -107,6 +108,34 @@ describe('roomPresence', () => {
       { name: 'Ada', email: null },
       { name: 'Bob', email },
     ]);
+  });
+});
+
+describe('the limits of subscriptions', () => {
+  it('apply to roomPresence: the number on a socket, and the cost of all different ones of an address', async () => {
+    const postroom = await launchForTest({ LIMIT_COST: '200', LIMIT_SUBSCRIPTIONS: '2' });
+    const { room, open } = await createPresenceHall(postroom, ['Ada']);
+    const code = (expected: string) =>
+      expect.arrayContaining([
+        { extensions: expect.objectContaining({ code: expected }), message: expect.any(String) },
+      ]);
+    const { socket } = await open('Ada');
+    socket.subscribe('2', presenceQuery, { room });
+    const refused = socket.subscribe('3', presenceQuery, { room });
+    expect(await refused.refused).toEqual(code('SUBSCRIPTION_LIMIT_EXCEEDED'));
+    // All together may cost 1,000. The first two cost 111 each, and the others 101 each.
+    const others = await Promise.all(Array.from({ length: 9 }, () => open()));
+    const answers = others.map(({ socket: other }, n) =>
+      other.subscribe('o', `subscription ($room: ID!) { roomPresence(room: $room) { count users { a${n}: name } } }`, {
+        room,
+      }),
+    );
+    const outcomes = await Promise.all(
+      answers.map((answer) =>
+        Promise.race([answer.refused.then(() => 'refused'), answer.results.next().then(() => 'ok')]),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(2);
   });
 });
 

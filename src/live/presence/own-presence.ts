@@ -37,8 +37,10 @@ interface Typing extends Named {
   endsAt: number;
 }
 
-/** The viewers of a room that are present through this node. Calls `onChange` after each change, with the user who may have joined or
- * left. */
+/**
+ * The viewers of a room that are present through this node. Calls `onChange` after each change, with the user who may
+ * have joined or left.
+ */
 export class OwnPresence {
   readonly #users = new Map<string, Present & { user: Named }>();
   /** By address. */
@@ -131,10 +133,8 @@ export class OwnPresence {
 
   /** Credentials were revoked: connections that were lost do not come back. */
   forget(revoked: { userId: string } | { keyId: string }): void {
-    for (const present of [...this.#users.values()]) {
-      const { user, keyId } = present;
-      if ('keyId' in revoked ? keyId === revoked.keyId : user.id === revoked.userId) this.#endAbsences(present);
-    }
+    const present = 'keyId' in revoked ? this.#findByKey(revoked.keyId) : this.#users.get(revoked.userId);
+    if (present) this.#endAbsences(present);
   }
 
   /** Anonymous viewers have no access to the room any more. */
@@ -145,6 +145,11 @@ export class OwnPresence {
   clear(): void {
     for (const id of [...this.#users.keys(), ...this.#typing.keys()]) this.remove(id);
     this.removeAnonymous();
+  }
+
+  /** An API key belongs to a user of its own. */
+  #findByKey(keyId: string): Present | undefined {
+    return this.#users.values().find((present) => present.keyId === keyId);
   }
 
   #end(present: Present): void {

@@ -112,8 +112,13 @@ export class PresenceRoom {
       },
     });
     // Later changes of access are found by the feed. This check covers the changes before now.
-    await this.#access.endStreamsWithout([stream]);
-    return stream;
+    try {
+      await this.#access.endStreamsWithout([stream]);
+      return stream;
+    } catch (error) {
+      stream.stop('client');
+      throw error;
+    }
   }
 
   async startTyping(...given: Parameters<OwnPresence['startTyping']>): Promise<void> {
@@ -124,7 +129,7 @@ export class PresenceRoom {
   /** Cuts every connection. The other nodes expect the clients for as long as those of a lost connection. */
   close(): void {
     this.streams.close();
-    this.reports.renew(absenceMs);
+    if (this.#hasOthers) this.reports.renew(absenceMs);
     this.#close();
     this.own.clear();
   }
@@ -157,12 +162,13 @@ export class PresenceRoom {
   }
 
   #closeIfUnused(): void {
-    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty || this.#isClosed) return;
-    if (this.#hasOthers) this.reports.reportChanges();
+    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty) return;
+    if (this.#hasOthers && !this.#isClosed) this.reports.reportChanges();
     this.#close();
   }
 
   #close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onUnused();
     for (const pace of [this.#sending, this.#reporting, this.#asking]) pace.stop();

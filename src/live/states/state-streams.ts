@@ -170,11 +170,11 @@ export class StateStreams<State> {
   #release(stream: StateStream<State>): void {
     const reservation = this.#reservations.get(stream);
     if (reservation) this.#parts.costs.release(reservation);
+    this.#reservations.delete(stream);
   }
 
   #remove(stream: StateStream<State>, reason: StreamEnd | ErrorCode): void {
     this.#release(stream);
-    this.#reservations.delete(stream);
     this.#started.delete(stream);
     this.#due.delete(stream);
     this.#parts.counts.countEnd(stream.request.transport, reason);
