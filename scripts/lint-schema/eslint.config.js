@@ -28,6 +28,8 @@ const exceptions = {
           'MemberJoined',
           'MemberLeft',
           'RoomUpdated',
+          'RoomRead',
+          'RoomDeleted',
         ],
       },
     },
