@@ -30,6 +30,8 @@ const exceptions = {
           'MemberJoined',
           'MemberLeft',
           'RoomUpdated',
+          'RoomRead',
+          'RoomDeleted',
         ],
       },
     },
