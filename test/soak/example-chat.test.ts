@@ -198,13 +198,25 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     const people = await Promise.all(names.map((name) => postroom.signUp(name)));
     const [ada = people.at(0), grace = ada, linus = ada, margaret = ada] = people;
     if (!ada || !grace || !linus || !margaret) return;
-    const room = await postroom.createRoom(ada, 'launch');
-    for (const name of ['lobby', 'kernel', 'compilers', 'guidance computer']) await postroom.createRoom(ada, name);
+    const ids: Record<string, string> = {};
+    for (const name of ['guidance computer', 'compilers', 'kernel', 'lobby', 'launch'])
+      ids[name] = await postroom.createRoom(ada, name);
+    const { launch: room = '', kernel = '', lobby = '' } = ids;
+    for (const [author, unread] of [
+      [linus, kernel],
+      [linus, kernel],
+      [grace, lobby],
+    ] as const)
+      await postroom.createPost(author, unread, 'Hello');
     await postroom.createPost(grace, room, 'The deploy is out. Is everyone still connected?');
     await postroom.createPost(linus, room, 'My train went through three tunnels, and nothing is missing.');
     await postroom.createPost(ada, room, 'Same here: one reconnect, no gap, nothing twice.');
     await postroom.createPost(margaret, room, 'Then we are go for launch.', 'All checks are green, on every node.');
-    const chat = await users.open(ada, room);
+    const [chat, other] = [await users.open(ada, room), await users.open(grace, room)];
+    await chat.lists('launch', 'lobby 1 unread', 'kernel 2 unread', 'compilers', 'guidance computer');
+    await chat.page.getByText('2 here: Ada, Grace').waitFor();
+    await other.page.getByRole('textbox', { name: 'Message', exact: true }).pressSequentially('H');
+    await chat.page.getByText('Grace is typing…').waitFor();
     await chat.page.setViewportSize({ width: 1200, height: 520 });
     await chat.page.emulateMedia({ colorScheme: 'light' });
     await chat.page.screenshot({ path: inRepository('docs/chat.png') });
