@@ -35,8 +35,11 @@ export interface FeedParts {
   tracing: Tracing | undefined;
 }
 
-/** Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered. */
-export type AccessCheck = (feed: Feed) => Promise<void>;
+/**
+ * Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered.
+ * `isRewound`: access may have changed without an event.
+ */
+export type AccessCheck = (feed: Feed, isRewound: boolean) => Promise<void>;
 
 /** Notified when there are new events, when cached replays of a subject are stale, and when the room is deleted. */
 export interface FeedReader {
@@ -242,7 +245,7 @@ export class Feed {
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
-      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAccess(this);
+      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAccess(this, false);
       this.#process(this.#announced.restore(event));
     }
     this.#isBehind ||= events.length === chunkLength;
@@ -250,7 +253,7 @@ export class Feed {
 
   /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
   async #rewind(head: LogPosition): Promise<void> {
-    await this.#checkAccess(this);
+    await this.#checkAccess(this, true);
     this.generation += 1;
     this.head = head;
     this.#recent.clear();
