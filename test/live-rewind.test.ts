@@ -3,6 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { OwnParts } from '../src/server.ts';
 import { forgeCursor, openCursor } from './support/cursors.ts';
+import { InboxStream } from './support/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
@@ -190,5 +191,43 @@ describe('when the database is rewound under a running server', () => {
     await restoreUnder(history.file, old);
     const [error] = await refused;
     expect(error?.extensions.code).toBe('MEMBERSHIP_REVOKED');
+  });
+
+  it('an inbox ends with CURSOR_EXPIRED, with the room and the present cursors of all rooms', async () => {
+    const history = await begin();
+    const { postroom, room, ada } = history;
+    const other = await postroom.createRoom(ada, 'other');
+    const inbox = await InboxStream.open(postroom, ada);
+    const [kept = ''] = await writePosts(history, ['A1']);
+    const old = copy(history.file);
+    await writePosts(history, ['A2']);
+    expect(await inbox.take(2)).toEqual(['PostCreated lobby A1', 'PostCreated lobby A2']);
+    await restoreUnder(history.file, old);
+    const [error] = await inbox.refused;
+    const cursors = { [room]: kept, [other]: await postroom.cursorOf(other) };
+    expect(error?.extensions).toEqual({ code: 'CURSOR_EXPIRED', live: { room, cursors } });
+    const resumed = await InboxStream.open(postroom, ada, { seen: cursors });
+    await writePosts(history, ['B2']);
+    expect(await resumed.take(1)).toEqual(['PostCreated lobby B2']);
+  });
+
+  it('a private room ends in the inbox of a user who is no member in the older state', async () => {
+    const history = await begin();
+    const { postroom, ada } = history;
+    const bob = await postroom.signUp('Bob');
+    const own = await postroom.createRoom(bob, 'own');
+    const create = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
+    const den: string = (await postroom.ask(create, {}, ada.token)).createRoom.room.id;
+    const old = copy(history.file);
+    const add = 'mutation ($den: ID!, $bob: ID!) { addRoomMember(input: { room: $den, user: $bob }) { room { id } } }';
+    await postroom.ask(add, { den, bob: bob.id }, ada.token);
+    const inbox = await InboxStream.open(postroom, bob);
+    expect(Object.keys(inbox.cursors).sort()).toEqual([den, own].sort());
+    await restoreUnder(history.file, old);
+    for (const title of ['secret', 'more', 'again']) await postroom.createPost(ada, den, title);
+    await postroom.createPost(bob, own, 'own');
+    expect(await inbox.take(1)).toEqual(['PostCreated own own']);
+    await inbox.socket.settle();
+    expect(inbox.socket.nexts('inbox')).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { InboxStream } from './support/inbox-stream.ts';
 import type { Person } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
@@ -78,10 +79,16 @@ interface Plan {
 
 /** The query plans of the statements that an operation executes. */
 async function plansOf(query: string, token?: string): Promise<Plan[]> {
+  return plansDuring(async () => {
+    const { errors } = await server.postroom.send(query, {}, token);
+    expect(errors).toBeUndefined();
+  });
+}
+
+async function plansDuring(work: () => Promise<unknown>): Promise<Plan[]> {
   const { log } = server.postroom;
   const before = log.length;
-  const { errors } = await server.postroom.send(query, {}, token);
-  expect(errors).toBeUndefined();
+  await work();
   // Statements are logged after the response. The statement of a second operation marks the end of the first.
   await server.postroom.send('{ rooms(filter: { name: "the end" }) { data { id } } }');
   const statements = () => log.slice(before).flatMap(({ sql }) => (typeof sql === 'string' ? [sql] : []));
@@ -108,6 +115,18 @@ describe('the database uses indexes, and scans no table', () => {
     expect(plans.flatMap(({ steps }) => steps)).toContain(
       'SEARCH posts USING COVERING INDEX postsByAge (publishedAt>?)',
     );
+  });
+
+  it('and reads only the rooms of an inbox, and in each the event by which the viewer has joined', async () => {
+    const plans = await plansDuring(() => InboxStream.open(server.postroom, ada));
+    const steps = plans.filter(({ sql }) => sql.includes('"joins"')).flatMap((plan) => plan.steps);
+    expect(steps).toContainEqual(
+      expect.stringMatching(/^SEARCH roomMembers USING .*INDEX membersByUser \(userId=\?\)/),
+    );
+    expect(steps).toContainEqual(
+      expect.stringMatching(/^SEARCH joins USING INDEX joinsByUser \(subjectId=\? AND roomId=\?\)/),
+    );
+    expect(steps.filter((step) => /^SCAN (?!json_each )/.test(step))).toEqual([]);
   });
 
   it('and reads only the rooms of a member, and in each the posts after the read position', async () => {

@@ -8,7 +8,7 @@ import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
 import { Groups } from './groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
-import { Inboxes } from './inbox/inboxes.ts';
+import { type FindReaders, Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
 import type { RoomStream } from './room-stream.ts';
 import type { Stream } from './stream.ts';
@@ -16,8 +16,7 @@ import { groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
-  /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
-  findReaders: (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
+  findReaders: FindReaders;
   groupCosts: GroupCosts;
 }
 
@@ -35,7 +34,10 @@ export class FanOut {
     this.#parts = parts;
     this.#costs = parts.groupCosts;
     this.#groups = new Groups({ counts: this.live, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds(parts, (feed) => this.#checkAccess(feed));
+    this.#feeds = new Feeds(parts, async (feed, isRewound) => {
+      await this.#checkAccess(feed);
+      if (isRewound) await this.#inboxes.checkAccess(feed.roomId);
+    });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.live });
   }
 

@@ -35,8 +35,11 @@ export interface FeedParts {
   tracing: Tracing | undefined;
 }
 
-/** Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered. */
-export type AccessCheck = (feed: Feed) => Promise<void>;
+/**
+ * Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered.
+ * `isRewound`: access may have changed without an event.
+ */
+export type AccessCheck = (feed: Feed, isRewound: boolean) => Promise<void>;
 
 /** Notified when there are new events, when cached replays of a subject are stale, and when the room is deleted. */
 export interface FeedReader {
@@ -249,20 +252,20 @@ export class Feed {
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
-      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAllAccess();
+      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAllAccess(false);
       this.#process(this.#announced.restore(event));
     }
     this.#isBehind ||= events.length === chunkLength;
   }
 
-  async #checkAllAccess(): Promise<void> {
-    await this.#checkAccess(this);
+  async #checkAllAccess(isRewound: boolean): Promise<void> {
+    await this.#checkAccess(this, isRewound);
     for (const follower of [...this.followers]) await follower.checkAccess();
   }
 
   /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
   async #rewind(head: LogPosition): Promise<void> {
-    await this.#checkAllAccess();
+    await this.#checkAllAccess(true);
     this.generation += 1;
     this.head = head;
     this.#recent.clear();

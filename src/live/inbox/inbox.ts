@@ -84,6 +84,16 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     }
   }
 
+  follows(roomId: string): boolean {
+    return this.#rooms.has(roomId);
+  }
+
+  /** Ends a room without an event: the database has another history, in which the user may not see the room. */
+  lose(roomId: string): void {
+    const follower = this.#rooms.get(roomId);
+    if (follower) this.#remove(follower);
+  }
+
   /** The user has read a room, perhaps on another device. */
   markRead(roomId: string): void {
     this.#marks.add(roomId);
@@ -147,6 +157,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** Opens a room that the user has joined while the stream is live. */
   async #enter(room: InboxRoom): Promise<void> {
     const follower = await this.#open(room, findJoined);
+    // The user may have left it again: the feed must have read the event before the follower ends.
+    if (follower && this.isLeaving(follower)) await follower.feed.syncWithLog();
     if (follower && this.sink) this.#join(follower, follower.feed.head);
   }
 
@@ -190,9 +202,13 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #endLater(roomId: string): void {
     this.#leaving.set(roomId, Date.now());
     const follower = this.#rooms.get(roomId);
-    follower?.feed.syncWithLog().then(() => {
-      if (this.isLeaving(follower)) follower.fallBehind(follower.position);
-    }, this.#parts.refresh);
+    follower?.feed.syncWithLog().then(
+      () => this.isLeaving(follower) && follower.fallBehind(follower.position),
+      (error) => {
+        this.#leaving.delete(roomId);
+        this.#parts.refresh(error);
+      },
+    );
   }
 
   #remove(follower: Follower): void {

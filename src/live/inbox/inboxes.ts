@@ -13,6 +13,9 @@ import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from '
 import { Memberships, type MembershipsParts } from './memberships.ts';
 import { createFindStart, readCursors } from './start.ts';
 
+/** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
+export type FindReaders = (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
+
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
@@ -20,6 +23,7 @@ interface InboxesParts extends MembershipsParts {
   feeds: Feeds;
   groups: Groups;
   groupCosts: GroupCosts;
+  findReaders: FindReaders;
   counts: LiveCounts;
 }
 
@@ -44,6 +48,17 @@ export class Inboxes {
 
   compareSoon(): void {
     this.#memberships.compareSoon();
+  }
+
+  /** Ends a room of the viewers who may not see it in the present history of the database. */
+  async checkAccess(roomId: string): Promise<void> {
+    const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
+    if (inboxes.length === 0) return;
+    const readers = await this.#parts.findReaders(roomId, [...new Set(inboxes.map(({ request }) => request.userId))]);
+    for (const inbox of inboxes) {
+      if (readers?.has(inbox.request.userId) === false) inbox.lose(roomId);
+      this.#memberships.refresh(inbox);
+    }
   }
 
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
