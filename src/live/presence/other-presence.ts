@@ -9,6 +9,8 @@ interface Other {
   /** The number of its latest report. */
   number: number;
   users: Set<string>;
+  /** Whether a report of it is missing, so that it must report everything. */
+  isStale: boolean;
   /** The users of a whole report of which parts are missing. */
   draft: Set<string> | undefined;
   first: readonly string[];
@@ -31,22 +33,30 @@ export class OtherPresence {
     return this.#nodes.values();
   }
 
-  /** Takes over a report. Returns false if an earlier report is missing: the node must report everything. */
-  receive(report: PresenceReport): boolean {
+  /** Whether reports are missing, so that the nodes must report everything. */
+  get isStale(): boolean {
+    return this.#nodes.values().some(({ isStale }) => isStale);
+  }
+
+  receive(report: PresenceReport): void {
     const known = this.#nodes.get(report.node);
     // It is repeated or late.
-    if (known && report.number <= known.number) return true;
-    if (report.previous !== null && report.previous !== known?.number) return false;
+    if (known && report.number <= known.number) return;
     const other = known ?? createOther();
     this.#nodes.set(report.node, other);
-    if (report.previous === null) other.draft = new Set();
+    if (report.previous === null) Object.assign(other, { draft: new Set(), isStale: false });
+    else if (report.previous !== other.number) {
+      other.isStale = true;
+      // A known node keeps the lease of its latest complete report.
+      if (!known) this.#extend(report.node, other, report.leaseMs);
+      return;
+    }
     other.number = report.number;
     const users = other.draft ?? other.users;
     for (const id of report.left) users.delete(id);
     for (const id of report.joined) users.add(id);
     if (report.isLast) this.#complete(other, users, report);
     this.#extend(report.node, other, report.leaseMs);
-    return true;
   }
 
   clear(): void {
@@ -82,5 +92,13 @@ export class OtherPresence {
 
 function createOther(): Other {
   const nothing = { first: [], anonymous: 0, typing: [] };
-  return { number: 0, users: new Set(), draft: undefined, ...nothing, lease: undefined, typingEnd: undefined };
+  return {
+    number: 0,
+    isStale: false,
+    users: new Set(),
+    draft: undefined,
+    ...nothing,
+    lease: undefined,
+    typingEnd: undefined,
+  };
 }

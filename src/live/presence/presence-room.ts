@@ -43,7 +43,7 @@ export class PresenceRoom {
   readonly #onUnused: () => void;
   readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
   readonly #reporting = new Pace(reportIntervalMs, () => this.reports.reportChanges());
-  readonly #asking = new Pace(askIntervalMs, () => void this.#parts.ask(this.roomId));
+  readonly #asking = new Pace(askIntervalMs, () => void this.#askAgain());
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
   #uses = 0;
@@ -150,7 +150,14 @@ export class PresenceRoom {
       this.own.stopTyping(message.event.actorId ?? '');
     if (message.type === 'typingStopped') this.own.stopTyping(message.userId);
     if (message.type !== 'presenceReported' || message.node === this.#parts.node.id) return;
-    if (!this.#others.receive(message)) this.#asking.request();
+    this.#others.receive(message);
+    if (this.#others.isStale) this.#asking.request();
+  }
+
+  /** The question or its answer may be lost, too. */
+  async #askAgain(): Promise<void> {
+    await this.#parts.ask(this.roomId);
+    if (this.#others.isStale) this.#asking.request();
   }
 
   #changeOwn(userId: string | undefined): void {
