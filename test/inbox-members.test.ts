@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import { change, InboxStream } from './support/inbox-stream.ts';
+import { change, InboxStream, inboxQuery } from './support/inbox-stream.ts';
+import { nothingLeft, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import { type BusFault, createUnreliableBus } from './support/unreliable-bus.ts';
 
 interface Fixture {
@@ -112,4 +114,33 @@ it('an inbox ends when its viewer is deleted', async () => {
     bob.token,
   );
   expect((await inbox.socket.closed).code).toBe(4403);
+});
+
+it('an inbox ends when its API key is revoked, and when the server stops', async () => {
+  const { postroom, bob, hall, ada } = await open();
+  const create = 'mutation { createApiKey(input: { name: "inbox", scopes: [READ] }) { key apiKey { id } } }';
+  const { createApiKey } = await postroom.ask(create, {}, bob.token);
+  const init = { authorization: `ApiKey ${createApiKey.key}` };
+  const socket = await ProtocolSocket.open(postroom.graphqlUrl, { init });
+  const { start, results } = socket.subscribe('inbox', inboxQuery);
+  await start;
+  const ofBob = await InboxStream.open(postroom, bob);
+  const revoke = 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { apiKey { id } } }';
+  await postroom.ask(revoke, { id: createApiKey.apiKey.id }, bob.token);
+  expect((await socket.closed).code).toBe(4403);
+  await postroom.createPost(ada, hall, 'later');
+  expect(results.all).toEqual([]);
+  expect(await ofBob.take(1)).toEqual(['PostCreated hall later']);
+  await postroom.stop();
+  expect((await ofBob.socket.closed).code).toBe(1012);
+});
+
+it('no resource is left after an inbox has ended', async () => {
+  const { postroom, ada, bob, hall } = await open();
+  const inboxes = [await InboxStream.open(postroom, bob), await InboxStream.open(postroom, ada)];
+  await change(postroom, 'leaveRoom', bob, hall);
+  expect(await inboxes[0]?.take(1)).toEqual(['MemberLeft hall']);
+  inboxes[0]?.socket.complete('inbox');
+  inboxes[1]?.socket.webSocket.terminate();
+  await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });

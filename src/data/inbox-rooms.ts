@@ -21,7 +21,7 @@ export interface InboxRooms {
   version: number;
 }
 
-/** `limit`: the maximum number of rooms. The user's row is there without any room, too. */
+/** The user's row is there without any room, too. */
 const selectRooms = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
   db
     .selectFrom('users')
@@ -48,9 +48,12 @@ const selectRooms = createStatement((db, { userId, limit }: { userId: string; li
     .limit(limit),
 );
 
-/** Up to `limit` rooms of the user. */
+/**
+ * The rooms of the user; if there are more than `limit`, at least one more than that. Rooms that are being deleted are
+ * left out, so that more memberships are read.
+ */
 export async function findInboxRooms(db: Db, userId: string, limit: number): Promise<InboxRooms> {
-  const rows = await selectRooms(db, { userId, limit });
+  const rows = await selectRooms(db, { userId, limit: 2 * limit });
   const rooms = rows.flatMap(({ roomId, head, headMark, joinedSeq, joinedAfter }): InboxRoom[] => {
     if (roomId === null || head === null || headMark === null) return [];
     const isInLog = joinedSeq !== null && joinedAfter !== null;

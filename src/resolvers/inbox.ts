@@ -18,7 +18,7 @@ export const inbox: SubscriptionField<SubscriptionInboxArgs, StreamEvent> = {
         `after has ${after.length} cursors: at most ${maxCursors} are allowed.`,
       );
     }
-    const rooms = await findInboxRooms(db, user.id, maxInboxRooms + 1);
+    const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
     return { userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
   },
   resolve: (event) => event,

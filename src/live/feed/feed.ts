@@ -66,7 +66,7 @@ export interface RoomDeletion {
 }
 
 /** The number of events in one read of the log; a feed without traffic holds no more in memory. */
-const chunkLength = 256;
+export const chunkLength = 256;
 const hourMs = 3_600_000;
 
 /**
@@ -106,15 +106,15 @@ export class Feed {
 
   /**
    * Subscribes to the bus, then reads the log, then handles the messages received meanwhile, so that no event is
-   * missed.
+   * missed. `recentCount`: the number of events that are read into memory.
    */
-  async open(): Promise<void> {
+  async open(recentCount: number): Promise<void> {
     const { bus } = this.#parts;
     this.#leaveBus = await bus.subscribe(roomTopic(this.roomId), (message) => this.#receive(message));
     try {
       const head = await this.#findHead();
       if (!head) return this.end();
-      for (const event of await this.#readLog(Math.max(0, head.seq - chunkLength))) this.#recent.append(event);
+      for (const event of await this.#readLog(Math.max(0, head.seq - recentCount))) this.#recent.append(event);
       const { latest } = this.#recent;
       this.head = latest && latest.seq >= head.seq ? latest : head;
       if (latest !== this.head) this.#recent.clear();

@@ -2,7 +2,7 @@ import { findMovedHeads } from '../../data/moved-heads.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
-import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
+import { type AccessCheck, chunkLength, Feed, type FeedParts } from './feed.ts';
 
 /** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
 const maxCompared = 2_000;
@@ -51,9 +51,12 @@ export class Feeds {
     return this.#open.size;
   }
 
-  /** Returns the room's feed, which stays open until it has been released as often as it was acquired. */
-  async acquire(roomId: string): Promise<Feed> {
-    const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId), users: 0 };
+  /**
+   * Returns the room's feed, which stays open until it has been released as often as it was acquired. `recentCount`: the
+   * number of events that a new feed reads into memory.
+   */
+  async acquire(roomId: string, recentCount = chunkLength): Promise<Feed> {
+    const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId, recentCount), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
     this.#comparison.check();
@@ -80,9 +83,9 @@ export class Feeds {
     this.#comparison.runSoon();
   }
 
-  async #openFeed(roomId: string): Promise<Feed> {
+  async #openFeed(roomId: string, recentCount: number): Promise<Feed> {
     const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
-    await feed.open();
+    await feed.open(recentCount);
     return feed;
   }
 

@@ -1,6 +1,7 @@
 import type { LogPosition, RoomEvent } from '../../data/events.ts';
 import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
+import { yieldWhenDue } from '../../event-loop.ts';
 import type { Feed, ReadFailure } from '../feed/feed.ts';
 import { Follower, type Following } from '../follower.ts';
 import type { Groups } from '../groups.ts';
@@ -144,14 +145,22 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   protected begin(): void {
-    for (const follower of [...this.#rooms.values()]) {
-      // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
-      this.#join(follower, this.request.isResumed ? follower.feed.head : follower.position);
-    }
+    // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
+    const { isResumed } = this.request;
+    void this.#forEachRoom((follower) => this.#join(follower, isResumed ? follower.feed.head : follower.position));
   }
 
+  /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
   protected release(): void {
-    for (const follower of [...this.#rooms.values()]) this.#remove(follower);
+    void this.#forEachRoom((follower) => this.#remove(follower));
+  }
+
+  /** There may be a thousand rooms, which must not block the event loop. */
+  async #forEachRoom(work: (follower: Follower) => void): Promise<void> {
+    for (const follower of [...this.#rooms.values()]) {
+      await yieldWhenDue();
+      work(follower);
+    }
   }
 
   /** Opens a room that the user has joined while the stream is live. */
@@ -194,8 +203,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   #join(follower: Follower, groupPosition: LogPosition): void {
     const { groups } = this.#parts;
-    // An earlier room may have ended the stream.
-    if (this.sink) follower.enter(groups.find(follower.feed, this.request, groupPosition));
+    const isOpen = this.sink !== undefined && this.#rooms.get(follower.feed.roomId) === follower;
+    if (isOpen && !follower.group) follower.enter(groups.find(follower.feed, this.request, groupPosition));
   }
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */

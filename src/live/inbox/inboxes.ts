@@ -16,6 +16,8 @@ import { createFindStart, readCursors } from './start.ts';
 /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
 export type FindReaders = (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 
+/** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
+const recentCount = 8;
 /** The maximum number of rooms of one inbox that are opened at the same time. */
 const maxOpening = 16;
 
@@ -95,7 +97,7 @@ export class Inboxes {
       counts,
       share,
       groups,
-      acquire: (roomId) => feeds.acquire(roomId),
+      acquire: (roomId) => feeds.acquire(roomId, recentCount),
       release: (roomId) => void feeds.release(roomId).catch(onError),
       refresh: (error) => this.#memberships.refresh(inbox, error),
       onEnd: (reason) => this.#remove(inbox, reason),

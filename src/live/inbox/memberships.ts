@@ -122,7 +122,7 @@ export class Memberships {
     while (user.isReadDue) {
       user.isReadDue = false;
       const startedAt = performance.now();
-      const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms + 1);
+      const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms);
       user.version = version;
       for (const inbox of [...user.inboxes]) {
         if (!inbox.update(rooms, startedAt)) user.isReadDue = true;
