@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Kind, parse } from 'graphql';
+import { Kind, parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { tabs } from '../src/transport/graphiql/tabs.ts';
@@ -88,7 +88,7 @@ describe('an ordinary document stays far within LIMIT_COST:', () => {
   const [, inReadme = ''] = /"query":"(\{ rooms .*?)"\}/.exec(readme) ?? [];
   const inTabs = tabs.flatMap(({ query }) =>
     parse(query).definitions.flatMap((node) =>
-      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'query' ? [query] : [],
+      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'query' ? [print(node)] : [],
     ),
   );
 

@@ -186,7 +186,7 @@ describe.each(buses.filter(({ isMissing }) => !isMissing))('two nodes on $name',
       (await near.ask('{ serverStatus { nodes { name } } }', {}, admin.token)).serverStatus.nodes.map(
         ({ name }: { name: string }) => name,
       );
-    expect(await names()).toEqual(['far', 'near']);
+    await expect.poll(names).toEqual(['far', 'near']);
     const { process: child } = far as Awaited<ReturnType<typeof launchProcessForTest>>;
     child.kill('SIGSTOP');
     try {
