@@ -41,7 +41,7 @@ export interface RoomEvent extends RoomEventRow {
   content?: EventContent | undefined;
   /** The trace of the change, if it is recorded; it is not stored. */
   trace?: TraceContext | undefined;
-  /** The room as it was before it was deleted, if it was. */
+  /** The room as it was when the event was read, in case that it is deleted before the event is executed. */
   room?: RoomRow | undefined;
 }
 

@@ -161,7 +161,6 @@ async function execute(
 ): Promise<EncodedEvent | null> {
   context.pinPosition(event);
   if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
-  if (event.room) context.loaders.room.prime(event.roomId, event.room);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
   const cursor = encodeCursor(event);

@@ -139,7 +139,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
    */
   async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
     const cached = this.#replayed.get(event.seq)?.execution;
-    const execution = cached ?? this.#parts.replay(withoutContent(event));
+    const execution = cached ?? this.#parts.replay({ ...withoutContent(event), room: this.feed.room });
     if (!cached) this.#cacheReplayed(event, execution);
     const result = await execution;
     if (result === personal) this.#split();
@@ -198,9 +198,7 @@ export class Group<Subscriber extends Member> implements FeedReader {
       if (this.#live.size === 0) return true;
       const span = startDelivery(this.#parts.tracing, event);
       try {
-        // The row of a deleted room cannot be read.
-        const { deleted, room } = this.feed;
-        const encoded = await this.#parts.execute(deleted ? { ...event, room } : event, span);
+        const encoded = await this.#parts.execute(event, span);
         if (generation !== this.feed.generation) return true;
         if (encoded === personal) return false;
         this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };

@@ -24,7 +24,7 @@ export const RoomEvent: RoomEventResolvers = {
 /** The fields that all events have. */
 const eventFields: RoomUpdatedResolvers = {
   cursor: (event) => encodeCursor(event),
-  room: (event, _, { loaders }) => loadRoom(loaders, event.roomId),
+  room: (event, _, { loaders }) => loadRoom(loaders, event.roomId, event.room),
   actor: (event, _, context) => (event.actorId === null ? null : findLivingUser(context.loaders, event.actorId)),
 };
 

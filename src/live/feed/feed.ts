@@ -114,7 +114,8 @@ export class Feed {
     try {
       const head = await this.#findHead();
       if (!head) return this.end();
-      for (const event of await this.#readLog(Math.max(0, head.seq - recentCount))) this.#recent.append(event);
+      for (const event of await this.#readLog(Math.max(0, head.seq - recentCount)))
+        this.#recent.append(event, this.room);
       const { latest } = this.#recent;
       this.head = latest && latest.seq >= head.seq ? latest : head;
       if (latest !== this.head) this.#recent.clear();
@@ -280,7 +281,7 @@ export class Feed {
   }
 
   #push(event: RoomEvent): void {
-    this.#recent.append(event);
+    this.#recent.append(event, this.room);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
     if (roomEventTypes[event.type].changesContent) this.#forgetSubject(event.subjectId);

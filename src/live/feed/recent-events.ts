@@ -1,4 +1,5 @@
 import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { RoomRow } from '../../data/tables.ts';
 import { ContentBudget, holdContent } from './event-contents.ts';
 
 /** The maximum number of events of a room that can be read from memory instead of the log. */
@@ -22,11 +23,11 @@ export class RecentEvents {
     return this.#events.at(-1);
   }
 
-  /** Appends an event. If it does not follow the latest event, all earlier events are dropped. */
-  append(event: RoomEvent): void {
+  /** Appends an event of a room. If it does not follow the latest event, all earlier events are dropped. */
+  append(event: RoomEvent, room: RoomRow | undefined): void {
     if (this.latest && !follows(event, this.latest)) this.clear();
     // The event is copied, because the copy's content is removed later.
-    const recent = { ...event };
+    const recent = { ...event, room };
     this.#events.push(recent);
     if (this.#events.length > maxEvents + dropLength) this.#events.splice(0, dropLength);
     holdContent(recent, [this.#contents, this.#contentsOfAll]);

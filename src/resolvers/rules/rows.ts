@@ -25,11 +25,11 @@ export function toUser(account: UserRow, { loaders }: Pick<Context, 'loaders'>):
 }
 
 /**
- * Loads the room that a row references. @throws ClientError ROOM_DELETED if the room was deleted, together with that
- * row, after the row was read.
+ * Loads the room that a row references. `last`: the room as it was, if that is known. @throws ClientError ROOM_DELETED if
+ * the room was deleted, together with that row, after the row was read.
  */
-export function loadRoom({ room: loader }: Loaders, id: string): Promise<RoomRow> {
-  return loader.load(id).then((room) => {
+export function loadRoom({ room: loader }: Loaders, id: string, last?: RoomRow): Promise<RoomRow> {
+  return loader.load(id).then((room = last) => {
     if (room === undefined) throw new ClientError('ROOM_DELETED');
     return room;
   });
