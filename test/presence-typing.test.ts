@@ -65,5 +65,6 @@ it('only users who may post in a room may type in it', async () => {
   expect(await send(people.Bob.token)).toMatchObject({ code: undefined });
   expect(await readPresence(postroom, room, owner.token)).toEqual({ count: 0, users: [], typing: ['Bob'] });
   await call(`removeRoomMember(input: { room: "${room}", user: "${people.Bob.id}" }) { room { id } }`);
-  expect(await readPresence(postroom, room, owner.token)).toEqual({ count: 0, users: [], typing: [] });
+  const read = () => readPresence(postroom, room, owner.token);
+  await expect.poll(read).toEqual({ count: 0, users: [], typing: [] });
 });
