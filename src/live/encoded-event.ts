@@ -3,6 +3,7 @@ import { Frame } from './stream.ts';
 
 /** One event for one group of subscribers: executed once, and serialised once. */
 export class EncodedEvent extends Frame {
+  readonly roomId: string;
   /** The position after the event; subscribers that have received the event share this object. */
   readonly position: LogPosition;
   /** The position before the event. */
@@ -15,6 +16,7 @@ export class EncodedEvent extends Frame {
   constructor(event: StreamEvent, cursor: string | undefined, json: string) {
     const { seq, mark, previousMark, at } = event;
     super(cursor, json);
+    this.roomId = event.roomId;
     this.at = at;
     this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
     this.position = { seq, mark };

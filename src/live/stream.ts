@@ -56,6 +56,6 @@ export interface Stream {
   stop(reason: StreamEnd): void;
   /** Ends the stream from the server's side; the sink receives the reason. */
   end(error: ClientError): void;
-  /** The client is too slow: it must query its data again and resume from there. */
-  endAsSlowConsumer(): void;
+  /** The client is too slow for this frame: it must query its data again and resume from there. */
+  endAsSlowConsumer(frame: Frame): void;
 }

@@ -48,7 +48,7 @@ export function runHttpStream(
     refuse,
     account,
     stopHeartbeat,
-    endAsSlowConsumer: () => stream.endAsSlowConsumer(),
+    endAsSlowConsumer: (frame) => stream.endAsSlowConsumer(frame),
     stop: () => stream.stop('connection_closed'),
   });
   const heartbeat = setInterval(() => {
@@ -105,7 +105,7 @@ interface SinkOptions {
   /** Nothing may be written after the end, even if the client has not read the end yet. */
   stopHeartbeat: () => void;
   /** Ends the stream because the client is too slow to receive an event. */
-  endAsSlowConsumer: () => void;
+  endAsSlowConsumer: (frame: Frame) => void;
   /** Ends the stream without a message to the client. */
   stop: () => void;
 }
@@ -130,7 +130,8 @@ class HttpStreamSink implements Sink {
     if (now >= this.#options.expiresAt) return;
     if (at !== undefined) this.lagMs = Math.max(0, now - at);
     const bytes = frame.encode(this.#options.format.encode);
-    if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit) return this.#options.endAsSlowConsumer();
+    if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit)
+      return this.#options.endAsSlowConsumer(frame);
     this.send(bytes);
     if (this.#counted > 0 && this.#options.account.isAddressOver) this.#disconnectUnread();
   }

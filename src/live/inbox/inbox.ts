@@ -2,10 +2,12 @@ import type { LogPosition, RoomEvent } from '../../data/events.ts';
 import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
+import { EncodedEvent } from '../encoded-event.ts';
 import type { Feed, ReadFailure } from '../feed/feed.ts';
 import { Follower, type Following } from '../follower.ts';
 import type { Groups } from '../groups.ts';
 import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
+import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
@@ -140,8 +142,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
   }
 
-  endAsSlowConsumer(): void {
-    this.#endUnreadable('SLOW_CONSUMER');
+  endAsSlowConsumer(frame: Frame): void {
+    this.#endUnreadable('SLOW_CONSUMER', frame instanceof EncodedEvent ? frame.roomId : undefined);
   }
 
   protected begin(): void {

@@ -108,25 +108,26 @@ export class Memberships {
     user.isReadDue = true;
     if (user.isReading) return;
     user.isReading = true;
-    this.#readDue(user)
-      .catch((error) => {
-        this.#parts.onError(error);
-        user.version = unknown;
-      })
-      .finally(() => {
-        user.isReading = false;
-      });
+    this.#readDue(user).catch((error) => {
+      this.#parts.onError(error);
+      user.version = unknown;
+    });
   }
 
   async #readDue(user: Entry): Promise<void> {
-    while (user.isReadDue) {
-      user.isReadDue = false;
-      const startedAt = performance.now();
-      const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms);
-      user.version = version;
-      for (const inbox of [...user.inboxes]) {
-        if (!inbox.update(rooms, startedAt)) user.isReadDue = true;
+    try {
+      while (user.isReadDue) {
+        user.isReadDue = false;
+        const startedAt = performance.now();
+        const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms);
+        user.version = version;
+        for (const inbox of [...user.inboxes]) {
+          if (!inbox.update(rooms, startedAt)) user.isReadDue = true;
+        }
       }
+    } finally {
+      // Runs in the same synchronous step as the last check of `isReadDue`, so that no change is missed.
+      user.isReading = false;
     }
   }
 }

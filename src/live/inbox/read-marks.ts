@@ -32,19 +32,20 @@ export class ReadMarks {
   readonly #start = (): void => {
     if (this.#isSending) return;
     this.#isSending = true;
-    this.#send()
-      .catch(this.#parts.fail)
-      .finally(() => {
-        this.#isSending = false;
-      });
+    this.#send().catch(this.#parts.fail);
   };
 
   async #send(): Promise<void> {
-    for (const roomId of this.#due) {
-      if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.#start);
-      this.#due.delete(roomId);
-      const follower = this.#parts.find(roomId);
-      if (follower) await this.#sendMark(follower);
+    try {
+      for (const roomId of this.#due) {
+        if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.#start);
+        this.#due.delete(roomId);
+        const follower = this.#parts.find(roomId);
+        if (follower) await this.#sendMark(follower);
+      }
+    } finally {
+      // Runs in the same synchronous step as the end of the loop, so that no room is missed.
+      this.#isSending = false;
     }
   }
 

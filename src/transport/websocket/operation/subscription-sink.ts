@@ -23,7 +23,7 @@ export class SubscriptionSink implements Sink {
   write(frame: Frame, at?: number): void {
     const bytes = frame.encode(encodeNext);
     if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes, at);
-    else this.#stream.endAsSlowConsumer();
+    else this.#stream.endAsSlowConsumer(frame);
   }
 
   isFull(maxBytes?: number): boolean {
