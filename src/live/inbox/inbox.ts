@@ -17,6 +17,14 @@ import { type FindStart, findJoined } from './start.ts';
 /** How much earlier than the events before it the end of a membership may be known. */
 const leaveLagMs = 5_000;
 
+/** A room of which the user is no longer a member. */
+interface Leaving {
+  /** When this was found, in milliseconds since 1970. */
+  readonly since: number;
+  /** Whether the feed has read the log since then, so that its head is not before the user's MemberLeft. */
+  isSynced: boolean;
+}
+
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
   readAt: number;
@@ -33,11 +41,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
-  /**
-   * The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent, with the time at
-   * which this was found, in milliseconds since 1970.
-   */
-  readonly #leaving = new Map<string, number>();
+  /** The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent. */
+  readonly #leaving = new Map<string, Leaving>();
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
@@ -107,7 +112,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   isLeaving({ feed }: Follower): boolean {
-    return this.#leaving.has(feed.roomId);
+    return this.#leaving.get(feed.roomId)?.isSynced ?? false;
   }
 
   /**
@@ -115,10 +120,10 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
    * backlog: a replay has the content as it is now.
    */
   leavesOut({ feed }: Follower, { type, subjectId, at }: RoomEvent): boolean {
-    const since = this.#leaving.get(feed.roomId);
-    if (since === undefined || feed.room?.visibility !== 'PRIVATE') return false;
+    const leaving = this.#leaving.get(feed.roomId);
+    if (!leaving || feed.room?.visibility !== 'PRIVATE') return false;
     const isOwnLeave = type === 'MemberLeft' && subjectId === this.request.userId;
-    return !isOwnLeave && at < since - leaveLagMs;
+    return !isOwnLeave && at < leaving.since - leaveLagMs;
   }
 
   onLeft(follower: Follower, userId: string): void {
@@ -138,7 +143,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   onUnreadable(follower: Follower, failure: ReadFailure): void {
-    if (this.isLeaving(follower)) return this.#remove(follower);
+    if (this.#leaving.has(follower.feed.roomId)) return this.#remove(follower);
     this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
   }
 
@@ -168,9 +173,9 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** Opens a room that the user has joined while the stream is live. */
   async #enter(room: InboxRoom): Promise<void> {
     const follower = await this.#open(room, findJoined);
-    // The user may have left it again: the feed must have read the event before the follower ends.
-    if (follower && this.isLeaving(follower)) await follower.feed.syncWithLog();
     if (follower && this.sink) this.#join(follower, follower.feed.head);
+    // The user may have left it again.
+    if (follower && this.#leaving.has(room.roomId)) this.#endLater(room.roomId);
   }
 
   async #open(room: InboxRoom, findStart: FindStart): Promise<Follower | undefined> {
@@ -211,10 +216,14 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
-    this.#leaving.set(roomId, Date.now());
+    const leaving = { since: Date.now(), isSynced: false };
+    this.#leaving.set(roomId, leaving);
     const follower = this.#rooms.get(roomId);
     follower?.feed.syncWithLog().then(
-      () => this.isLeaving(follower) && follower.fallBehind(follower.position),
+      () => {
+        leaving.isSynced = true;
+        if (this.#leaving.get(roomId) === leaving) follower.fallBehind(follower.position);
+      },
       (error) => {
         this.#leaving.delete(roomId);
         this.#parts.refresh(error);
