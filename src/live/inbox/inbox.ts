@@ -11,19 +11,9 @@ import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { LeavingRooms } from './leaving-rooms.ts';
 import { ReadMarks } from './read-marks.ts';
 import { type FindStart, findJoined } from './start.ts';
-
-/** How much earlier than the events before it the end of a membership may be known. */
-const leaveLagMs = 5_000;
-
-/** A room of which the user is no longer a member. */
-interface Leaving {
-  /** When this was found, in milliseconds since 1970. */
-  readonly since: number;
-  /** Whether the feed has read the log since then, so that its head is not before the user's MemberLeft. */
-  isSynced: boolean;
-}
 
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
@@ -41,8 +31,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
-  /** The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent. */
-  readonly #leaving = new Map<string, Leaving>();
+  readonly #leaving: LeavingRooms;
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
@@ -52,6 +41,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     super(parts);
     this.#parts = parts;
     this.#validFrom = parts.readAt;
+    this.#leaving = new LeavingRooms(parts.request.userId);
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -112,18 +102,11 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   isLeaving({ feed }: Follower): boolean {
-    return this.#leaving.get(feed.roomId)?.isSynced ?? false;
+    return this.#leaving.endsAtHead(feed.roomId);
   }
 
-  /**
-   * A former member of a private room receives the event by which they have left and the events just before it, but no
-   * backlog: a replay has the content as it is now.
-   */
-  leavesOut({ feed }: Follower, { type, subjectId, at }: RoomEvent): boolean {
-    const leaving = this.#leaving.get(feed.roomId);
-    if (!leaving || feed.room?.visibility !== 'PRIVATE') return false;
-    const isOwnLeave = type === 'MemberLeft' && subjectId === this.request.userId;
-    return !isOwnLeave && at < leaving.since - leaveLagMs;
+  leavesOut({ feed }: Follower, event: RoomEvent): boolean {
+    return this.#leaving.leavesOut(feed, event);
   }
 
   onLeft(follower: Follower, userId: string): void {
@@ -216,19 +199,10 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
-    const leaving = { since: Date.now(), isSynced: false };
-    this.#leaving.set(roomId, leaving);
     const follower = this.#rooms.get(roomId);
-    follower?.feed.syncWithLog().then(
-      () => {
-        leaving.isSynced = true;
-        if (this.#leaving.get(roomId) === leaving) follower.fallBehind(follower.position);
-      },
-      (error) => {
-        this.#leaving.delete(roomId);
-        this.#parts.refresh(error);
-      },
-    );
+    this.#leaving
+      .add(roomId, follower?.feed)
+      .then((isEnding) => isEnding && follower?.fallBehind(follower.position), this.#parts.refresh);
   }
 
   #remove(follower: Follower): void {
