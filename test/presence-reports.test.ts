@@ -117,7 +117,7 @@ for (const { name, isMissing, url, open } of buses)
       const answered = presence.report(rooms);
       near.publish(event('busy'));
       for (const room of rooms)
-        await expect.poll(async () => (await other.presence.read(room)).count, { timeout: 5_000 }).toBe(viewers.length);
+        await expect.poll(async () => (await other.presence.read(room)).count).toBe(viewers.length);
       await answered;
       expect(received).toEqual(['roomChanged', 'roomChanged']);
       expect([near.counts.lost - lost, far.counts.wakeUps]).toEqual([0, 0]);
@@ -132,11 +132,10 @@ for (const { name, isMissing, url, open } of buses)
       const reported = new Set<string>();
       for (const room of rooms) await far.subscribe(presenceTopic(room), () => reported.add(room));
       await Promise.all(rooms.map((room) => enter(room, 'Ada')));
-      await expect.poll(() => reported.size, { timeout: 5_000 }).toBe(rooms.length);
+      await expect.poll(() => reported.size).toBe(rooms.length);
       reported.clear();
       proxy.cut();
-      // The leases that are renewed by themselves take longer.
-      await expect.poll(() => reported.size, { timeout: 4_000 }).toBe(rooms.length);
+      await expect.poll(() => reported.size).toBe(rooms.length);
     });
   });
 

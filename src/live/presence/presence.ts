@@ -84,6 +84,7 @@ export class Presence {
     const rooms = [...this.#rooms.values()];
     const disconnected = Promise.all(rooms.map((room) => room.disconnect()));
     await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
+    this.#roomParts.queue.stop();
     for (const room of rooms) room.close();
   }
 

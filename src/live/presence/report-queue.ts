@@ -31,6 +31,11 @@ export class ReportQueue {
     await due.promise;
   }
 
+  /** What is due is not published any more. */
+  stop(): void {
+    this.#due.clear();
+  }
+
   async #publish(): Promise<void> {
     this.#isPublishing = true;
     await setImmediate();
