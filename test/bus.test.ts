@@ -3,7 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RoomEvent } from '../src/data/events.ts';
-import { type Bus, type BusMessage, type BusOptions, commonTopic, nodesTopic, roomTopic } from '../src/live/bus/bus.ts';
+import {
+  type Bus,
+  type BusMessage,
+  type BusOptions,
+  commonTopic,
+  nodesTopic,
+  presenceTopic,
+  roomTopic,
+} from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
 import { openRedisBus } from '../src/live/bus/redis.ts';
@@ -91,6 +99,14 @@ function launchOn({ open, serverUrl }: NetworkKind, url = serverUrl()): Promise<
 function event(roomId: string, seq: number, content?: RoomEvent['content']): BusMessage {
   const row = { roomId, seq, mark: seq, previousMark: seq - 1, subjectId: 'P', version: 1, actorId: null, at: seq };
   return { type: 'roomChanged', roomId, event: { ...row, type: 'PostCreated', content } };
+}
+
+/** A report of about 4 kB. */
+function report(roomId: string, number: number): BusMessage {
+  const joined = Array.from({ length: 100 }, () => randomUUID());
+  const nothing = { left: [], first: [], anonymous: 0, typing: [] };
+  const numbers = { number, previous: number - 1, isLast: true, leaseMs: 1_000 };
+  return { type: 'presenceReported', roomId, node: 'N', ...numbers, joined, ...nothing };
 }
 
 function contentOf(title: string, body: string): RoomEvent['content'] {
@@ -330,6 +346,20 @@ describe.for(networkKinds)('the bus over $name, as a network', (kind) => {
     await expect.poll(() => ofNodes).toEqual([{ type: 'roomMayHaveChanged', roomId: 'nodes' }]);
     expect(common).toEqual([]);
     expect(far.errors).toEqual([]);
+  });
+
+  test('reports of presence, however many, evict no event: those that do not fit are dropped alone', async () => {
+    const [near, far] = [await launchOn(kind), await launchOn(kind)];
+    const room = newRoom();
+    const [ofRoom, ofPresence] = [await listen(far, roomTopic(room)), await listen(far, presenceTopic(room))];
+    near.bus.publish(event(room, 1));
+    for (const number of count(2_000)) near.bus.publish(report(room, number));
+    near.bus.publish(event(room, 2));
+    await expect.poll(() => seqsOf(ofRoom)).toEqual([1, 2]);
+    expect(near.bus.counts.lost).toBe(2_000 - ofPresence.length);
+    expect([ofPresence.length > 50, near.bus.counts.lost > 0, far.bus.counts.wakeUps]).toEqual([true, true, 0]);
+    near.bus.publish(report(room, 2_001));
+    await expect.poll(() => ofPresence.at(-1)).toMatchObject({ number: 2_001 });
   });
 
   test('a text that is not a message wakes everybody; the bus stays up', async () => {

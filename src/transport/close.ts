@@ -42,7 +42,7 @@ export async function closeTransport(
   clearInterval(sweeping);
   await webSockets.close();
   statusStreams.close();
-  presence.close();
+  await presence.close();
   await fanOut.close();
   http.closeAllConnections();
   await closed;

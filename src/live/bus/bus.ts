@@ -85,6 +85,8 @@ export interface Bus {
   readonly kind: BusKind;
   /** The number of messages that wait to be sent. */
   waitingCount(): number;
+  /** Whether so many messages of nodes wait to be sent that further reports should not be published yet. */
+  hasBacklog(): boolean;
   /** The number of listeners. */
   listenerCount(): number;
   /** Whether the messages of other processes arrive, as far as is known. */
@@ -141,9 +143,16 @@ export function isWakeUp({ type }: BusMessage): boolean {
  */
 export const nodesTopic = `${roomPrefix}nodes`;
 
+const presencePrefix = `${roomPrefix}presence:`;
+
 /** The topic of the presence in a room. Older programs ignore it, as they do `nodesTopic`. */
 export function presenceTopic(roomId: string): string {
-  return `${roomPrefix}presence:${roomId}`;
+  return presencePrefix + roomId;
+}
+
+/** Whether the messages of the topic are of type `NodeMessage`, or stand for one. */
+export function isTopicOfNodes(topic: string): boolean {
+  return topic === nodesTopic || topic.startsWith(presencePrefix);
 }
 
 export function topicOf(message: BusMessage): string {

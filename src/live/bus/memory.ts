@@ -10,6 +10,7 @@ export function createMemoryBus({ onError }: BusOptions = { onError: throwLater 
     kind: 'memory',
     counts,
     waitingCount: () => 0,
+    hasBacklog: () => false,
     publish(message) {
       counts.published += 1;
       listeners.deliver(message);

@@ -113,6 +113,10 @@ export class NetworkBus implements Bus {
     return this.#outbox.size;
   }
 
+  hasBacklog(): boolean {
+    return this.#outbox.hasBacklog;
+  }
+
   listenerCount(): number {
     return this.#listeners.count;
   }

@@ -1,8 +1,13 @@
+import { isTopicOfNodes } from './bus.ts';
 import type { BusCounts } from './bus-counts.ts';
 import type { Frame } from './wire-format.ts';
 
-/** The maximum size of the messages that wait to be sent. */
+/** The maximum size of the messages that wait to be sent, not counting messages of nodes. */
 const maxWaitingBytes = 2 ** 20;
+/** The maximum size of the messages of nodes that wait to be sent. */
+const maxNodesBytes = 2 ** 18;
+/** Leaves space for questions and answers. */
+const backlogBytes = 2 ** 16;
 const maxBatchBytes = 2 ** 18;
 
 type Send = (batch: readonly Frame[]) => Promise<void>;
@@ -18,12 +23,14 @@ interface OutboxParts {
 /**
  * Messages that wait to be sent, in order. Those that are published while a batch is on its way are sent together
  * afterwards. Messages that do not fit, or whose batch failed, are replaced by one wake-up: their receivers check the
- * database.
+ * database. A message of nodes that does not fit is dropped alone, because the database does not contain what it says.
  */
 export class Outbox {
   readonly #parts: OutboxParts;
   #waiting: Frame[] = [];
   #waitingBytes = 0;
+  /** Not part of `#waitingBytes`. */
+  #nodesBytes = 0;
   #inFlight = 0;
   #isScheduled = false;
   #send: Send | undefined;
@@ -34,8 +41,9 @@ export class Outbox {
   }
 
   add(frame: Frame): void {
+    if (isTopicOfNodes(frame.topic) && this.#nodesBytes + frame.bytes > maxNodesBytes) return this.#countLost([frame]);
     this.#waiting.push(frame);
-    this.#waitingBytes += frame.bytes;
+    this.#countBytes(frame, frame.bytes);
     if (this.#waitingBytes > maxWaitingBytes) this.#replaceAll();
     this.#schedule();
   }
@@ -51,6 +59,11 @@ export class Outbox {
   /** The number of messages that wait. */
   get size(): number {
     return this.#waiting.length;
+  }
+
+  /** While nothing is sent, messages of nodes that do not fit are dropped. */
+  get hasBacklog(): boolean {
+    return this.#send !== undefined && this.#nodesBytes > backlogBytes;
   }
 
   /** Resolves when all messages are sent. */
@@ -105,7 +118,7 @@ export class Outbox {
     });
     // The first message is sent even if it is longer than a batch.
     const batch = this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(1, end));
-    for (const frame of batch) this.#waitingBytes -= frame.bytes;
+    for (const frame of batch) this.#countBytes(frame, -frame.bytes);
     return batch;
   }
 
@@ -119,6 +132,11 @@ export class Outbox {
     this.#schedule();
   }
 
+  #countBytes({ topic }: Frame, bytes: number): void {
+    if (isTopicOfNodes(topic)) this.#nodesBytes += bytes;
+    else this.#waitingBytes += bytes;
+  }
+
   #countLost(frames: readonly Frame[]): void {
     this.#parts.counts.lost += frames.filter((frame) => frame !== this.#parts.wakeUp).length;
   }
@@ -128,5 +146,6 @@ export class Outbox {
     this.#countLost(this.#waiting);
     this.#waiting = [wakeUp];
     this.#waitingBytes = wakeUp.bytes;
+    this.#nodesBytes = 0;
   }
 }

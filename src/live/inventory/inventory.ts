@@ -12,8 +12,9 @@ export interface InventoryParts {
   node: LocalNode;
   database: Pick<Database, 'kind' | 'readVersion' | 'isReady'>;
   bus: Bus;
-  /** Reports the presence in these rooms to the other nodes. */
-  reportPresence: (roomIds: readonly string[]) => void;
+  /** Reports the presence in these rooms to the other nodes. Resolves when the reports are published. */
+  reportPresence: (roomIds: readonly string[]) => Promise<void>;
+  onError: (error: unknown) => void;
 }
 
 /** The connections and the state of all nodes, for operators. */
@@ -24,7 +25,8 @@ export class Inventory {
 
   constructor(parts: InventoryParts) {
     this.#parts = parts;
-    this.#others = new OtherNodes({ bus: parts.bus, answer: (question) => this.#answer(question) });
+    const { bus, onError } = parts;
+    this.#others = new OtherNodes({ bus, onError, answer: (question) => this.#answer(question) });
   }
 
   /** Resolves when it answers other nodes. */
@@ -77,7 +79,7 @@ export class Inventory {
     };
   }
 
-  #answer(question: Question): unknown {
+  async #answer(question: Question): Promise<unknown> {
     const { node } = this.#parts;
     switch (question.kind) {
       case 'discover':
@@ -87,7 +89,7 @@ export class Inventory {
       case 'clients':
         return node.findClients(question.question);
       case 'presence':
-        this.#parts.reportPresence(question.rooms);
+        await this.#parts.reportPresence(question.rooms);
         return null;
       case 'end':
         return { ended: node.endClient(question.id) ?? null };

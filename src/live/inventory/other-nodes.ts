@@ -10,7 +10,8 @@ const timeoutMs = 500;
 export interface OtherNodesParts {
   bus: Bus;
   /** Answers a question of another node; the result becomes JSON. */
-  answer: (question: Question) => unknown;
+  answer: (question: Question) => Promise<unknown>;
+  onError: (error: unknown) => void;
 }
 
 interface AskOptions<Answer> {
@@ -91,16 +92,16 @@ export class OtherNodes {
   #receive(message: BusMessage): void {
     if (message.type === 'nodesAsked' && message.asker !== this.#id) {
       this.#known.add(message.asker);
-      this.#answer(message);
+      this.#answer(message).catch(this.#parts.onError);
     } else if (message.type === 'nodeAnswered' && message.asker === this.#id) {
       this.#known.add(message.from);
       this.#asks.get(message.ask)?.add(message);
     }
   }
 
-  #answer({ asker, ask, question: json }: { asker: string; ask: number; question: string }): void {
+  async #answer({ asker, ask, question: json }: { asker: string; ask: number; question: string }): Promise<void> {
     const question = readQuestion(json);
-    const parts = question && encodeAnswer(this.#parts.answer(question));
+    const parts = question && encodeAnswer(await this.#parts.answer(question));
     for (const [part, content] of (parts ?? []).entries()) {
       const answer: AnswerPart = { from: this.#id, part, parts: parts?.length ?? 0, content };
       this.#parts.bus.publish({ type: 'nodeAnswered', asker, ask, ...answer });

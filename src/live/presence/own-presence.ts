@@ -88,6 +88,10 @@ export class OwnPresence {
     return [...present.map(({ user }) => user.id), ...typing.map(({ id }) => id)];
   }
 
+  get anonymousAddresses(): string[] {
+    return [...this.#anonymous.keys()];
+  }
+
   /** A stream begins. A viewer whose connection was lost is back. */
   enter(viewer: PresentViewer): void {
     const present = this.#find(viewer) ?? this.#add(viewer);
@@ -137,14 +141,17 @@ export class OwnPresence {
     if (present) this.#endAbsences(present);
   }
 
-  /** Anonymous viewers have no access to the room any more. */
-  removeAnonymous(): void {
-    for (const present of [...this.#anonymous.values()]) this.#end(present);
+  /** Anonymous viewers at these addresses have no access to the room any more. */
+  removeAnonymous(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      const present = this.#anonymous.get(address);
+      if (present) this.#end(present);
+    }
   }
 
   clear(): void {
     for (const id of [...this.#users.keys(), ...this.#typing.keys()]) this.remove(id);
-    this.removeAnonymous();
+    this.removeAnonymous(this.anonymousAddresses);
   }
 
   /** An API key belongs to a user of its own. */

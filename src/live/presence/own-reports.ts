@@ -1,11 +1,11 @@
 import type { Bus, PresenceReport } from '../bus/bus.ts';
-import { chunksOf } from '../chunks.ts';
 import type { OwnPresence } from './own-presence.ts';
+import type { ReportQueue } from './report-queue.ts';
 
-/** The lease of a report. It is renewed three times as often. */
 const leaseMs = 30_000;
-export const renewalMs = 10_000;
-/** Ids in one message: with the first by name, they fit into a notification of PostgreSQL. */
+/** The lease of a report is renewed after 5 to 10 s, so that the rooms of a node are not renewed all at once. */
+const maxRenewalMs = 10_000;
+/** Users in one message: with the first by name, they fit into a notification of PostgreSQL. */
 const maxIds = 100;
 
 /** How this node is named in its reports. */
@@ -19,9 +19,11 @@ interface OwnReportsParts {
   node: ReportingNode;
   own: OwnPresence;
   bus: Bus;
+  queue: ReportQueue;
 }
 
 type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
+type Part = Pick<PresenceReport, 'joined' | 'left' | 'isLast'>;
 
 const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
 
@@ -30,12 +32,15 @@ export class OwnReports {
   readonly #parts: OwnReportsParts;
   /** The users that the other nodes know of. */
   readonly #reported = new Set<string>();
-  /** The users that have joined or left since the latest report, or both. */
+  /** The users that have joined or left since they were reported, or both. */
   readonly #changed = new Set<string>();
   /** The number of the latest report; undefined if the next report is whole. */
   #number: number | undefined;
-  /** Equal if nothing but users has changed since the latest report. */
-  #latest: string;
+  #isWholeDue = false;
+  /** Equal if nothing but users has changed since the latest report. Undefined if the next report is due in any case. */
+  #latest: string | undefined;
+  #leaseMs = leaseMs;
+  #renewal: NodeJS.Timeout | undefined;
 
   constructor(parts: OwnReportsParts) {
     this.#parts = parts;
@@ -47,34 +52,67 @@ export class OwnReports {
     this.#changed.add(userId);
   }
 
-  /** Reports what has changed since the latest report, if anything has. */
-  reportChanges(): void {
-    const { joined, left } = this.#takeChanges();
-    if (joined.length + left.length > 0 || this.#describe() !== this.#latest) this.#report(joined, left);
+  /** Reports what has changed since the latest report, if anything has. Resolves when it is published. */
+  reportChanges(): Promise<void> {
+    return this.#parts.queue.request(this);
   }
 
-  /** Extends the lease. `validMs`: how long, from now on. */
-  renew(validMs = leaseMs): void {
+  /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
+  async renew(validMs = leaseMs): Promise<void> {
+    this.#leaseMs = validMs;
     if (this.#number === undefined && this.#parts.own.isEmpty) return;
-    const { joined, left } = this.#takeChanges();
-    this.#report(joined, left, validMs);
+    this.#latest = undefined;
+    await this.reportChanges();
   }
 
-  /** Reports everything, for a node that knows nothing of this node or has missed a report. */
-  reportAll(): void {
-    this.#forgetReports();
-    this.#report([...this.#parts.own.users.keys()], []);
+  /**
+   * Reports everything, for a node that knows nothing of this node or has missed a report. Resolves when it is published.
+   */
+  reportAll(): Promise<void> {
+    this.#isWholeDue = true;
+    return this.reportChanges();
   }
 
-  /** A whole report names all users. */
-  #takeChanges(): { joined: string[]; left: string[] } {
+  stop(): void {
+    clearTimeout(this.#renewal);
+  }
+
+  /** Publishes what is due, in parts, with a pause after each. The queue calls it. */
+  async publish(pause: () => Promise<void>): Promise<void> {
+    if (this.#isWholeDue) {
+      this.#isWholeDue = false;
+      this.#latest = undefined;
+      this.#forgetReports();
+    }
+    const due = this.#dueUsers();
+    for (let isLast = false; !isLast; ) {
+      const part = this.#takePart(due);
+      ({ isLast } = part);
+      if (part.joined.length + part.left.length > 0 || (isLast && this.#describe() !== this.#latest))
+        this.#publishPart(part);
+      if (!isLast) await pause();
+    }
+  }
+
+  /** A whole report names all users. Users who change while it is published are included. */
+  *#dueUsers(): Generator<string, undefined> {
+    if (this.#number === undefined) yield* this.#parts.own.users.keys();
+    for (const id of this.#changed) {
+      this.#changed.delete(id);
+      yield id;
+    }
+  }
+
+  #takePart(due: Iterator<string, undefined>): Part {
     const { users } = this.#parts.own;
-    const changed = this.#number === undefined ? [...users.keys()] : [...this.#changed];
-    this.#changed.clear();
-    return {
-      joined: changed.filter((id) => users.has(id) && !this.#reported.has(id)),
-      left: changed.filter((id) => !users.has(id) && this.#reported.has(id)),
-    };
+    const part: Part = { joined: [], left: [], isLast: false };
+    for (let count = 0; count < maxIds && !part.isLast; count += 1) {
+      const { value: id } = due.next();
+      if (id === undefined) part.isLast = true;
+      else if (users.has(id) && !this.#reported.has(id)) part.joined.push(id);
+      else if (!users.has(id) && this.#reported.has(id)) part.left.push(id);
+    }
+    return part;
   }
 
   /** The next report is whole. */
@@ -84,35 +122,34 @@ export class OwnReports {
     this.#reported.clear();
   }
 
-  #report(joined: readonly string[], left: readonly string[], validMs = leaseMs): void {
-    const { roomId, node, own, bus } = this.#parts;
-    const parts = [
-      ...chunksOf(joined, maxIds).map((ids) => ({ joined: ids, left: [] })),
-      ...chunksOf(left, maxIds).map((ids) => ({ joined: [], left: ids })),
-    ];
-    if (parts.length === 0) parts.push({ joined: [], left: [] });
-    for (const part of parts) {
-      const isLast = part === parts.at(-1);
-      node.lastNumber += 1;
-      const numbers = { number: node.lastNumber, previous: this.#number ?? null };
-      this.#number = node.lastNumber;
-      const last = isLast ? this.#readLastPart() : notLast;
-      bus.publish({
-        type: 'presenceReported',
-        roomId,
-        node: node.id,
-        ...numbers,
-        isLast,
-        ...part,
-        ...last,
-        leaseMs: validMs,
-      });
-    }
+  #publishPart(part: Part): void {
+    const { roomId, node, bus } = this.#parts;
+    const { isLast, joined, left } = part;
+    node.lastNumber += 1;
+    const numbers = { number: node.lastNumber, previous: this.#number ?? null };
+    const last = isLast ? this.#readLastPart() : notLast;
+    this.#number = node.lastNumber;
     for (const id of joined) this.#reported.add(id);
     for (const id of left) this.#reported.delete(id);
-    this.#latest = this.#describe();
-    // Nothing is renewed while nobody is present, so the other nodes forget this node.
-    if (own.isEmpty) this.#forgetReports();
+    this.#latest = isLast ? this.#describe() : undefined;
+    bus.publish({
+      type: 'presenceReported',
+      roomId,
+      node: node.id,
+      ...numbers,
+      ...part,
+      ...last,
+      leaseMs: this.#leaseMs,
+    });
+    if (isLast) this.#renewLater();
+  }
+
+  /** Nothing is renewed while nobody is present, so the other nodes forget this node. */
+  #renewLater(): void {
+    clearTimeout(this.#renewal);
+    if (this.#parts.own.isEmpty) return this.#forgetReports();
+    const delayMs = maxRenewalMs * (0.5 + Math.random() / 2);
+    this.#renewal = setTimeout(() => void this.renew(), delayMs).unref();
   }
 
   #readLastPart(): LastPart {

@@ -9,6 +9,7 @@ import { OtherPresence } from './other-presence.ts';
 import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
 import { OwnReports, type ReportingNode } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
+import type { ReportQueue } from './report-queue.ts';
 import { type AccessParts, RoomAccess } from './room-access.ts';
 
 /** At most four states in a second. */
@@ -26,6 +27,7 @@ export interface PresenceRoomParts
     Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
   node: ReportingNode;
+  queue: ReportQueue;
   absences: Absences;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
@@ -42,7 +44,7 @@ export class PresenceRoom {
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
   readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
-  readonly #reporting = new Pace(reportIntervalMs, () => this.reports.reportChanges());
+  readonly #reporting = new Pace(reportIntervalMs, () => void this.reports.reportChanges());
   readonly #asking = new Pace(askIntervalMs, () => void this.#askAgain());
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
@@ -126,10 +128,16 @@ export class PresenceRoom {
     this.own.startTyping(...given);
   }
 
-  /** Cuts every connection. The other nodes expect the clients for as long as those of a lost connection. */
-  close(): void {
+  /**
+   * Cuts every connection. The other nodes expect the clients for as long as those of a lost connection. Resolves when
+   * they know.
+   */
+  async disconnect(): Promise<void> {
     this.streams.close();
-    if (this.#hasOthers) this.reports.renew(absenceMs);
+    if (this.#hasOthers) await this.reports.renew(absenceMs);
+  }
+
+  close(): void {
     this.#close();
     this.own.clear();
   }
@@ -170,7 +178,7 @@ export class PresenceRoom {
 
   #closeIfUnused(): void {
     if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty) return;
-    if (this.#hasOthers && !this.#isClosed) this.reports.reportChanges();
+    if (this.#hasOthers && !this.#isClosed) void this.reports.reportChanges();
     this.#close();
   }
 
@@ -181,6 +189,7 @@ export class PresenceRoom {
     for (const pace of [this.#sending, this.#reporting, this.#asking]) pace.stop();
     for (const leave of this.#leaves) leave();
     this.#others.clear();
+    this.reports.stop();
     this.#access.stop();
   }
 }

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { chunksOf } from '../chunks.ts';
 import type { StreamTransport } from '../live-counts.ts';
 import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
 import type { PresentViewer } from './own-presence.ts';
-import { renewalMs } from './own-reports.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
 import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
+import { ReportQueue } from './report-queue.ts';
 
 /** The rooms of one question to the other nodes. */
 const maxAsked = 100;
+/** The maximum time in which the other nodes are informed that this node stops. */
+const closeTimeoutMs = 500;
 
-export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'absences' | 'ask'> {
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'queue' | 'absences' | 'ask'> {
   /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
   askOthers: (roomIds: readonly string[]) => Promise<unknown>;
 }
@@ -22,7 +24,6 @@ export class Presence {
   readonly #parts: PresenceParts;
   readonly #roomParts: PresenceRoomParts;
   readonly #rooms = new Map<string, PresenceRoom>();
-  readonly #renewing: NodeJS.Timeout;
   /** The rooms of the next question to the other nodes. */
   #asked = new Set<string>();
   #asking: Promise<unknown> | undefined;
@@ -30,8 +31,8 @@ export class Presence {
   constructor(parts: PresenceParts) {
     this.#parts = parts;
     const node = { id: randomUUID(), lastNumber: 0 };
-    this.#roomParts = { ...parts, node, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
-    this.#renewing = setInterval(() => this.#renew(), renewalMs).unref();
+    const queue = new ReportQueue(parts.bus);
+    this.#roomParts = { ...parts, node, queue, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
   }
@@ -63,9 +64,9 @@ export class Presence {
     for (const { own } of [...this.#rooms.values()]) own.forget(revoked);
   }
 
-  /** Reports everything about these rooms to the other nodes. */
-  report(roomIds: readonly string[]): void {
-    for (const id of roomIds) this.#rooms.get(id)?.reports.reportAll();
+  /** Reports everything about these rooms to the other nodes. Resolves when it is published. */
+  async report(roomIds: readonly string[]): Promise<void> {
+    await Promise.all(roomIds.map((id) => this.#rooms.get(id)?.reports.reportAll()));
   }
 
   /** The number of open streams. */
@@ -79,9 +80,12 @@ export class Presence {
   }
 
   /** Cuts every connection; clients connect to another server. */
-  close(): void {
-    clearInterval(this.#renewing);
-    for (const room of [...this.#rooms.values()]) room.close();
+  async close(): Promise<void> {
+    const rooms = [...this.#rooms.values()];
+    const disconnected = Promise.all(rooms.map((room) => room.disconnect()));
+    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
+    this.#roomParts.queue.stop();
+    for (const room of rooms) room.close();
   }
 
   /** A bus within one process has no other nodes. */
@@ -91,7 +95,7 @@ export class Presence {
 
   #renew(): void {
     if (!this.#hasOthers || !this.#parts.bus.isUp()) return;
-    for (const { reports } of this.#rooms.values()) reports.renew();
+    for (const { reports } of this.#rooms.values()) void reports.renew();
   }
 
   #use<T>(roomId: string, work: (room: PresenceRoom) => T | Promise<T>): Promise<T> {

@@ -48,10 +48,12 @@ export class RoomAccess implements FeedFollower {
 
   async checkAccess(): Promise<void> {
     const { streams, own } = this.#viewers;
-    const readers = await this.endStreamsWithout(streams.open, own.usersWithLimitedAccess);
+    // Not those who enter while the database is read: their own subscription is checked.
+    const { usersWithLimitedAccess, anonymousAddresses } = own;
+    const readers = await this.endStreamsWithout(streams.open, usersWithLimitedAccess);
     if (!readers) return;
-    own.removeAnonymous();
-    for (const id of own.usersWithLimitedAccess) if (!readers.has(id)) own.remove(id);
+    own.removeAnonymous(anonymousAddresses);
+    for (const id of usersWithLimitedAccess) if (!readers.has(id)) own.remove(id);
   }
 
   /** The room is deleted. */

@@ -41,7 +41,8 @@ export function createInventory({ config, groupCosts, onError, ...sources }: Inv
     fanOut.countOpen(transport) + presence.countOpen(transport) + statusStreams.countOpen(transport);
   const countAll = () => fanOut.counts.subscribers + presence.size + statusStreams.size;
   const node = new MeasuredNode(nodeNameOf(config), { ...sources, countSubscriptions: countAll });
-  const inventory = new Inventory({ node, database, bus, reportPresence: (roomIds) => presence.report(roomIds) });
+  const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
+  const inventory = new Inventory({ node, database, bus, reportPresence, onError });
   const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.live, onError });
   return { inventory, statusStreams, countSubscriptions, stop: () => node.stop() };
 }
