@@ -124,7 +124,7 @@ describe('the database uses indexes, and scans no table', () => {
       expect.stringMatching(/^SEARCH roomMembers USING .*INDEX membersByUser \(userId=\?\)/),
     );
     expect(steps).toContainEqual(
-      expect.stringMatching(/^SEARCH joins USING INDEX joinsByUser \(subjectId=\? AND roomId=\?\)/),
+      expect.stringMatching(/^SEARCH joins USING INDEX membershipEvents \(subjectId=\? AND roomId=\?\)/),
     );
     expect(steps.filter((step) => /^SCAN (?!json_each )/.test(step))).toEqual([]);
   });

@@ -163,7 +163,7 @@ export class Operation implements PreparedOperation {
       const subscription = { ...given, args: args as ValidatedSubscriptionArgs, after, answerBytes };
       const opening =
         'rooms' in source
-          ? fanOut.openInbox(createInboxRequest(source, subscription, account), resumed?.charge)
+          ? fanOut.openInbox(createInboxRequest(source, subscription, account, cancellation), resumed?.charge)
           : fanOut.subscribe(createSubscribeRequest(source, subscription), resumed?.charge);
       return await cancellation.race(opening, { dispose: (stream) => stream.stop('client') });
     } catch (error) {

@@ -17,6 +17,8 @@ export interface Following {
   readonly sink: Sink | undefined;
   /** Calls `readOn` of the follower, at once or later. */
   catchUp(follower: Follower): void;
+  /** Whether the follower must wait until the client has read. */
+  isBlocked(follower: Follower): boolean;
   /** Whether the follower is to end, and not to be live again, when it has read the log. */
   isLeaving(follower: Follower): boolean;
   /** Whether an event of the past is left out, because the viewer has lost access to the room. */
@@ -115,13 +117,13 @@ export class Follower implements Member {
     this.stream.onDeleted(this);
   }
 
-  /** Reads from the log until it is live again. Returns false if it has stopped before because the sink is full. */
+  /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */
   async readOn(): Promise<boolean> {
     if (this.#isReading) return true;
     this.#isReading = true;
     try {
       while (this.#group && this.stream.sink) {
-        if (this.stream.sink.isFull()) return false;
+        if (this.stream.isBlocked(this)) return false;
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
@@ -166,7 +168,7 @@ export class Follower implements Member {
       if (event.seq <= this.position.seq) continue;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
       if (encoded) this.#writeReplayed(encoded, sink);
-      if (sink.isFull()) return;
+      if (this.stream.isBlocked(this)) return;
     }
   }
 

@@ -36,6 +36,10 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     );
   }
 
+  isBlocked(): boolean {
+    return this.sink?.isFull() ?? false;
+  }
+
   /** A viewer who has lost access gets no events at all. */
   leavesOut(): boolean {
     return false;

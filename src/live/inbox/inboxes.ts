@@ -1,4 +1,5 @@
-import { findForeignRooms } from '../../data/inbox-rooms.ts';
+import type { LogPosition } from '../../data/events.ts';
+import { findForeignRooms, findNextJoin } from '../../data/inbox-rooms.ts';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
@@ -71,11 +72,13 @@ export class Inboxes {
     await this.#assertOwn(request, positions?.keys() ?? []);
     assertFits(request);
     const inbox = this.#create(request);
-    const findStart = createFindStart(request, positions);
+    const findNext = (roomId: string, position: LogPosition) => this.#findNextJoin(inbox, roomId, position);
+    const findStart = createFindStart(request, positions, findNext);
     try {
       await forEachOf(rooms, maxOpening, async (room) => {
         await yieldWhenDue();
-        await inbox.open(room, findStart);
+        request.throwIfCancelled();
+        await inbox.open(room.roomId, findStart(room));
       });
       await this.#memberships.add(inbox, version);
       return inbox;
@@ -99,12 +102,21 @@ export class Inboxes {
       groups,
       acquire: (roomId) => feeds.acquire(roomId, recentCount),
       release: (roomId) => void feeds.release(roomId).catch(onError),
+      findNextJoin: (roomId, position) => this.#findNextJoin(inbox, roomId, position),
       refresh: (error) => this.#memberships.refresh(inbox, error),
       onEnd: (reason) => this.#remove(inbox, reason),
       onError,
     });
     this.#inboxes.add(inbox);
     return inbox;
+  }
+
+  /** Of a room that the user may not see, nothing is found. */
+  async #findNextJoin({ request }: Inbox, roomId: string, { seq }: LogPosition): Promise<LogPosition | undefined> {
+    const { userId } = request;
+    const joined = await findNextJoin(this.#parts.database.db, { roomId, userId, after: seq });
+    const readers = joined && (await this.#parts.findReaders(roomId, [userId]));
+    return readers?.has(userId) === false ? undefined : joined;
   }
 
   #remove(inbox: Inbox, reason: StreamEnd | ErrorCode): void {

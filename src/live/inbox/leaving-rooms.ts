@@ -10,6 +10,8 @@ interface Leaving {
   readonly since: number;
   /** Whether the feed has read the log since then, so that its head is not before the user's MemberLeft. */
   isSynced: boolean;
+  /** Whether the room was private at that time. */
+  isPrivate: boolean;
 }
 
 /** The rooms of an inbox of which its user is no longer a member, until the user's own MemberLeft has been sent. */
@@ -36,7 +38,7 @@ export class LeavingRooms {
 
   /** `feed`: undefined while the room is being opened. Resolves with whether the room ends at the head of its feed. */
   async add(roomId: string, feed: Feed | undefined): Promise<boolean> {
-    const leaving = { since: Date.now(), isSynced: false };
+    const leaving = { since: Date.now(), isSynced: false, isPrivate: false };
     this.#rooms.set(roomId, leaving);
     if (!feed) return false;
     try {
@@ -46,17 +48,25 @@ export class LeavingRooms {
       throw error;
     }
     leaving.isSynced = true;
+    leaving.isPrivate = feed.room?.visibility === 'PRIVATE';
     return this.#rooms.get(roomId) === leaving;
   }
 
+  /** Whether the last events of the room are sent at once, also to a client that does not read. */
+  endsAtOnce(roomId: string): boolean {
+    return this.#rooms.get(roomId)?.isPrivate ?? false;
+  }
+
   /**
-   * A former member of a private room receives the event by which they have left and the events just before it, but no
-   * backlog: a replay has the content as it is now.
+   * A replay has the content as it is now, which a former member of a private room must not read. Such a member receives
+   * the event by which they have left, and the events just before it if the client has read all others. `isFull`: it has
+   * not.
    */
-  leavesOut({ roomId, room }: Feed, { type, subjectId, at }: RoomEvent): boolean {
+  leavesOut({ roomId, room }: Feed, { type, subjectId, at }: RoomEvent, isFull: boolean): boolean {
     const leaving = this.#rooms.get(roomId);
-    if (!leaving || room?.visibility !== 'PRIVATE') return false;
+    // A room that has become private since was not read in time.
+    if (!leaving?.isPrivate) return leaving?.isSynced === true && room?.visibility === 'PRIVATE';
     const isOwnLeave = type === 'MemberLeft' && subjectId === this.#userId;
-    return !isOwnLeave && at < leaving.since - leaveLagMs;
+    return !isOwnLeave && (isFull || at < leaving.since - leaveLagMs);
   }
 }
