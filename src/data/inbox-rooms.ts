@@ -63,14 +63,14 @@ export async function findInboxRooms(db: Db, userId: string, limit: number): Pro
   return { rooms, version: rows[0]?.version ?? 0 };
 }
 
-interface AfterPosition {
+/** The events after a number in the log of a room that concern the memberships of a user. */
+export interface AfterPosition {
   roomId: string;
   userId: string;
-  /** The number of an event. */
   after: number;
 }
 
-const selectNextMembership = createStatement((db, { roomId, userId, after }: AfterPosition) =>
+const selectMembershipEvents = createStatement((db, { roomId, userId, after }: AfterPosition) =>
   db
     .selectFrom('roomEvents')
     .select(['type', 'seq', 'previousMark'])
@@ -80,7 +80,8 @@ const selectNextMembership = createStatement((db, { roomId, userId, after }: Aft
     // The condition of the index.
     .where(sql<boolean>`("type" = 'MemberJoined' or "type" = 'MemberLeft')`)
     .orderBy('seq')
-    .limit(1),
+    // A MemberJoined and a MemberLeft.
+    .limit(2),
 );
 
 /**
@@ -88,8 +89,18 @@ const selectNextMembership = createStatement((db, { roomId, userId, after }: Aft
  * joined the room since.
  */
 export async function findNextJoin(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
-  const [next] = await selectNextMembership(db, values);
-  return next?.type === 'MemberJoined' ? { seq: next.seq - 1, mark: next.previousMark } : undefined;
+  const [next] = await selectMembershipEvents(db, values);
+  return next?.type === 'MemberJoined' ? positionBefore(next) : undefined;
+}
+
+/** The position before the user's next MemberLeft. */
+export async function findNextLeave(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
+  const next = (await selectMembershipEvents(db, values)).find(({ type }) => type === 'MemberLeft');
+  return next && positionBefore(next);
+}
+
+function positionBefore({ seq, previousMark }: { seq: number; previousMark: number }): LogPosition {
+  return { seq: seq - 1, mark: previousMark };
 }
 
 /** The users among these whose memberships have changed since a version. */

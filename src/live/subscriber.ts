@@ -41,9 +41,7 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
   }
 
   /** A viewer who has lost access gets no events at all. */
-  leavesOut(): boolean {
-    return false;
-  }
+  skipTo(): undefined {}
 
   isLeaving(): boolean {
     return false;

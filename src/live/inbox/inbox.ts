@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { LogPosition } from '../../data/events.ts';
 import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
@@ -14,7 +14,7 @@ import { FormerRooms } from './former-rooms.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { LeavingRooms } from './leaving-rooms.ts';
 import { ReadMarks } from './read-marks.ts';
-import { type FindNextJoin, type FindStart, findJoined } from './start.ts';
+import { type FindNext, type FindStart, findJoined } from './start.ts';
 
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
@@ -23,7 +23,9 @@ export interface InboxParts extends RoomStreamParts<InboxSelection> {
   acquire: (roomId: string) => Promise<Feed>;
   release: (roomId: string) => void;
   /** Finds only rooms that the user may see. */
-  findNextJoin: FindNextJoin;
+  findNextJoin: FindNext;
+  /** Finds the position before the user's next MemberLeft in a room. */
+  findNextLeave: FindNext;
   /** Reads the user's rooms again and passes them to `update`: soon, or, after an error, later. */
   refresh: (error?: unknown) => void;
 }
@@ -45,7 +47,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     super(parts);
     this.#parts = parts;
     this.#validFrom = parts.readAt;
-    this.#leaving = new LeavingRooms(parts.request.userId);
+    this.#leaving = new LeavingRooms(parts.findNextLeave);
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -118,8 +120,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     return this.#leaving.endsAtHead(feed.roomId);
   }
 
-  leavesOut({ feed }: Follower, event: RoomEvent): boolean {
-    return this.#leaving.leavesOut(feed, event, this.sink?.isFull() ?? false);
+  skipTo({ feed }: Follower): LogPosition | undefined {
+    return this.#leaving.skipTo(feed, this.sink);
   }
 
   onLeft(follower: Follower, userId: string): void {
@@ -234,9 +236,10 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
     const follower = this.#rooms.get(roomId);
+    if (!follower) return this.#leaving.addUnopened(roomId);
     this.#leaving
-      .add(roomId, follower?.feed)
-      .then((isEnding) => isEnding && follower?.fallBehind(follower.position), this.#parts.refresh);
+      .add(follower.feed, follower.position)
+      .then((isEnding) => isEnding && follower.fallBehind(follower.position), this.#parts.refresh);
   }
 
   #remove(follower: Follower): void {

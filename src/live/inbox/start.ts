@@ -8,8 +8,8 @@ import type { InboxRequest } from './inbox-request.ts';
 /** Finds the position after which an inbox sends the events of a room. */
 export type FindStart = (feed: Feed) => Promise<LogPosition>;
 
-/** Finds the position before the user's next MemberJoined in a room, if no MemberLeft comes before it. */
-export type FindNextJoin = (roomId: string, after: LogPosition) => Promise<LogPosition | undefined>;
+/** Finds the position before the user's next MemberJoined or MemberLeft in a room, if there is one. */
+export type FindNext = (roomId: string, after: LogPosition) => Promise<LogPosition | undefined>;
 
 /** The positions that the cursors name, by room: of two cursors of one room, the later. @throws ClientError CURSOR_INVALID. */
 export function readCursors(cursors: readonly string[]): Map<string, LogPosition> {
@@ -31,7 +31,7 @@ export function readCursors(cursors: readonly string[]): Map<string, LogPosition
 export function createFindStart(
   request: InboxRequest,
   positions: Map<string, LogPosition> | undefined,
-  findNext: FindNextJoin,
+  findNextJoin: FindNext,
 ): (room: InboxRoom) => FindStart {
   return ({ roomId, head, joined }) =>
     async (feed) => {
@@ -40,7 +40,7 @@ export function createFindStart(
       if (!position) return findJoined(feed, joined);
       if (isReadFailure(await feed.read(position, 1)) && !feed.deleted) throw cursorExpired(roomId, request);
       const isBeforeJoin = joined !== undefined && position.seq < joined.seq;
-      return (isBeforeJoin ? await findNext(roomId, position) : undefined) ?? position;
+      return (isBeforeJoin ? await findNextJoin(roomId, position) : undefined) ?? position;
     };
 }
 
