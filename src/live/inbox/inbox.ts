@@ -37,7 +37,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
   readonly #leaving: LeavingRooms;
-  readonly #former = new FormerRooms();
+  readonly #former: FormerRooms;
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
@@ -48,6 +48,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     this.#parts = parts;
     this.#validFrom = parts.readAt;
     this.#leaving = new LeavingRooms(parts.findNextLeave);
+    this.#former = new FormerRooms(parts.findNextJoin);
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -62,8 +63,20 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   /** Opens a room that the stream follows from its start. @throws any error of `findStart`. */
-  async open(roomId: string, findStart: FindStart): Promise<void> {
-    await this.#open(roomId, findStart);
+  async open(roomId: string, findStart: FindStart): Promise<Follower | undefined> {
+    if (this.hasStopped || this.#rooms.has(roomId) || this.#opening.has(roomId)) return undefined;
+    this.#opening.add(roomId);
+    try {
+      const feed = await this.#parts.acquire(roomId);
+      const follower = await this.#follow(feed, () => findStart(feed)).catch((error) => {
+        this.#parts.release(roomId);
+        throw error;
+      });
+      if (!follower) this.#parts.release(roomId);
+      return follower;
+    } finally {
+      this.#opening.delete(roomId);
+    }
   }
 
   /**
@@ -109,7 +122,11 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   catchUp(follower: Follower): void {
     if (!this.#leaving.endsAtOnce(follower.feed.roomId)) return this.#catchUps.add(follower);
     // Other rooms must not delay it.
-    follower.readOn().catch((error) => this.fail(error));
+    follower.readOn().then(
+      // The user has joined the room again meanwhile.
+      (isDone) => isDone || this.#catchUps.add(follower),
+      (error) => this.fail(error),
+    );
   }
 
   isBlocked({ feed }: Follower): boolean {
@@ -176,39 +193,18 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** Opens a room that the user has joined while the stream is live, or has joined again since it ended. */
   async #enter({ roomId, joined }: Pick<InboxRoom, 'roomId' | 'joined'>): Promise<void> {
-    const follower = await this.#open(roomId, async (feed) =>
-      findJoined(feed, (await this.#findNext(roomId)) ?? joined),
+    const follower = await this.open(roomId, async (feed) =>
+      findJoined(feed, (await this.#former.findNextJoin(roomId)) ?? joined),
     );
     if (follower && this.sink) this.#join(follower, follower.feed.head);
   }
 
   /** Opens a room for a membership that has ended since. */
   async #enterEnded(roomId: string): Promise<void> {
-    const joined = await this.#findNext(roomId);
+    const joined = await this.#former.findNextJoin(roomId);
     if (!joined) return;
     await this.#enter({ roomId, joined });
     this.#readRoomsAgain();
-  }
-
-  async #findNext(roomId: string): Promise<LogPosition | undefined> {
-    const position = this.#former.positionOf(roomId);
-    return position && this.#parts.findNextJoin(roomId, position);
-  }
-
-  async #open(roomId: string, findStart: FindStart): Promise<Follower | undefined> {
-    if (this.hasStopped || this.#rooms.has(roomId) || this.#opening.has(roomId)) return undefined;
-    this.#opening.add(roomId);
-    try {
-      const feed = await this.#parts.acquire(roomId);
-      const follower = await this.#follow(feed, () => findStart(feed)).catch((error) => {
-        this.#parts.release(roomId);
-        throw error;
-      });
-      if (!follower) this.#parts.release(roomId);
-      return follower;
-    } finally {
-      this.#opening.delete(roomId);
-    }
   }
 
   async #follow(feed: Feed, findPosition: () => Promise<LogPosition>): Promise<Follower | undefined> {

@@ -1,6 +1,7 @@
 import type { LogPosition } from '../../data/events.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { Sink } from '../stream.ts';
+import type { FindNext } from './start.ts';
 
 /** How long the last events of a private room are sent after the end of the membership was found, in milliseconds. */
 const maxEndMs = 2_000;
@@ -23,11 +24,11 @@ interface Leaving {
 
 /** The rooms of an inbox of which its user is no longer a member, until the user's own MemberLeft has been sent. */
 export class LeavingRooms {
-  readonly #findLast: (roomId: string, after: LogPosition) => Promise<LogPosition | undefined>;
+  readonly #findLast: FindNext;
   readonly #rooms = new Map<string, Leaving>();
 
   /** `findLast`: finds the position before the user's next MemberLeft. */
-  constructor(findLast: (roomId: string, after: LogPosition) => Promise<LogPosition | undefined>) {
+  constructor(findLast: FindNext) {
     this.#findLast = findLast;
   }
 
