@@ -3,7 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { OwnParts } from '../src/server.ts';
 import { forgeCursor, openCursor } from './support/cursors.ts';
-import { InboxStream } from './support/inbox-stream.ts';
+import { change, InboxStream } from './support/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { withDatabase } from './support/shared-server.ts';
@@ -209,6 +209,22 @@ describe('when the database is rewound under a running server', () => {
     const resumed = await InboxStream.open(postroom, ada, { seen: cursors });
     await writePosts(history, ['B2']);
     expect(await resumed.take(1)).toEqual(['PostCreated lobby B2']);
+  });
+
+  it('a room that is joined in the older state enters an inbox, although as many memberships had changed before', async () => {
+    const history = await begin({ bus: createUnreliableBus('losesAll') });
+    const { postroom, room } = history;
+    const bob = await postroom.signUp('Bob');
+    const other = await postroom.createRoom(history.ada, 'other');
+    await change(postroom, 'joinRoom', bob, room);
+    const inbox = await InboxStream.open(postroom, bob);
+    const old = copy(history.file);
+    await change(postroom, 'leaveRoom', bob, room);
+    expect(await inbox.take(1)).toEqual(['MemberLeft lobby']);
+    await restoreUnder(history.file, old);
+    await change(postroom, 'joinRoom', bob, other);
+    const events: string[] = [];
+    while (!events.includes('MemberJoined other')) events.push(...(await inbox.take(1)));
   });
 
   it('a private room ends in the inbox of a user who is no member in the older state', async () => {

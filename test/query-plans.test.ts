@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { InboxStream } from './support/inbox-stream.ts';
+import { change, InboxStream } from './support/inbox-stream.ts';
 import type { Person } from './support/postroom.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 
@@ -124,9 +124,21 @@ describe('the database uses indexes, and scans no table', () => {
       expect.stringMatching(/^SEARCH roomMembers USING .*INDEX membersByUser \(userId=\?\)/),
     );
     expect(steps).toContainEqual(
-      expect.stringMatching(/^SEARCH joins USING INDEX joinsByUser \(subjectId=\? AND roomId=\?\)/),
+      expect.stringMatching(/^SEARCH joins USING INDEX membershipEvents \(subjectId=\? AND roomId=\?\)/),
     );
     expect(steps.filter((step) => /^SCAN (?!json_each )/.test(step))).toEqual([]);
+  });
+
+  it('and finds the next membership of a viewer in a room without the events in between', async () => {
+    const bob = await server.postroom.signUp('Bob');
+    const room = await server.postroom.createRoom(ada, 'hall');
+    const after = [await server.postroom.cursorOf(room)];
+    await server.postroom.createPost(ada, room, 'before');
+    await change(server.postroom, 'joinRoom', bob, room);
+    const plans = await plansDuring(() => InboxStream.open(server.postroom, bob, { after }));
+    expect(plans.filter(({ sql }) => sql.includes(`or "type" = 'MemberLeft'`)).flatMap(({ steps }) => steps)).toEqual([
+      'SEARCH roomEvents USING INDEX membershipEvents (subjectId=? AND roomId=? AND seq>?)',
+    ]);
   });
 
   it('and reads only the rooms of a member, and in each the posts after the read position', async () => {

@@ -17,7 +17,7 @@ export interface InboxRoom {
 /** The rooms of a user, as one statement has read them. */
 export interface InboxRooms {
   rooms: readonly InboxRoom[];
-  /** The number of the user's memberships that had begun or ended. */
+  /** It is another number after each beginning and end of a membership of the user. */
   version: number;
 }
 
@@ -61,6 +61,46 @@ export async function findInboxRooms(db: Db, userId: string, limit: number): Pro
     return [{ roomId, head: headOf({ head, headMark }), joined }];
   });
   return { rooms, version: rows[0]?.version ?? 0 };
+}
+
+/** The events after a number in the log of a room that concern the memberships of a user. */
+export interface AfterPosition {
+  roomId: string;
+  userId: string;
+  after: number;
+}
+
+const selectMembershipEvents = createStatement((db, { roomId, userId, after }: AfterPosition) =>
+  db
+    .selectFrom('roomEvents')
+    .select(['type', 'seq', 'previousMark'])
+    .where('subjectId', '=', userId)
+    .where('roomId', '=', roomId)
+    .where('seq', '>', after)
+    // The condition of the index.
+    .where(sql<boolean>`("type" = 'MemberJoined' or "type" = 'MemberLeft')`)
+    .orderBy('seq')
+    // A MemberJoined and a MemberLeft.
+    .limit(2),
+);
+
+/**
+ * The position before the user's next MemberJoined; undefined if the user was a member at the given position, or has not
+ * joined the room since.
+ */
+export async function findNextJoin(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
+  const [next] = await selectMembershipEvents(db, values);
+  return next?.type === 'MemberJoined' ? positionBefore(next) : undefined;
+}
+
+/** The position before the user's next MemberLeft. */
+export async function findNextLeave(db: Db, values: AfterPosition): Promise<LogPosition | undefined> {
+  const next = (await selectMembershipEvents(db, values)).find(({ type }) => type === 'MemberLeft');
+  return next && positionBefore(next);
+}
+
+function positionBefore({ seq, previousMark }: { seq: number; previousMark: number }): LogPosition {
+  return { seq: seq - 1, mark: previousMark };
 }
 
 /** The users among these whose memberships have changed since a version. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
@@ -42,22 +43,29 @@ const insertFormerMember = createStatement((db, { roomId, userId }: Membership) 
     .onConflict((conflict) => conflict.columns(['userId', 'roomId']).doNothing()),
 );
 
+const maxVersionStep = 2 ** 20;
+
 /**
  * Its row is locked until the end of the transaction, after that of the room. A transaction of a group therefore names the
  * user (see `TransactionOptions`).
  */
-const advanceVersion = createStatement((db, { userId }: Pick<Membership, 'userId'>) =>
+const addToVersion = createStatement((db, { userId, step }: { userId: string; step: number }) =>
   db
     .insertInto('membershipVersions')
-    .values({ userId, version: 1 })
+    .values({ userId, version: step })
     .onConflict((conflict) =>
-      conflict.column('userId').doUpdateSet((eb) => ({ version: eb('membershipVersions.version', '+', 1) })),
+      conflict.column('userId').doUpdateSet((eb) => ({ version: eb('membershipVersions.version', '+', step) })),
     ),
 );
 
+/** The step is random, so that a restored database does not arrive at the numbers of the lost history. */
+function advanceVersion(db: Db, userId: string): Promise<unknown> {
+  return addToVersion(db, { userId, step: randomInt(1, maxVersionStep) });
+}
+
 /** Inserts the first member of a new room. */
 export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([insertMemberRow(db, { roomId, userId, joinedAt: Date.now() }), advanceVersion(db, { userId })]);
+  await Promise.all([insertMemberRow(db, { roomId, userId, joinedAt: Date.now() }), advanceVersion(db, userId)]);
 }
 
 /**
@@ -65,7 +73,7 @@ export async function insertMember(db: Db, roomId: string, userId: string): Prom
  * already.
  */
 export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([insertMemberWithTime(db, { roomId, userId }), advanceVersion(db, { userId })]);
+  await Promise.all([insertMemberWithTime(db, { roomId, userId }), advanceVersion(db, userId)]);
 }
 
 /** Deletes a member, who remains known as a former one. */
@@ -73,7 +81,7 @@ export async function removeMember(db: Db, roomId: string, userId: string): Prom
   await Promise.all([
     deleteMemberRow(db, { roomId, userId }),
     insertFormerMember(db, { roomId, userId }),
-    advanceVersion(db, { userId }),
+    advanceVersion(db, userId),
   ]);
 }
 

@@ -178,7 +178,7 @@ export class Operation implements PreparedOperation {
       }
       const subscription = { ...given, args: args as ValidatedSubscriptionArgs, after };
       if (!('rooms' in source)) return fanOut.subscribe(createSubscribeRequest(source, subscription), resumed?.charge);
-      return fanOut.openInbox(createInboxRequest(source, subscription, account), resumed?.charge);
+      return fanOut.openInbox(createInboxRequest(source, subscription, account, cancellation), resumed?.charge);
     };
     try {
       return await cancellation.race(openStream(), { dispose: (stream) => stream.stop('client') });

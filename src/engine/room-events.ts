@@ -23,6 +23,7 @@ import type { Services } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/room-event-source.ts';
 import type { Span } from '../tracing/span.ts';
 import { toAnswer } from './answer.ts';
+import type { Cancellation } from './cancellation.ts';
 import { OperationContext, SharedContext } from './context.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { Executor } from './execution/executor.ts';
@@ -64,11 +65,12 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
   return { ...createSelection(given, { project, isInbox: false }), roomId, after, head };
 }
 
-/** Creates the request of an inbox for the fan-out. `memory`: the memory of the client. */
+/** Creates the request of an inbox for the fan-out. `memory`: the memory of the client. `cancellation`: that of the call. */
 export function createInboxRequest(
   { userId, rooms, readAt, after }: InboxSource,
   given: RoomSubscription,
   memory: InboxSelection['memory'],
+  cancellation: Cancellation,
 ): InboxRequest {
   const cursors = given.after ?? after;
   const execution = { project: (event: StreamEvent) => event, isInbox: true };
@@ -78,6 +80,7 @@ export function createInboxRequest(
     rooms,
     readAt,
     after: cursors,
+    throwIfCancelled: () => cancellation.throwIfCancelled(),
   };
 }
 

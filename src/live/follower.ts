@@ -17,10 +17,12 @@ export interface Following {
   readonly sink: Sink | undefined;
   /** Calls `readOn` of the follower, at once or later. */
   catchUp(follower: Follower): void;
+  /** Whether the follower must wait until the client has read. */
+  isBlocked(follower: Follower): boolean;
   /** Whether the follower is to end, and not to be live again, when it has read the log. */
   isLeaving(follower: Follower): boolean;
-  /** Whether an event of the past is left out, because the viewer has lost access to the room. */
-  leavesOut(follower: Follower, event: RoomEvent): boolean;
+  /** The position up to which events of the past are left out, because the viewer has lost access to the room. */
+  skipTo(follower: Follower): LogPosition | undefined;
   /** Called after an event was sent by which a user has left the room. */
   onLeft(follower: Follower, userId: string): void;
   /** The log has no more events for a follower that is leaving. */
@@ -115,13 +117,14 @@ export class Follower implements Member {
     this.stream.onDeleted(this);
   }
 
-  /** Reads from the log until it is live again. Returns false if it has stopped before because the sink is full. */
+  /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */
   async readOn(): Promise<boolean> {
     if (this.#isReading) return true;
     this.#isReading = true;
     try {
       while (this.#group && this.stream.sink) {
-        if (this.stream.sink.isFull()) return false;
+        if (this.stream.isBlocked(this)) return false;
+        this.#skip();
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
@@ -146,6 +149,11 @@ export class Follower implements Member {
     }
   }
 
+  #skip(): void {
+    const position = this.stream.skipTo(this);
+    if (position) this.advanceTo(position);
+  }
+
   #hasCaughtUp({ position }: Group<Follower>): boolean {
     const end = this.stream.isLeaving(this) ? this.feed.head : position;
     return this.position.seq >= end.seq;
@@ -154,10 +162,8 @@ export class Follower implements Member {
   async #replay(events: readonly RoomEvent[]): Promise<void> {
     for (const event of events) {
       await yieldWhenDue();
-      if (this.stream.leavesOut(this, event)) {
-        this.advanceTo({ seq: event.seq, mark: event.mark });
-        continue;
-      }
+      this.#skip();
+      if (event.seq <= this.position.seq) continue;
       const encoded = await this.#group?.replay(event);
       const { sink } = this.stream;
       if (encoded === undefined || encoded === personal || !this.#group || !sink) return;
@@ -166,7 +172,7 @@ export class Follower implements Member {
       if (event.seq <= this.position.seq) continue;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
       if (encoded) this.#writeReplayed(encoded, sink);
-      if (sink.isFull()) return;
+      if (this.stream.isBlocked(this)) return;
     }
   }
 

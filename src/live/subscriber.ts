@@ -36,10 +36,12 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     );
   }
 
-  /** A viewer who has lost access gets no events at all. */
-  leavesOut(): boolean {
-    return false;
+  isBlocked(): boolean {
+    return this.sink?.isFull() ?? false;
   }
+
+  /** A viewer who has lost access gets no events at all. */
+  skipTo(): undefined {}
 
   isLeaving(): boolean {
     return false;

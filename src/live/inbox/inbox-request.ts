@@ -26,6 +26,8 @@ export interface InboxRequest {
   readAt: number;
   /** The cursors to resume after; undefined: only new events. */
   after: readonly string[] | undefined;
+  /** @throws the reason if the client has left. */
+  throwIfCancelled: () => void;
 }
 
 export function tooManyRooms(): ClientError {

@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { LogPosition } from '../../data/events.ts';
 import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
@@ -10,10 +10,11 @@ import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
 import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
+import { FormerRooms } from './former-rooms.ts';
 import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { LeavingRooms } from './leaving-rooms.ts';
 import { ReadMarks } from './read-marks.ts';
-import { type FindStart, findJoined } from './start.ts';
+import { type FindNext, type FindStart, findJoined } from './start.ts';
 
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
@@ -21,6 +22,10 @@ export interface InboxParts extends RoomStreamParts<InboxSelection> {
   groups: Groups;
   acquire: (roomId: string) => Promise<Feed>;
   release: (roomId: string) => void;
+  /** Finds only rooms that the user may see. */
+  findNextJoin: FindNext;
+  /** Finds the position before the user's next MemberLeft in a room. */
+  findNextLeave: FindNext;
   /** Reads the user's rooms again and passes them to `update`: soon, or, after an error, later. */
   refresh: (error?: unknown) => void;
 }
@@ -32,6 +37,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
   readonly #leaving: LeavingRooms;
+  readonly #former: FormerRooms;
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
@@ -41,12 +47,13 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     super(parts);
     this.#parts = parts;
     this.#validFrom = parts.readAt;
-    this.#leaving = new LeavingRooms(parts.request.userId);
+    this.#leaving = new LeavingRooms(parts.findNextLeave);
+    this.#former = new FormerRooms(parts.findNextJoin);
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
     this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
-    const find = (roomId: string) => this.#rooms.get(roomId);
+    const find = (roomId: string) => (this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId));
     this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, fail });
   }
 
@@ -56,8 +63,20 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   /** Opens a room that the stream follows from its start. @throws any error of `findStart`. */
-  async open(room: InboxRoom, findStart: FindStart): Promise<void> {
-    await this.#open(room, findStart);
+  async open(roomId: string, findStart: FindStart): Promise<Follower | undefined> {
+    if (this.hasStopped || this.#rooms.has(roomId) || this.#opening.has(roomId)) return undefined;
+    this.#opening.add(roomId);
+    try {
+      const feed = await this.#parts.acquire(roomId);
+      const follower = await this.#follow(feed, () => findStart(feed)).catch((error) => {
+        this.#parts.release(roomId);
+        throw error;
+      });
+      if (!follower) this.#parts.release(roomId);
+      return follower;
+    } finally {
+      this.#opening.delete(roomId);
+    }
   }
 
   /**
@@ -80,6 +99,9 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     for (const room of rooms) {
       if (!this.#rooms.has(room.roomId)) this.#enter(room).catch(this.#parts.refresh);
     }
+    for (const roomId of this.#former.takeUnchecked()) {
+      if (!joined.has(roomId)) this.#enterEnded(roomId).catch(this.#parts.refresh);
+    }
   }
 
   follows(roomId: string): boolean {
@@ -98,23 +120,33 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   catchUp(follower: Follower): void {
-    this.#catchUps.add(follower);
+    if (!this.#leaving.endsAtOnce(follower.feed.roomId)) return this.#catchUps.add(follower);
+    // Other rooms must not delay it.
+    follower.readOn().then(
+      // The user has joined the room again meanwhile.
+      (isDone) => isDone || this.#catchUps.add(follower),
+      (error) => this.fail(error),
+    );
+  }
+
+  isBlocked({ feed }: Follower): boolean {
+    return !this.#leaving.endsAtOnce(feed.roomId) && (this.sink?.isFull() ?? false);
   }
 
   isLeaving({ feed }: Follower): boolean {
     return this.#leaving.endsAtHead(feed.roomId);
   }
 
-  leavesOut({ feed }: Follower, event: RoomEvent): boolean {
-    return this.#leaving.leavesOut(feed, event);
+  skipTo({ feed }: Follower): LogPosition | undefined {
+    return this.#leaving.skipTo(feed, this.sink);
   }
 
   onLeft(follower: Follower, userId: string): void {
     if (userId !== this.request.userId) return;
     this.#remove(follower);
-    this.#validFrom = performance.now();
     // The user may have joined the room again since.
-    this.#parts.refresh();
+    this.#former.check(follower.feed.roomId);
+    this.#readRoomsAgain();
   }
 
   onEnded(follower: Follower): void {
@@ -153,29 +185,26 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     }
   }
 
-  /** Opens a room that the user has joined while the stream is live. */
-  async #enter(room: InboxRoom): Promise<void> {
-    const follower = await this.#open(room, findJoined);
-    if (follower && this.sink) this.#join(follower, follower.feed.head);
-    // The user may have left it again.
-    if (follower && this.#leaving.has(room.roomId)) this.#endLater(room.roomId);
+  /** The rooms that are being read may be out of date. */
+  #readRoomsAgain(): void {
+    this.#validFrom = performance.now();
+    this.#parts.refresh();
   }
 
-  async #open(room: InboxRoom, findStart: FindStart): Promise<Follower | undefined> {
-    const { roomId } = room;
-    if (this.hasStopped || this.#rooms.has(roomId) || this.#opening.has(roomId)) return undefined;
-    this.#opening.add(roomId);
-    try {
-      const feed = await this.#parts.acquire(roomId);
-      const follower = await this.#follow(feed, () => findStart(feed, room)).catch((error) => {
-        this.#parts.release(roomId);
-        throw error;
-      });
-      if (!follower) this.#parts.release(roomId);
-      return follower;
-    } finally {
-      this.#opening.delete(roomId);
-    }
+  /** Opens a room that the user has joined while the stream is live, or has joined again since it ended. */
+  async #enter({ roomId, joined }: Pick<InboxRoom, 'roomId' | 'joined'>): Promise<void> {
+    const follower = await this.open(roomId, async (feed) =>
+      findJoined(feed, (await this.#former.findNextJoin(roomId)) ?? joined),
+    );
+    if (follower && this.sink) this.#join(follower, follower.feed.head);
+  }
+
+  /** Opens a room for a membership that has ended since. */
+  async #enterEnded(roomId: string): Promise<void> {
+    const joined = await this.#former.findNextJoin(roomId);
+    if (!joined) return;
+    await this.#enter({ roomId, joined });
+    this.#readRoomsAgain();
   }
 
   async #follow(feed: Feed, findPosition: () => Promise<LogPosition>): Promise<Follower | undefined> {
@@ -194,15 +223,19 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #join(follower: Follower, groupPosition: LogPosition): void {
     const { groups } = this.#parts;
     const isOpen = this.sink !== undefined && this.#rooms.get(follower.feed.roomId) === follower;
-    if (isOpen && !follower.group) follower.enter(groups.find(follower.feed, this.request, groupPosition));
+    if (!isOpen || follower.group) return;
+    follower.enter(groups.find(follower.feed, this.request, groupPosition));
+    // The user may have left it while it was being opened.
+    if (this.#leaving.has(follower.feed.roomId)) this.#endLater(follower.feed.roomId);
   }
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
     const follower = this.#rooms.get(roomId);
+    if (!follower) return this.#leaving.addUnopened(roomId);
     this.#leaving
-      .add(roomId, follower?.feed)
-      .then((isEnding) => isEnding && follower?.fallBehind(follower.position), this.#parts.refresh);
+      .add(follower.feed, follower.position)
+      .then((isEnding) => isEnding && follower.fallBehind(follower.position), this.#parts.refresh);
   }
 
   #remove(follower: Follower): void {
@@ -210,6 +243,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     if (this.#rooms.get(roomId) !== follower) return;
     this.#rooms.delete(roomId);
     this.#leaving.delete(roomId);
+    this.#former.add(roomId, follower.position);
     this.#catchUps.delete(follower);
     follower.leave();
     this.request.memory.add(-inboxRoomBytes);

@@ -1,4 +1,5 @@
-import { findForeignRooms } from '../../data/inbox-rooms.ts';
+import type { LogPosition } from '../../data/events.ts';
+import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
@@ -71,11 +72,15 @@ export class Inboxes {
     await this.#assertOwn(request, positions?.keys() ?? []);
     assertFits(request);
     const inbox = this.#create(request);
-    const findStart = createFindStart(request, positions);
+    const { userId } = inbox.request;
+    const findNext = (roomId: string, { seq }: LogPosition) =>
+      findNextJoin(this.#parts.database.db, { roomId, userId, after: seq });
+    const findStart = createFindStart(request, positions, findNext);
     try {
       await forEachOf(rooms, maxOpening, async (room) => {
         await yieldWhenDue();
-        await inbox.open(room, findStart);
+        request.throwIfCancelled();
+        await inbox.open(room.roomId, findStart(room));
       });
       await this.#memberships.add(inbox, version);
       return inbox;
@@ -86,7 +91,7 @@ export class Inboxes {
   }
 
   #create({ selection: request, readAt }: InboxRequest): Inbox {
-    const { feeds, groups, groupCosts, counts, onError } = this.#parts;
+    const { database, feeds, groups, groupCosts, counts, onError } = this.#parts;
     const { cost, address, userId } = request;
     const share = new CostShare(groupCosts, () => ({ group: `inbox ${groupKeyOf(request)}`, cost, address, userId }));
     share.reserve();
@@ -99,12 +104,22 @@ export class Inboxes {
       groups,
       acquire: (roomId) => feeds.acquire(roomId, recentCount),
       release: (roomId) => void feeds.release(roomId).catch(onError),
+      findNextJoin: (roomId, after) => this.#findVisibleJoin({ roomId, userId, after: after.seq }),
+      findNextLeave: (roomId, after) => findNextLeave(database.db, { roomId, userId, after: after.seq }),
       refresh: (error) => this.#memberships.refresh(inbox, error),
       onEnd: (reason) => this.#remove(inbox, reason),
       onError,
     });
     this.#inboxes.add(inbox);
     return inbox;
+  }
+
+  /** Like `findNextJoin`, for a room that the user may see. */
+  async #findVisibleJoin(values: AfterPosition): Promise<LogPosition | undefined> {
+    const { roomId, userId } = values;
+    const joined = await findNextJoin(this.#parts.database.db, values);
+    const readers = joined && (await this.#parts.findReaders(roomId, [userId]));
+    return readers?.has(userId) === false ? undefined : joined;
   }
 
   #remove(inbox: Inbox, reason: StreamEnd | ErrorCode): void {
