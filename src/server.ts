@@ -16,6 +16,7 @@ import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
 import { CredentialWatch } from './identity/credential-watch.ts';
 import { OAuth } from './identity/oauth/oauth.ts';
+import { FixedWindow } from './fixed-window.ts';
 import { findStoredKeys, readGivenKeys } from './identity/session/configured-keys.ts';
 import { type PasswordCost, Passwords } from './identity/session/passwords.ts';
 import { Sessions } from './identity/session/session.ts';
@@ -27,6 +28,7 @@ import { openBus } from './live/bus/open-bus.ts';
 import { Deletions } from './live/deletions.ts';
 import { FanOut } from './live/fan-out.ts';
 import { GroupCosts } from './live/group-costs.ts';
+import { maxFreeInboxes } from './live/inbox/inbox-request.ts';
 import { startTrimming } from './live/trimming.ts';
 import { type Log, logFailures } from './log.ts';
 import type { Services } from './resolvers/context.ts';
@@ -111,9 +113,10 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       logReadCount += 1;
       log.debug({ roomId }, 'log read');
     };
+    const { windowSeconds } = config.rate;
     const groupCosts = new GroupCosts({
       maxCost: maxOperationsPerEvent * config.limits.cost,
-      freeReopenMs: config.rate.windowSeconds * 1_000,
+      freeReopenMs: windowSeconds * 1_000,
     });
     const fanOut = new FanOut({
       database,
@@ -121,6 +124,7 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       retention,
       findReaders: (roomId, userIds) => findReaders(database.db, roomId, userIds),
       groupCosts,
+      freeInboxes: new FixedWindow({ limit: maxFreeInboxes, windowSeconds }),
       onError,
       onLogRead,
       tracing,

@@ -10,7 +10,7 @@ import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
 import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
-import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { type InboxSelection, inboxRoomBytes, RoomCount, tooManyRooms } from './inbox-request.ts';
 import { ReadMarks } from './read-marks.ts';
 import { type FindStart, findJoined } from './start.ts';
 
@@ -42,6 +42,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #validFrom: number;
   readonly #catchUps: CatchUps;
   readonly #marks: ReadMarks;
+  readonly #roomCount: RoomCount;
 
   constructor(parts: InboxParts) {
     super(parts);
@@ -52,7 +53,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const fail = (error: unknown) => this.fail(error);
     this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
     const find = (roomId: string) => this.#rooms.get(roomId);
-    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, fail });
+    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, onError: parts.refresh });
+    this.#roomCount = new RoomCount(parts.request.account);
   }
 
   /** The cursors of the rooms, by id. */
@@ -71,8 +73,10 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
    */
   update(rooms: readonly InboxRoom[], startedAt: number): boolean {
     if (startedAt < this.#validFrom) return false;
-    if (rooms.length > maxInboxRooms) this.end(tooManyRooms());
-    else if (!this.hasStopped) this.#update(rooms);
+    if (this.hasStopped) return true;
+    if (!this.countRooms(rooms.length)) this.end(tooManyRooms());
+    else this.#update(rooms);
+    this.#marks.start();
     return true;
   }
 
@@ -80,11 +84,16 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const joined = new Set(rooms.map(({ roomId }) => roomId));
     for (const roomId of [...this.#rooms.keys(), ...this.#opening]) {
       if (joined.has(roomId)) this.#leaving.delete(roomId);
-      else if (!this.#leaving.has(roomId)) this.#endLater(roomId);
+      else if (!this.#leaving.has(roomId) || this.#rooms.get(roomId)?.feed.deleted) this.#endLater(roomId);
     }
     for (const room of rooms) {
       if (!this.#rooms.has(room.roomId)) this.#enter(room).catch(this.#parts.refresh);
     }
+  }
+
+  /** The number of rooms to follow. Returns false if the inboxes of the client would have too many rooms. */
+  countRooms(count: number): boolean {
+    return this.#roomCount.set(count);
   }
 
   follows(roomId: string): boolean {
@@ -134,7 +143,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   onDeleted(follower: Follower): void {
-    this.#sendDeletion(follower).catch((error) => this.fail(error));
+    // A deleted room is not among the rooms that are read again: its event is then sent again.
+    this.#sendDeletion(follower).catch(this.#parts.refresh);
   }
 
   onUnreadable(follower: Follower, failure: ReadFailure): void {
@@ -154,6 +164,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
   protected release(): void {
+    this.#roomCount.set(0);
     void this.#forEachRoom((follower) => this.#remove(follower));
   }
 
@@ -199,7 +210,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped) return undefined;
     this.#rooms.set(feed.roomId, follower);
-    this.request.memory.add(inboxRoomBytes);
+    this.request.account.add(inboxRoomBytes);
     return follower;
   }
 
@@ -211,10 +222,11 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** The room ends with the user's MemberLeft or, if the log does not have it, with the latest event. */
   #endLater(roomId: string): void {
-    this.#leaving.set(roomId, Date.now());
     const follower = this.#rooms.get(roomId);
+    if (follower?.feed.deleted) return this.onDeleted(follower);
+    this.#leaving.set(roomId, Date.now());
     follower?.feed.syncWithLog().then(
-      () => this.isLeaving(follower) && follower.fallBehind(follower.position),
+      () => this.isLeaving(follower) && !follower.feed.deleted && follower.fallBehind(follower.position),
       (error) => {
         this.#leaving.delete(roomId);
         this.#parts.refresh(error);
@@ -229,13 +241,15 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     this.#leaving.delete(roomId);
     this.#catchUps.delete(follower);
     follower.leave();
-    this.request.memory.add(-inboxRoomBytes);
+    this.request.account.add(-inboxRoomBytes);
     this.#parts.release(roomId);
   }
 
   async #sendDeletion(follower: Follower): Promise<void> {
     const { group } = follower;
-    const encoded = await group?.executeDeletion();
+    // It is sent when the follower enters its group.
+    if (!group) return;
+    const encoded = await group.executeDeletion();
     // If the selection is personal, the follower has moved to another group, which executes it again.
     if (encoded === personal || follower.group !== group) return;
     const { sink } = this;
