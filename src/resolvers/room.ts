@@ -1,7 +1,14 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
-import { findMembers, hasMemberships, insertJoinedMember, insertMember, isMember, removeMember } from '../data/memberships.ts';
+import {
+  findMembers,
+  hasMemberships,
+  insertJoinedMember,
+  insertMember,
+  isMember,
+  removeMember,
+} from '../data/memberships.ts';
 import { findRoomPosts } from '../data/post-lists.ts';
 import { createRoomRow, findRoomByName, findRoomPage, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
