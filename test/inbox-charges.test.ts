@@ -25,9 +25,10 @@ it('an inbox that resumes is free up to 20 times for one user, whatever is open,
 });
 
 it('an inbox as an event stream is charged, with Last-Event-ID, too', async () => {
-  const postroom = await launchForTest({ RATE_LIMIT: '3' });
+  const postroom = await launchForTest({ RATE_LIMIT: '4' });
   const bob = await postroom.signUp('Bob');
   const room = await postroom.createRoom(bob, 'hall');
+  await postroom.createPost(bob, room, 'one');
   const headers = { authorization: `Bearer ${bob.token}`, 'last-event-id': await postroom.cursorOf(room, bob.token) };
   const open = () => EventStream.open(postroom.graphqlUrl, inboxQuery, headers, { after: [] });
   expect((await open()).status).toBe(200);
