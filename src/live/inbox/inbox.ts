@@ -11,11 +11,9 @@ import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { type InboxSelection, inboxRoomBytes, RoomCount, tooManyRooms } from './inbox-request.ts';
+import { LeavingRooms } from './leaving-rooms.ts';
 import { ReadMarks } from './read-marks.ts';
 import { type FindStart, findJoined } from './start.ts';
-
-/** How much earlier than the events before it the end of a membership may be known. */
-const leaveLagMs = 5_000;
 
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
@@ -33,11 +31,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
   readonly #opening = new Set<string>();
-  /**
-   * The rooms of which the user is no longer a member, until the user's own MemberLeft has been sent, with the time at
-   * which this was found, in milliseconds since 1970.
-   */
-  readonly #leaving = new Map<string, number>();
+  readonly #leaving: LeavingRooms;
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
@@ -48,6 +42,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     super(parts);
     this.#parts = parts;
     this.#validFrom = parts.readAt;
+    this.#leaving = new LeavingRooms(parts.request.userId);
     const sink = () => this.sink;
     const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
     const fail = (error: unknown) => this.fail(error);
@@ -116,18 +111,11 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   isLeaving({ feed }: Follower): boolean {
-    return this.#leaving.has(feed.roomId);
+    return this.#leaving.endsAtHead(feed.roomId);
   }
 
-  /**
-   * A former member of a private room receives the event by which they have left and the events just before it, but no
-   * backlog: a replay has the content as it is now.
-   */
-  leavesOut({ feed }: Follower, { type, subjectId, at }: RoomEvent): boolean {
-    const since = this.#leaving.get(feed.roomId);
-    if (since === undefined || feed.room?.visibility !== 'PRIVATE') return false;
-    const isOwnLeave = type === 'MemberLeft' && subjectId === this.request.userId;
-    return !isOwnLeave && at < since - leaveLagMs;
+  leavesOut({ feed }: Follower, event: RoomEvent): boolean {
+    return this.#leaving.leavesOut(feed, event);
   }
 
   onLeft(follower: Follower, userId: string): void {
@@ -148,7 +136,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   onUnreadable(follower: Follower, failure: ReadFailure): void {
-    if (this.isLeaving(follower)) return this.#remove(follower);
+    if (this.#leaving.has(follower.feed.roomId)) return this.#remove(follower);
     this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
   }
 
@@ -179,9 +167,9 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** Opens a room that the user has joined while the stream is live. */
   async #enter(room: InboxRoom): Promise<void> {
     const follower = await this.#open(room, findJoined);
-    // The user may have left it again: the feed must have read the event before the follower ends.
-    if (follower && this.isLeaving(follower)) await follower.feed.syncWithLog();
     if (follower && this.sink) this.#join(follower, follower.feed.head);
+    // The user may have left it again.
+    if (follower && this.#leaving.has(room.roomId)) this.#endLater(room.roomId);
   }
 
   async #open(room: InboxRoom, findStart: FindStart): Promise<Follower | undefined> {
@@ -224,14 +212,12 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #endLater(roomId: string): void {
     const follower = this.#rooms.get(roomId);
     if (follower?.feed.deleted) return this.onDeleted(follower);
-    this.#leaving.set(roomId, Date.now());
-    follower?.feed.syncWithLog().then(
-      () => this.isLeaving(follower) && !follower.feed.deleted && follower.fallBehind(follower.position),
-      (error) => {
-        this.#leaving.delete(roomId);
-        this.#parts.refresh(error);
-      },
-    );
+    this.#leaving
+      .add(roomId, follower?.feed)
+      .then(
+        (isEnding) => isEnding && !follower?.feed.deleted && follower?.fallBehind(follower.position),
+        this.#parts.refresh,
+      );
   }
 
   #remove(follower: Follower): void {
