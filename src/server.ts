@@ -12,6 +12,7 @@ import { ClientMemory } from './engine/limits/client-memory.ts';
 import { openSharedRate } from './engine/limits/shared-rate.ts';
 import { OperationReports } from './engine/operation-reports.ts';
 import { loadSchema } from './engine/schema.ts';
+import { FixedWindow } from './fixed-window.ts';
 import { auditTo } from './identity/audit.ts';
 import { createAuthentication } from './identity/authentication.ts';
 import { CredentialWatch } from './identity/credential-watch.ts';
@@ -27,6 +28,7 @@ import { openBus } from './live/bus/open-bus.ts';
 import { Deletions } from './live/deletions.ts';
 import { FanOut } from './live/fan-out.ts';
 import { GroupCosts } from './live/group-costs.ts';
+import { maxFreeInboxes } from './live/inbox/inbox-request.ts';
 import { Presence } from './live/presence/presence.ts';
 import { startTrimming } from './live/trimming.ts';
 import { type Log, logFailures } from './log.ts';
@@ -112,14 +114,26 @@ export async function startServer(config: Config, log: Log, own: OwnParts = {}):
       logReadCount += 1;
       log.debug({ roomId }, 'log read');
     };
+    const { windowSeconds } = config.rate;
     const groupCosts = new GroupCosts({
       maxCost: maxOperationsPerEvent * config.limits.cost,
-      freeReopenMs: config.rate.windowSeconds * 1_000,
+      freeReopenMs: windowSeconds * 1_000,
     });
     const access = {
       findReaders: (roomId: string, userIds: readonly string[]) => findReaders(database.db, roomId, userIds),
     };
-    const fanOut = new FanOut({ database, bus, retention, ...access, groupCosts, onError, onLogRead, tracing });
+    const freeInboxes = new FixedWindow({ limit: maxFreeInboxes, windowSeconds });
+    const fanOut = new FanOut({
+      database,
+      bus,
+      retention,
+      ...access,
+      groupCosts,
+      freeInboxes,
+      onError,
+      onLogRead,
+      tracing,
+    });
     const askOthers = (roomIds: readonly string[]) => inventory.askForPresence(roomIds);
     const shared = { costs: groupCosts, counts: fanOut.live, onError };
     const presence = new Presence({ bus, fanOut, ...access, ...shared, askOthers });

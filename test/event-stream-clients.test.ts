@@ -30,7 +30,14 @@ async function openHall() {
     await postroom.createPost(ada, room, 'in between');
     proxy.thaw();
   };
-  return { postroom, proxy, variables: { room, after }, post: () => postroom.createPost(ada, room, 'post'), interrupt };
+  return {
+    postroom,
+    ada,
+    proxy,
+    variables: { room, after },
+    post: () => postroom.createPost(ada, room, 'post'),
+    interrupt,
+  };
 }
 
 type Hall = Awaited<ReturnType<typeof openHall>>;
@@ -55,6 +62,30 @@ it('graphql-sse with the lines of docs/resume.md receives every event once when 
   const hall = await openHall();
   const { subscribe } = await openDocumentedSse(hall.proxy.url, 200);
   expect(await receivedBy(hall, subscribe, hall.variables)).toEqual(seqsBetween(0, 6));
+});
+
+it('graphql-sse with these lines receives every event of an inbox once', async () => {
+  const hall = await openHall();
+  const { postroom } = hall;
+  const attic = await postroom.createRoom(hall.ada, 'attic');
+  const { subscribe } = await openDocumentedSse(hall.proxy.url, 200, { authorization: `Bearer ${hall.ada.token}` });
+  const results = new Inbox<Result>();
+  const sink = { next: (result: unknown) => results.push(result as Result), error: () => {}, complete: () => {} };
+  const inbox = `subscription ($after: [String!]) {
+    inbox(after: $after) { cursor room { name } ... on PostCreated { post { title } } }
+  }`;
+  const after = [hall.variables.after, await postroom.cursorOf(attic)];
+  onTestFinished(subscribe({ query: inbox, variables: { after } }, sink));
+  await untilCounts(postroom, { subscribers: 1 });
+  for (let time = 0; time < 3; time += 1) {
+    await hall.interrupt();
+    await untilCounts(postroom, { subscribers: 1 });
+    await postroom.createPost(hall.ada, attic, `post ${time}`);
+    await results.next(({ data }) => data.inbox.post.title === `post ${time}`);
+  }
+  const events = results.all.map(({ data: { inbox: event } }) => `${event.room.name} ${event.post.title}`);
+  const inHall = Array.from({ length: 3 }, () => 'hall in between');
+  expect(events.toSorted()).toEqual(['attic post 0', 'attic post 1', 'attic post 2', ...inHall]);
 });
 
 it('graphql-sse without these lines loses the events in between', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
-import { InboxStream, inboxQuery, refusalOf } from './support/inbox-stream.ts';
+import { change, InboxStream, inboxQuery, refusalOf } from './support/inbox-stream.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 import { shareServer } from './support/shared-server.ts';
@@ -54,6 +54,14 @@ describe('an inbox of 1,000 rooms', () => {
     expect(await stream.results.next()).toMatchObject({ data: { inbox: { post: { title: 'one' } } } });
   });
 
+  it('leaves no rooms to a second inbox on its WebSocket, before it ends', async () => {
+    const { socket } = await InboxStream.open(postroom, ada);
+    const error = { extensions: { code: 'SUBSCRIPTION_LIMIT_EXCEEDED' } };
+    expect(await socket.subscribe('second', inboxQuery).refused).toMatchObject([error]);
+    socket.complete('inbox');
+    expect(Object.keys(await socket.subscribe('third', inboxQuery).start)).toHaveLength(maxRooms);
+  });
+
   it('ends with SUBSCRIPTION_LIMIT_EXCEEDED when its viewer joins one more room, and is refused then', async () => {
     const live = await InboxStream.open(postroom, ada);
     await postroom.createRoom(ada, 'one more');
@@ -99,6 +107,22 @@ describe('`live.seen` of an inbox', () => {
     expect(data.roomEvents.post.title).toBe('one');
     expect(await socket.subscribe('two', query).refused).toMatchObject([{ extensions: { code: 'CURSOR_INVALID' } }]);
   });
+});
+
+it('others add a user to rooms up to 900; the user can join more', async () => {
+  const [bob, eve] = [await postroom.signUp('Bob'), await postroom.signUp('Eve')];
+  await createRooms(bob, 899);
+  const rooms = [await postroom.createRoom(eve, 'room 900'), await postroom.createRoom(eve, 'room 901')];
+  const add = 'mutation ($input: AddRoomMemberInput!) { addRoomMember(input: $input) { room { id } } }';
+  const [added, refused, repeated] = [
+    await postroom.send(add, { input: { room: rooms[0], user: bob.id } }, eve.token),
+    await postroom.send(add, { input: { room: rooms[1], user: bob.id } }, eve.token),
+    await postroom.send(add, { input: { room: rooms[0], user: bob.id } }, eve.token),
+  ];
+  expect([added.code, refused.code, repeated.code]).toEqual([undefined, 'FORBIDDEN', undefined]);
+  expect(refused.errors?.[0]?.message).toBe('The user is a member of 900 rooms: only the user can join more.');
+  await change(postroom, 'joinRoom', bob, rooms[1] ?? '');
+  expect(Object.keys((await InboxStream.open(postroom, bob)).cursors)).toHaveLength(901);
 });
 
 it('after has at most 2,000 cursors', async () => {

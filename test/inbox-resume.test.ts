@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { forgeCursor, openCursor } from './support/cursors.ts';
-import { EventStream } from './support/event-stream.ts';
+import { EventStream, streamForms } from './support/event-stream.ts';
 import { change, InboxStream, inboxQuery, refusalOf } from './support/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
 
@@ -146,6 +146,22 @@ it('a cursor that has expired is CURSOR_EXPIRED, with its room and the present c
   expect({ code, live }).toEqual({ code: 'CURSOR_EXPIRED', live: { room: hall, cursors: present } });
   const inbox = await InboxStream.open(postroom, bob, { seen: { ...cursors, [hall]: present[hall] } });
   expect(await inbox.take(1)).toEqual(['PostCreated attic two']);
+});
+
+it.each(streamForms)('an inbox as an event stream ignores Last-Event-ID, which is one cursor (%s)', async (_, form) => {
+  const fixture = await open();
+  const { postroom, ada, bob, hall, attic } = fixture;
+  const { cursors } = await openAndLeave(fixture);
+  await postroom.createPost(ada, hall, 'two');
+  const headers = { ...form, authorization: `Bearer ${bob.token}`, 'last-event-id': cursors[hall] ?? '' };
+  const variables = { after: Object.values(cursors) };
+  const stream = await EventStream.open(postroom.graphqlUrl, inboxQuery, headers, variables);
+  await postroom.createPost(ada, attic, 'two');
+  const results = await stream.results.take(2);
+  expect(results.map(({ data }) => `${data.inbox.room.name} ${data.inbox.post?.title}`).toSorted()).toEqual([
+    'attic two',
+    'hall two',
+  ]);
 });
 
 it('an event stream resumes by after', async () => {

@@ -6,7 +6,7 @@ import { makePosts } from './support/load.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom, type Settings, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
-import { isPostgresTest, openDirectly } from './support/test-database.ts';
+import { breakTable } from './support/test-database.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 const postCount = 2_000;
@@ -25,17 +25,6 @@ const nothingLeftOnOwnBus = { ...nothingLeft, bus_listeners: 1 };
 function launchOnDeafBus(file: string): Promise<Postroom> {
   const settings = { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'debug' };
   return launchForTest(settings, { bus: createUnreliableBus('losesAll') });
-}
-
-/** Renames a table, so that queries of it fail; the returned function restores it. */
-function breakTable(file: string, table: string): () => void {
-  const database = openDirectly(file);
-  if (!isPostgresTest) database.exec('pragma legacy_alter_table = on');
-  database.exec(`alter table "${table}" rename to "broken"`);
-  return () => {
-    database.exec(`alter table "broken" rename to "${table}"`);
-    database.close();
-  };
 }
 
 /** Creates a room with 20 MB of posts, more than socket buffers hold; another server must read them from the log. */

@@ -4,7 +4,9 @@ import { type Database, type DatabaseOptions, DatabaseUnavailable, type Db } fro
 import { openDatabase } from '../src/data/open-database.ts';
 import { findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
+import { DirectPostgres } from './support/direct-postgres.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
+import { change, InboxStream } from './support/inbox-stream.ts';
 import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import { launch, launchForTest } from './support/postroom.ts';
@@ -110,6 +112,39 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     for (let n = 0; n < 50; n += 1) await postroom.createPost(ada, room, `number ${n}`);
     expect(proxy.commits.all).toBeGreaterThanOrEqual(before.all + 50);
     expect(proxy.commits.alone).toBe(before.alone);
+  });
+
+  it('costs no inbox its RoomRead or RoomDeleted: they are sent once, when the database can be read', async () => {
+    const name = await cluster.createDatabase();
+    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
+    const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+    const [hall, attic] = [await postroom.createRoom(bob, 'hall'), await postroom.createRoom(bob, 'attic')];
+    await change(postroom, 'joinRoom', ada, attic);
+    await postroom.createPost(ada, attic, 'unread');
+    // A read that loses its connection is sent once more.
+    const lostReads = 4;
+    // Only the events read this table.
+    const query = 'subscription { inbox { __typename cursor room { id name } actor { id apiKeys { name } } } }';
+    const inboxes = [
+      await InboxStream.open(postroom, bob, { query }),
+      await InboxStream.open(postroom, bob, { query }),
+    ];
+    const other = DirectPostgres.open(cluster.url(name));
+    for (const [mutation, room, event] of [
+      ['markRead', attic, 'RoomRead attic'],
+      ['deleteRoom', hall, 'RoomDeleted hall'],
+    ] as const) {
+      other.exec('begin; lock table "apiKeys"');
+      await change(postroom, mutation, bob, room);
+      const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      let lost = 0;
+      while (lost < lostReads) lost += (await cluster.query(name, terminate)).length;
+      other.exec('rollback');
+      for (const inbox of inboxes) expect(await Promise.race([inbox.take(1), inbox.refused])).toEqual([event]);
+    }
+    other.close();
+    await postroom.createPost(bob, attic, 'one');
+    for (const inbox of inboxes) expect(await inbox.take(1)).toEqual(['PostCreated attic']);
   });
 
   describe('a connection that is lost during COMMIT', () => {

@@ -104,6 +104,15 @@ export async function isMember(db: Db, roomId: string, userId: string): Promise<
   return (await selectMember(db, { roomId, userId })).length > 0;
 }
 
+const selectMemberships = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
+  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).limit(limit),
+);
+
+/** Whether the user is a member of this many rooms. */
+export async function hasMemberships(db: Db, userId: string, count: number): Promise<boolean> {
+  return (await selectMemberships(db, { userId, limit: count })).length >= count;
+}
+
 const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
   db
     .selectFrom('roomMembers')

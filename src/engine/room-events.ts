@@ -13,8 +13,7 @@ import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import { visibleRoomsOf } from '../identity/access.ts';
 import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
-import { encodeCursor } from '../live/cursor.ts';
-import { EncodedEvent } from '../live/encoded-event.ts';
+import type { EncodedEvent } from '../live/encoded-event.ts';
 import type { InboxRequest, InboxSelection } from '../live/inbox/inbox-request.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 import { personal, type Selection, type SubscribeRequest } from '../live/subscribe-request.ts';
@@ -22,10 +21,11 @@ import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/room-event-source.ts';
 import type { Span } from '../tracing/span.ts';
-import { toAnswer } from './answer.ts';
+import { type Answer, toAnswer } from './answer.ts';
 import type { Cancellation } from './cancellation.ts';
 import { OperationContext, SharedContext } from './context.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
+import { encodeInboxEvent, encodeRoomEvent } from './encode-event.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 
@@ -53,8 +53,7 @@ export interface RoomSubscription {
 /** How the events of a subscription are executed. */
 interface Execution {
   project: RoomEventSource['project'];
-  /** Each event of an inbox names its room, and has no cursor of its own that could be resumed from alone. */
-  isInbox: boolean;
+  encode: (event: StreamEvent, body: Answer['body']) => EncodedEvent;
 }
 
 /** Creates the request for the fan-out. @throws ClientError CURSOR_INVALID. */
@@ -62,21 +61,23 @@ export function createSubscribeRequest(source: RoomEventSource, given: RoomSubsc
   const { roomId, head, project } = source;
   if (given.after && given.after.length !== 1) throw new ClientError('CURSOR_INVALID');
   const after = given.after?.[0] ?? source.after ?? undefined;
-  return { ...createSelection(given, { project, isInbox: false }), roomId, after, head };
+  return { ...createSelection(given, { project, encode: encodeRoomEvent }), roomId, after, head };
 }
 
-/** Creates the request of an inbox for the fan-out. `memory`: the memory of the client. `cancellation`: that of the call. */
+/** Creates the request of an inbox for the fan-out. `account`: that of the client. `cancellation`: that of the call. */
 export function createInboxRequest(
   { userId, rooms, readAt, after }: InboxSource,
   given: RoomSubscription,
-  memory: InboxSelection['memory'],
+  account: InboxSelection['account'],
   cancellation: Cancellation,
 ): InboxRequest {
-  const cursors = given.after ?? after;
-  const execution = { project: (event: StreamEvent) => event, isInbox: true };
+  // `Last-Event-ID` is one cursor, and an inbox has one for each room.
+  const seen = given.transport === 'websocket' ? given.after : undefined;
+  const cursors = seen ?? after;
+  const execution = { project: (event: StreamEvent) => event, encode: encodeInboxEvent };
   const isResumed = cursors !== undefined;
   return {
-    selection: { ...createSelection(given, execution), userId, isResumed, memory },
+    selection: { ...createSelection(given, execution), userId, isResumed, account },
     rooms,
     readAt,
     after: cursors,
@@ -158,7 +159,7 @@ async function executeShared(
  */
 async function execute(
   { args, executor, answerBytes, requestId, log }: RoomSubscription,
-  { project, isInbox }: Execution,
+  { project, encode }: Execution,
   event: StreamEvent,
   context: OperationContext,
 ): Promise<EncodedEvent | null> {
@@ -166,21 +167,17 @@ async function execute(
   if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
   const rootValue = await project(event, context);
   if (rootValue === undefined) return null;
-  const cursor = encodeCursor(event);
-  const frameCursor = isInbox ? undefined : cursor;
   const size = new AnswerSize(answerBytes);
   const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (context instanceof SharedContext && context.hasReadViewer) return null;
   const unavailable = findTemporaryError(result);
   if (unavailable) throw unavailable;
-  const extensions = { live: isInbox ? { room: event.roomId, cursor } : { cursor } };
-  const toJson = (outcome: ExecutionResult) =>
-    JSON.stringify(toAnswer({ ...outcome, extensions }, { requestId }, log).body);
-  const json = toJson(result);
-  if (Buffer.byteLength(json) <= answerBytes) return new EncodedEvent(event, frameCursor, json);
+  const toBody = (outcome: ExecutionResult) => toAnswer(outcome, { requestId }, log).body;
+  const encoded = encode(event, toBody(result));
+  if (Buffer.byteLength(encoded.json) <= answerBytes) return encoded;
   const error = locatedError(answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION), undefined);
-  return new EncodedEvent(event, frameCursor, toJson({ errors: [error] }));
+  return encode(event, toBody({ errors: [error] }));
 }
 
 /** The error of a database that is not available; undefined if the result is final. */

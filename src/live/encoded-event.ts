@@ -13,7 +13,10 @@ export class EncodedEvent extends Frame {
   /** The time of the event, in milliseconds since 1970. */
   readonly at: number;
 
-  constructor(event: StreamEvent, cursor: string | undefined, json: string) {
+  /** Of an event by which a user leaves a room: the form of it for this user. */
+  readonly #last: EncodedEvent | undefined;
+
+  constructor(event: StreamEvent, cursor: string | undefined, json: string, last?: EncodedEvent) {
     const { seq, mark, previousMark, at } = event;
     super(cursor, json);
     this.roomId = event.roomId;
@@ -21,5 +24,11 @@ export class EncodedEvent extends Frame {
     this.leftBy = event.type === 'MemberLeft' ? event.subjectId : undefined;
     this.position = { seq, mark };
     this.previous = { seq: seq - 1, mark: previousMark };
+    this.#last = last;
+  }
+
+  /** The event as it is sent to a viewer: to the user who leaves the room with it, as the last event of the room. */
+  forViewer(userId: string | null): EncodedEvent {
+    return this.#last && this.leftBy === userId ? this.#last : this;
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
+import type { FixedWindow } from '../fixed-window.ts';
 import { CostShare } from './cost-share.ts';
 import { decodeCursor } from './cursor.ts';
 import { type Feed, type FeedFollower, isReadFailure } from './feed/feed.ts';
@@ -18,6 +19,8 @@ import { Subscriber } from './subscriber.ts';
 export interface FanOutParts extends FeedsParts {
   findReaders: FindReaders;
   groupCosts: GroupCosts;
+  /** Counts the inboxes that resume, by user: those within the limit are not charged. */
+  freeInboxes: FixedWindow;
 }
 
 /** The subscriptions of this process to the events of rooms. */
@@ -63,33 +66,34 @@ export class FanOut {
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
-    return this.#open(request, costOf(request).group, () => this.#subscribe(request), charge);
-  }
-
-  /**
-   * Like `subscribe`, for all rooms of a user. An inbox opens many rooms, so that only the groups of the viewer's own
-   * inboxes are free.
-   */
-  async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
-    const { key, viewerKey } = request.selection;
-    const group = `inbox ${key} ${viewerKey}`;
-    return this.#open(request, group, () => this.#inboxes.open(request), charge);
-  }
-
-  async #open(
-    request: { after: unknown },
-    group: string,
-    open: () => Promise<Stream>,
-    charge?: () => unknown,
-  ): Promise<Stream> {
+    const { group } = costOf(request);
     const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
     try {
-      const stream = await open();
+      return await this.#countResume(request, this.#subscribe(request));
+    } catch (error) {
+      if (isNew) this.#costs.dropUnopened(group);
+      throw error;
+    }
+  }
+
+  /** Like `subscribe`, for all rooms of a user. `charge` is called unless the inbox may be resumed without a charge. */
+  async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
+    if (charge && !this.#isFree(request)) await charge();
+    return this.#countResume(request, this.#inboxes.open(request));
+  }
+
+  /** Only `live.seen` has the cursors of an inbox. To open its rooms takes time, so that few inboxes are free. */
+  #isFree({ selection: { transport, userId } }: InboxRequest): boolean {
+    return transport === 'websocket' && !this.#parts.freeInboxes.charge(userId).isOver;
+  }
+
+  async #countResume(request: { after: unknown }, opening: Promise<Stream>): Promise<Stream> {
+    try {
+      const stream = await opening;
       if (request.after !== undefined) this.live.countResume('OK');
       return stream;
     } catch (error) {
       if (request.after !== undefined) this.live.countResume(codeOf(error));
-      if (isNew) this.#costs.dropUnopened(group);
       throw error;
     }
   }

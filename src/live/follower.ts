@@ -91,7 +91,7 @@ export class Follower implements Member {
     if (sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;
-    sink.write(encoded, encoded.at);
+    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId), encoded.at);
     if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
   }
 
@@ -178,7 +178,7 @@ export class Follower implements Member {
 
   #writeReplayed(encoded: EncodedEvent, sink: Sink): void {
     this.stream.counts.replayed += 1;
-    sink.write(encoded);
+    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
     if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
   }
 }

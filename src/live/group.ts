@@ -167,10 +167,20 @@ export class Group<Subscriber extends Member> implements FeedReader {
   /** Executes the selection for the deletion of the room, once for all members, after the events before it. */
   async executeDeletion(): ReturnType<ExecuteEvent> {
     if (this.#isPumping) await this.#pumped;
-    this.#deletion ??= this.#parts.execute(createRoomDeleted(this.feed));
+    this.#deletion ??= this.#executeDeletion();
     const result = await this.#deletion;
     if (result === personal && this.members.size > 0) this.#split();
     return result;
+  }
+
+  async #executeDeletion(): ReturnType<ExecuteEvent> {
+    try {
+      return await this.#parts.execute(createRoomDeleted(this.feed));
+    } catch (error) {
+      // The next call tries again.
+      this.#deletion = undefined;
+      throw error;
+    }
   }
 
   async #pump(): Promise<void> {

@@ -68,6 +68,8 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   }
 
   becomePersonal(): boolean {
+    // A stream that has stopped may still leave its groups; nothing would release its share.
+    if (this.#hasStopped) return false;
     try {
       this.#parts.share.reserve();
       return true;

@@ -694,7 +694,10 @@ export type Mutation = {
   joinRoom?: Maybe<JoinRoomPayload>;
   /** Removes the viewer from a room. Does nothing if the viewer is not a member. The owner cannot leave. */
   leaveRoom?: Maybe<LeaveRoomPayload>;
-  /** Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. */
+  /**
+   * Adds a user to a room. Does nothing if the user is a member already. Only the room's owner and admins can do this. A user
+   * who is a member of 900 rooms is not added to more (`FORBIDDEN`), so that the rest of an inbox is left to the user.
+   */
   addRoomMember?: Maybe<AddRoomMemberPayload>;
   /**
    * Removes a user from a room. Does nothing if the user is not a member. Only the room's owner and admins can do this.

@@ -1,13 +1,22 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
-import { findMembers, insertJoinedMember, insertMember, isMember, removeMember } from '../data/memberships.ts';
+import {
+  findMembers,
+  hasMemberships,
+  insertJoinedMember,
+  insertMember,
+  isMember,
+  removeMember,
+} from '../data/memberships.ts';
 import { findRoomPosts } from '../data/post-lists.ts';
 import { createRoomRow, findRoomByName, findRoomPage, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
+import { ClientError } from '../errors.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
@@ -18,6 +27,12 @@ import { findVisibleRoom } from './rules/visible-rows.ts';
 
 /** The maximum number of rows of a room that are deleted with it. Further rows are deleted in the background. */
 const maxRowsAtOnce = 100;
+
+/**
+ * The maximum number of rooms of a user to whom others add a room. The rest of the rooms of an inbox is left to the user:
+ * otherwise anybody could end the user's inbox.
+ */
+const maxRoomsByOthers = maxInboxRooms - 100;
 
 const nameTaken = 'A room of this name exists.';
 
@@ -93,10 +108,12 @@ export const roomMutations: MutationResolvers = {
         { id: input.room, member: input.user },
         async (db, { append, afterCommit }, viewer, { room }) => {
           assertMayChangeRoom(viewer, room);
-          const [user, isJoined] = await Promise.all([
+          const [user, isJoined, hasMost] = await Promise.all([
             findUser(db, input.user, 'share').then(assertUser),
             isMember(db, room.id, input.user),
+            hasMemberships(db, input.user, maxRoomsByOthers),
           ]);
+          if (!isJoined && hasMost && user.id !== viewer.user.id) throw hasTooManyRooms();
           if (!isJoined) append(joinOf(room, user, viewer));
           const byUserId = viewer.user.id;
           afterCommit(() =>
@@ -153,6 +170,11 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
   check.given('name', input.name, name);
   if (input.visibility === null) check.add('visibility', 'required');
   check.assertValid();
+}
+
+function hasTooManyRooms(): ClientError {
+  const message = `The user is a member of ${maxRoomsByOthers} rooms: only the user can join more.`;
+  return new ClientError('FORBIDDEN', message);
 }
 
 function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {

@@ -54,6 +54,11 @@ export class InboxStream {
     return data.inbox;
   }
 
+  /** What the extensions of the next message say about its room. */
+  async nextLive(): Promise<Record<string, unknown>> {
+    return (await this.#operation.results.next()).extensions.live;
+  }
+
   /** The next events, each as its type and what it concerns. */
   async take(count: number): Promise<string[]> {
     const events: string[] = [];

@@ -32,10 +32,16 @@ function writeFiles(change: (code: string) => string): string {
 }
 
 /** `subscribe` of the client of docs/resume.md for graphql-sse, unchanged except for the URL and the delay. */
-export async function openDocumentedSse(url: string, retryWaitMs: number): Promise<Pick<SseClient, 'subscribe'>> {
+export async function openDocumentedSse(
+  url: string,
+  retryWaitMs: number,
+  headers: Record<string, string> = {},
+): Promise<Pick<SseClient, 'subscribe'>> {
   const options = `url: '${url}',
   retry: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
-  const folder = writeFiles((code) => code.replace("url: 'http://127.0.0.1:4000/graphql',", options));
+  const folder = writeFiles((code) =>
+    code.replace("url: 'http://127.0.0.1:4000/graphql',", options).replace(': {}),', `: ${JSON.stringify(headers)}),`),
+  );
   return import(/* @vite-ignore */ join(folder, 'sse.js'));
 }
 

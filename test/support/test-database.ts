@@ -73,6 +73,17 @@ export function openDirectly(file: string): DirectDatabase {
   return isPostgresTest ? DirectPostgres.open(urlOf(file)) : new DatabaseSync(file, { timeout: 5_000 });
 }
 
+/** Renames a table, so that queries of it fail; the returned function restores it. */
+export function breakTable(file: string, table: string): () => void {
+  const database = openDirectly(file);
+  if (!isPostgresTest) database.exec('pragma legacy_alter_table = on');
+  database.exec(`alter table "${table}" rename to "broken"`);
+  return () => {
+    database.exec(`alter table "broken" rename to "${table}"`);
+    database.close();
+  };
+}
+
 const tables = [
   'users',
   'rooms',

@@ -3,7 +3,10 @@ export function resumable() {
   const seen = new Map(); // by the id of each operation that is active: a cursor, or those of an inbox by room
   const ended = new Set(); // ids of the last connection that were not subscribed again
   const see = (id, cursor) => seen.has(id) && seen.set(id, cursor);
-  const seeRoom = (id, { room, cursor }) => seen.has(id) && Object.assign(seen.get(id), { [room]: cursor });
+  const seeRoom = (rooms, { room, cursor, ended }) => {
+    if (ended) delete rooms[room];
+    else rooms[room] = cursor;
+  };
   return {
     connectionParams: () => ({ live: { seen: Object.fromEntries(seen) } }),
     on: {
@@ -14,7 +17,7 @@ export function resumable() {
         ended.forEach((id) => seen.delete(id));
         ended.clear();
         if (type === 'error' || type === 'complete') seen.delete(id);
-        else if (payload?.extensions?.live?.room) seeRoom(id, payload.extensions.live);
+        else if (payload?.extensions?.live?.room) seeRoom(seen.get(id) ?? {}, payload.extensions.live);
         else if (payload?.extensions?.live) see(id, payload.extensions.live.cursor);
       },
     },

@@ -102,6 +102,8 @@ class AddressAccount extends MemoryAccount {
 
 /** The bytes held for one WebSocket or one stream over HTTP. */
 export class ClientAccount extends MemoryAccount {
+  /** The number of rooms of all inboxes. */
+  inboxRooms = 0;
   readonly #address: AddressAccount;
   readonly #onClose: () => void;
   #isClosed = false;

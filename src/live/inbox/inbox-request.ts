@@ -5,6 +5,9 @@ import type { Selection } from '../subscribe-request.ts';
 /** The maximum number of rooms of an inbox. */
 export const maxInboxRooms = 1_000;
 
+/** The maximum number of inboxes of one user that resume within RATE_WINDOW_SECONDS and are not charged. */
+export const maxFreeInboxes = 20;
+
 /** The memory that is counted for a room of an inbox, in bytes; measured by `npm run bench -- inbox`. */
 export const inboxRoomBytes = 300;
 
@@ -13,8 +16,34 @@ export interface InboxSelection extends Selection {
   userId: string;
   /** Whether it resumes after cursors. */
   isResumed: boolean;
-  /** The memory of the client. `addOrThrow` throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  memory: { add(bytes: number): void; addOrThrow(bytes: number): void };
+  /** The account of the client. `addOrThrow` throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  account: InboxAccount;
+}
+
+/** The memory of a client, and the number of rooms of all its inboxes. */
+interface InboxAccount {
+  add(bytes: number): void;
+  addOrThrow(bytes: number): void;
+  inboxRooms: number;
+}
+
+/** The rooms of one inbox, counted for its client: the client can resume with a limited number of cursors only. */
+export class RoomCount {
+  readonly #account: InboxAccount;
+  #count = 0;
+
+  constructor(account: InboxAccount) {
+    this.#account = account;
+  }
+
+  /** Returns false, and changes nothing, if the inboxes of the client would have too many rooms. */
+  set(count: number): boolean {
+    const total = this.#account.inboxRooms - this.#count + count;
+    if (total > maxInboxRooms) return false;
+    this.#account.inboxRooms = total;
+    this.#count = count;
+    return true;
+  }
 }
 
 /** What is needed to open an inbox. */
@@ -31,6 +60,6 @@ export interface InboxRequest {
 }
 
 export function tooManyRooms(): ClientError {
-  const message = `An inbox covers up to ${maxInboxRooms} rooms: leave some rooms, or subscribe to single rooms.`;
+  const message = `All inboxes of one connection cover up to ${maxInboxRooms} rooms: leave some rooms, or subscribe to single rooms.`;
   return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
 }

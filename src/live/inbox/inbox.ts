@@ -11,7 +11,7 @@ import type { Frame } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { FormerRooms } from './former-rooms.ts';
-import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { type InboxSelection, inboxRoomBytes, RoomCount, tooManyRooms } from './inbox-request.ts';
 import { LeavingRooms } from './leaving-rooms.ts';
 import { ReadMarks } from './read-marks.ts';
 import { type FindNext, type FindStart, findJoined } from './start.ts';
@@ -42,6 +42,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #validFrom: number;
   readonly #catchUps: CatchUps;
   readonly #marks: ReadMarks;
+  readonly #roomCount: RoomCount;
 
   constructor(parts: InboxParts) {
     super(parts);
@@ -54,7 +55,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const fail = (error: unknown) => this.fail(error);
     this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
     const find = (roomId: string) => (this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId));
-    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, fail });
+    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, onError: parts.refresh });
+    this.#roomCount = new RoomCount(parts.request.account);
   }
 
   /** The cursors of the rooms, by id. */
@@ -85,8 +87,10 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
    */
   update(rooms: readonly InboxRoom[], startedAt: number): boolean {
     if (startedAt < this.#validFrom) return false;
-    if (rooms.length > maxInboxRooms) this.end(tooManyRooms());
-    else if (!this.hasStopped) this.#update(rooms);
+    if (this.hasStopped) return true;
+    if (!this.countRooms(rooms.length)) this.end(tooManyRooms());
+    else this.#update(rooms);
+    this.#marks.start();
     return true;
   }
 
@@ -94,7 +98,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const joined = new Set(rooms.map(({ roomId }) => roomId));
     for (const roomId of [...this.#rooms.keys(), ...this.#opening]) {
       if (joined.has(roomId)) this.#leaving.delete(roomId);
-      else if (!this.#leaving.has(roomId)) this.#endLater(roomId);
+      else if (!this.#leaving.has(roomId) || this.#rooms.get(roomId)?.feed.deleted) this.#endLater(roomId);
     }
     for (const room of rooms) {
       if (!this.#rooms.has(room.roomId)) this.#enter(room).catch(this.#parts.refresh);
@@ -102,6 +106,11 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     for (const roomId of this.#former.takeUnchecked()) {
       if (!joined.has(roomId)) this.#enterEnded(roomId).catch(this.#parts.refresh);
     }
+  }
+
+  /** The number of rooms to follow. Returns false if the inboxes of the client would have too many rooms. */
+  countRooms(count: number): boolean {
+    return this.#roomCount.set(count);
   }
 
   follows(roomId: string): boolean {
@@ -154,7 +163,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   onDeleted(follower: Follower): void {
-    this.#sendDeletion(follower).catch((error) => this.fail(error));
+    // A deleted room is not among the rooms that are read again: its event is then sent again.
+    this.#sendDeletion(follower).catch(this.#parts.refresh);
   }
 
   onUnreadable(follower: Follower, failure: ReadFailure): void {
@@ -174,6 +184,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
   protected release(): void {
+    this.#roomCount.set(0);
     void this.#forEachRoom((follower) => this.#remove(follower));
   }
 
@@ -216,7 +227,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const follower = new Follower(this, feed, isAtHead ? head : position);
     if (this.hasStopped) return undefined;
     this.#rooms.set(feed.roomId, follower);
-    this.request.memory.add(inboxRoomBytes);
+    this.request.account.add(inboxRoomBytes);
     return follower;
   }
 
@@ -233,9 +244,13 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #endLater(roomId: string): void {
     const follower = this.#rooms.get(roomId);
     if (!follower) return this.#leaving.addUnopened(roomId);
+    if (follower.feed.deleted) return this.onDeleted(follower);
     this.#leaving
       .add(follower.feed, follower.position)
-      .then((isEnding) => isEnding && follower.fallBehind(follower.position), this.#parts.refresh);
+      .then(
+        (isEnding) => isEnding && !follower.feed.deleted && follower.fallBehind(follower.position),
+        this.#parts.refresh,
+      );
   }
 
   #remove(follower: Follower): void {
@@ -246,13 +261,15 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     this.#former.add(roomId, follower.position);
     this.#catchUps.delete(follower);
     follower.leave();
-    this.request.memory.add(-inboxRoomBytes);
+    this.request.account.add(-inboxRoomBytes);
     this.#parts.release(roomId);
   }
 
   async #sendDeletion(follower: Follower): Promise<void> {
     const { group } = follower;
-    const encoded = await group?.executeDeletion();
+    // It is sent when the follower enters its group.
+    if (!group) return;
+    const encoded = await group.executeDeletion();
     // If the selection is personal, the follower has moved to another group, which executes it again.
     if (encoded === personal || follower.group !== group) return;
     const { sink } = this;

@@ -10,7 +10,7 @@ import type { Groups } from '../groups.ts';
 import type { LiveCounts, StreamEnd } from '../live-counts.ts';
 import { groupKeyOf } from '../subscribe-request.ts';
 import { Inbox } from './inbox.ts';
-import { type InboxRequest, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
+import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
 import { Memberships, type MembershipsParts } from './memberships.ts';
 import { createFindStart, readCursors } from './start.ts';
 
@@ -67,7 +67,6 @@ export class Inboxes {
   /** @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED. */
   async open(request: InboxRequest): Promise<Inbox> {
     const { rooms, version } = request.rooms;
-    if (rooms.length > maxInboxRooms) throw tooManyRooms();
     const positions = request.after && readCursors(request.after);
     await this.#assertOwn(request, positions?.keys() ?? []);
     assertFits(request);
@@ -77,6 +76,7 @@ export class Inboxes {
       findNextJoin(this.#parts.database.db, { roomId, userId, after: seq });
     const findStart = createFindStart(request, positions, findNext);
     try {
+      if (!inbox.countRooms(rooms.length)) throw tooManyRooms();
       await forEachOf(rooms, maxOpening, async (room) => {
         await yieldWhenDue();
         request.throwIfCancelled();
@@ -139,8 +139,8 @@ export class Inboxes {
 }
 
 /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-function assertFits({ selection: { memory }, rooms: { rooms } }: InboxRequest): void {
+function assertFits({ selection: { account }, rooms: { rooms } }: InboxRequest): void {
   const bytes = rooms.length * inboxRoomBytes;
-  memory.addOrThrow(bytes);
-  memory.add(-bytes);
+  account.addOrThrow(bytes);
+  account.add(-bytes);
 }

@@ -10,7 +10,8 @@ interface Parts {
   sink: () => Sink | undefined;
   find: (roomId: string) => Follower | undefined;
   waitUntilDrained: (resume: () => void) => void;
-  fail: (error: unknown) => void;
+  /** Reports an error; `start` is called when the database may be available again. */
+  onError: (error: unknown) => void;
 }
 
 /** The rooms that the user has read, and for which no RoomRead has been sent yet: each of them once. */
@@ -26,27 +27,33 @@ export class ReadMarks {
   add(roomId: string): void {
     if (!this.#parts.find(roomId)) return;
     this.#due.add(roomId);
-    this.#start();
+    this.start();
   }
 
-  readonly #start = (): void => {
+  /** Sends what is due. */
+  readonly start = (): void => {
     if (this.#isSending) return;
     this.#isSending = true;
-    this.#send().catch(this.#parts.fail);
+    this.#send().catch(this.#parts.onError);
   };
 
   async #send(): Promise<void> {
     try {
       for (const roomId of this.#due) {
-        if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.#start);
+        if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.start);
         this.#due.delete(roomId);
         const follower = this.#parts.find(roomId);
-        if (follower) await this.#sendMark(follower);
+        if (follower) await this.#sendMark(follower).catch((error) => this.#keep(roomId, error));
       }
     } finally {
       // Runs in the same synchronous step as the end of the loop, so that no room is missed.
       this.#isSending = false;
     }
+  }
+
+  #keep(roomId: string, error: unknown): never {
+    this.#due.add(roomId);
+    throw error;
   }
 
   /** Its cursor must be that of the latest event that was sent, or the client would resume from an earlier one. */
