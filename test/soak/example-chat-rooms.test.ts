@@ -107,6 +107,51 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
     expectNoFaults(chat);
   });
 
+  it('are marked as read at most once in three seconds, however fast the posts arrive', async () => {
+    const { postroom, ada, ben, attic, hall } = await launch();
+    const [reader, other] = [await users.open(ben, hall), await users.open(ben, attic)];
+    await reader.lists('hall', 'attic');
+    await other.lists('hall', 'attic');
+    const queried = other.count('JoinedRooms');
+    const startedAt = Date.now();
+    for (let number = 1; number <= 40; number += 1) {
+      await postroom.createPost(ada, hall, `post ${number}`);
+      await reader.item(`post ${number}`).first().waitFor();
+    }
+    await expect.poll(() => countUnread(postroom, ben, hall), patiently).toBe(0);
+    await other.lists('hall', 'attic');
+    const intervals = Math.ceil((Date.now() - startedAt) / 3_000);
+    expect(reader.count('MarkRead')).toBeLessThanOrEqual(1 + intervals);
+    expect(other.count('JoinedRooms') - queried).toBeLessThanOrEqual(1 + intervals);
+    expectNoFaults(reader, other);
+  });
+
+  it('are marked as read when the viewer leaves them, with no post that arrives afterwards', async () => {
+    const { postroom, ada, ben, hall } = await launch();
+    const chat = await users.open(ben, hall);
+    for (const title of ['one', 'two']) {
+      await postroom.createPost(ada, hall, title);
+      await chat.item(title).waitFor();
+      await chat.lists('hall', 'attic');
+    }
+    await chat.choose('attic');
+    await expect.poll(() => countUnread(postroom, ben, hall), patiently).toBe(0);
+    await postroom.createPost(ada, hall, 'three');
+    await chat.lists('hall 1 unread', 'attic');
+    expect(chat.count('MarkRead')).toBe(2);
+    expect(await countUnread(postroom, ben, hall)).toBe(1);
+  });
+
+  it('that another device creates are listed with their first event', async () => {
+    const { postroom, ben } = await launch();
+    const chat = await users.open(ben);
+    await chat.lists('hall', 'attic');
+    const cellar = await postroom.createRoom(ben, 'cellar');
+    await postroom.createPost(ben, cellar, 'Hello');
+    await chat.lists('cellar', 'hall', 'attic');
+    expectNoFaults(chat);
+  });
+
   it('are not read while the page is hidden', async () => {
     const { postroom, ada, ben, hall } = await launch();
     const chat = await users.open(ben, hall);
@@ -129,7 +174,22 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
     await other.write('Hello');
     await one.item('Hello').waitFor();
     await one.page.getByText('Ben is typing…').waitFor({ state: 'detached' });
-    await other.page.getByRole('textbox', { name: 'Message', exact: true }).pressSequentially('A');
+    const message = other.page.getByRole('textbox', { name: 'Message', exact: true });
+    const reported: unknown[] = [];
+    other.page.on('request', (request) => {
+      const { operationName, variables } = request.postDataJSON() ?? {};
+      if (operationName === 'SetTyping') reported.push(variables.input.typing);
+    });
+    await message.pressSequentially('A');
+    await one.page.getByText('Ben is typing…').waitFor();
+    await message.press('Backspace');
+    await one.page.getByText('Ben is typing…').waitFor({ state: 'detached' });
+    await message.pressSequentially('A');
+    await one.page.getByText('Ben is typing…').waitFor();
+    await other.choose('attic');
+    await expect.poll(() => reported, patiently).toEqual([true, false, true, false]);
+    await other.choose('hall');
+    await message.pressSequentially('A');
     await one.page.getByText('Ben is typing…').waitFor();
     await other.page.close();
     await one.page.getByText('1 here: Ada').waitFor();

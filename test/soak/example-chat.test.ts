@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     expect(chat.faults).toEqual([]);
   });
 
-  it('shows a post at once, says that it failed, and sends it again', async () => {
+  it('shows a post at once, says that it failed, and sends it again when the connection is back', async () => {
     const { postroom, proxy } = await users.launch();
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
@@ -90,14 +90,40 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
 
     proxy.retarget('http://127.0.0.1:1');
     await chat.isIn('Reconnecting…');
-    await chat.write('lost');
-    await chat.page.getByRole('alert').waitFor();
+    for (const title of ['lost', 'and another']) await chat.write(title);
+    await chat.item('lost').getByRole('alert').getByText('The server cannot be reached.').waitFor();
     proxy.retarget(postroom.url);
-    await chat.press('Send again');
-    await chat.item('lost').and(chat.page.locator('[id]')).waitFor();
+    await expect.poll(() => titles(chat), patiently).toEqual(['late', 'lost', 'and another']);
     await chat.isIn('Live');
-    expect(await chat.item('').count()).toBe(2);
+    await expect.poll(() => chat.page.getByRole('alert').count(), patiently).toBe(0);
+    expect(await chat.item('').count()).toBe(3);
     expect(chat.faults).toEqual([]);
+  });
+
+  it('shows that the list of rooms failed until the connection is back', async () => {
+    const { postroom, proxy } = await users.launch();
+    const ada = await postroom.signUp('Ada');
+    const chat = await users.open(ada, await postroom.createRoom(ada, 'hall'));
+    const alert = chat.page.getByRole('navigation').getByRole('alert');
+    proxy.retarget('http://127.0.0.1:1');
+    await alert.getByText('The server cannot be reached.').waitFor();
+    const queried = chat.count('Rooms');
+    proxy.retarget(postroom.url);
+    await alert.waitFor({ state: 'detached' });
+    await chat.isIn('Live');
+    expect(chat.count('Rooms')).toBe(queried + 1);
+    expect(chat.faults).toEqual([]);
+  });
+
+  it('says how long a user who sends too much has to wait, and then sends the post', async () => {
+    const { postroom } = await users.launch({ RATE_LIMIT: '60', RATE_WINDOW_SECONDS: '10' });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    const chat = await users.open(ada, room);
+    while ((await postroom.send('{ viewer { id } }', {}, ada.token)).status !== 429);
+    await chat.write('late');
+    await chat.item('late (will be sent again)').getByText('Too many requests: please wait').waitFor();
+    await chat.item('late').and(chat.page.locator('[id]')).waitFor();
   });
 
   it('notices a connection that no longer answers, and resumes', async () => {
@@ -235,7 +261,8 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
       }
     };
     await Promise.all(chats.map(write));
-    for (const chat of chats) await sendFailed(chat);
+    for (const chat of chats)
+      await expect.poll(() => chat.page.getByText(/\((sending…|will be sent again)\)/).count(), patiently).toBe(0);
     const shown = await listPosts(postroom, room);
     expect(shown.map(({ title }) => title).sort()).toEqual(written.sort());
     for (const chat of chats) {
@@ -247,15 +274,9 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
   });
 });
 
-/** Waits until each post is published; those that failed are sent again. */
-async function sendFailed(chat: Chat): Promise<void> {
-  const again = chat.page.getByRole('button', { name: 'Send again' });
-  const sending = chat.page.getByText('(sending…)');
-  const countUnsent = async () => {
-    if ((await again.count()) > 0) await again.first().click();
-    return (await again.count()) + (await sending.count());
-  };
-  await expect.poll(countUnsent, { timeout: 60_000 }).toBe(0);
+/** The titles of the posts that are published, in the order in which they are shown. */
+function titles({ page }: Chat): Promise<string[]> {
+  return page.locator('[role=log] li[id] > p').allInnerTexts();
 }
 
 async function listPosts(postroom: Postroom, room: string): Promise<{ id: string; title: string }[]> {

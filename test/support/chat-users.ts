@@ -3,7 +3,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { launchBrowser, newVisitor } from './browser.ts';
 import { Chat, ChatApp } from './chat.ts';
 import { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
-import { launchForTest, type Person, type Postroom } from './postroom.ts';
+import { launchForTest, type Person, type Postroom, type Settings } from './postroom.ts';
 
 /** The app of examples/chat and a browser, for all tests of a file. */
 export class ChatUsers {
@@ -24,8 +24,8 @@ export class ChatUsers {
   }
 
   /** Starts a server, and the proxy through which the pages of the app reach it. */
-  async launch(): Promise<{ postroom: Postroom; proxy: FaultProxy }> {
-    const postroom = await launchForTest({ ALLOWED_ORIGINS: this.app.origin });
+  async launch(settings: Settings = {}): Promise<{ postroom: Postroom; proxy: FaultProxy }> {
+    const postroom = await launchForTest({ ...settings, ALLOWED_ORIGINS: this.app.origin });
     const proxy = await createFaultProxy(postroom.url, this.app.serverPort);
     onTestFinished(() => proxy.close());
     return { postroom, proxy };

@@ -28,7 +28,9 @@ export class ChatApp {
   /** Installs the packages of its lock file, and builds it for a server on a free port. */
   static async build(): Promise<ChatApp> {
     const serverPort = await findFreePort();
-    const env = { ...process.env, VITE_POSTROOM_URL: `http://127.0.0.1:${serverPort}/graphql` };
+    // Only then do React and Apollo Client report what they find.
+    const development = { NODE_ENV: 'development' };
+    const env = { ...process.env, ...development, VITE_POSTROOM_URL: `http://127.0.0.1:${serverPort}/graphql` };
     await runToEnd('npm', ['ci', '--no-audit', '--prefer-offline'], { cwd: folder });
     await runToEnd('npm', ['run', 'build'], { cwd: folder, env });
     const port = await findFreePort();
@@ -51,10 +53,13 @@ export class ChatApp {
 /** Drives the app through its user interface. */
 export class Chat {
   readonly page: Page;
-  /** Uncaught errors, and what the app or React report as errors. */
+  /** Uncaught errors, and what the app, React or Apollo Client report as errors and warnings. */
   readonly faults: string[] = [];
   /** The documents of the subscriptions that the page has started. */
   readonly subscriptions: string[] = [];
+
+  /** The names of the operations that the page has sent over HTTP. */
+  readonly operations: string[] = [];
 
   private constructor(page: Page) {
     this.page = page;
@@ -64,11 +69,14 @@ export class Chat {
         if (type === 'subscribe') this.subscriptions.push(request.query);
       });
     });
+    page.on('request', (request) => {
+      if (request.method() === 'POST') this.operations.push(request.postDataJSON().operationName);
+    });
     page.on('pageerror', (error) => this.faults.push(String(error)));
     page.on('console', (message) => {
       // Answers that are refused, and connections that are cut.
       const isOfNetwork = /^(Failed to load resource|WebSocket connection)/.test(message.text());
-      if (message.type() === 'error' && !isOfNetwork) this.faults.push(message.text());
+      if (['error', 'warning'].includes(message.type()) && !isOfNetwork) this.faults.push(message.text());
     });
   }
 
@@ -119,6 +127,11 @@ export class Chat {
   /** Waits until the list of the viewer's rooms shows exactly these. */
   async lists(...rooms: string[]): Promise<void> {
     await expect.poll(() => this.rooms(), patiently).toEqual(rooms);
+  }
+
+  /** The number of operations of this name that the page has sent over HTTP. */
+  count(name: string): number {
+    return this.operations.filter((operation) => operation === name).length;
   }
 
   /** Opens a room of the list. */

@@ -1,11 +1,11 @@
 import type { FieldMergeFunction } from '@apollo/client';
 import { ApolloClient, ApolloLink, CombinedGraphQLErrors, HttpLink, InMemoryCache } from '@apollo/client';
 import { ErrorLink } from '@apollo/client/link/error';
-import { RetryLink } from '@apollo/client/link/retry';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { OperationTypeNode } from 'graphql';
 import type { PostPageFragment } from './gql/graphql.ts';
 import { live, serverUrl } from './live.ts';
+import possibleTypes from './possible-types.json';
 import { endSession, session } from './session.ts';
 
 /** A page of older posts is put before the others, unless they were replaced after it was requested. */
@@ -18,9 +18,6 @@ const mergePosts: FieldMergeFunction<PostPageFragment> = (existing, incoming, { 
 const headers = session ? { authorization: `Bearer ${session.accessToken}` } : {};
 const http = new HttpLink({ uri: serverUrl, headers });
 
-/** Only a mutation with a key is safe to repeat when its answer is lost. */
-const retry = new RetryLink({ attempts: { max: 3, retryIf: (_, { variables }) => 'key' in variables } });
-
 const refusal = new ErrorLink(({ error }) => {
   if (session && CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.['code'] === 'UNAUTHENTICATED')
     endSession();
@@ -30,10 +27,11 @@ const refusal = new ErrorLink(({ error }) => {
 const link = ApolloLink.split(
   ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
   new GraphQLWsLink(live),
-  ApolloLink.from([refusal, retry, http]),
+  ApolloLink.from([refusal, http]),
 );
 
 const posts = { keyArgs: false, merge: mergePosts } as const;
-const cache = new InMemoryCache({ typePolicies: { Room: { fields: { posts } } } });
+const members = { merge: false } as const; // each answer and event has all of them
+const cache = new InMemoryCache({ possibleTypes, typePolicies: { Room: { fields: { posts, members } } } });
 
 export const client = new ApolloClient({ link, cache });

@@ -1,8 +1,7 @@
-import { type ApolloClient, CombinedGraphQLErrors, type ErrorLike } from '@apollo/client';
+import type { ApolloClient, ErrorLike } from '@apollo/client';
 import { useEffect, useState } from 'react';
-import { defer, map, type Observable, retry, throwError, timer } from 'rxjs';
-
-const repeatedCodes: unknown[] = ['SERVICE_UNAVAILABLE', 'RATE_LIMITED', 'CURSOR_EXPIRED', 'SLOW_CONSUMER'];
+import { defer, map, type Observable } from 'rxjs';
+import { repeatFailed } from './failures.ts';
 
 /** The data of a subscription. It starts again after an error that is not final. */
 export function follow<Data>(start: () => Observable<ApolloClient.SubscribeResult<Data>>): Observable<Data> {
@@ -11,14 +10,7 @@ export function follow<Data>(start: () => Observable<ApolloClient.SubscribeResul
       if (!data) throw error;
       return data;
     }),
-    retry({
-      resetOnSuccess: true,
-      delay: (error, count) => {
-        const { code, retryAfterMs } = (CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions) || {};
-        if (code && !repeatedCodes.includes(code)) return throwError(() => error);
-        return timer(Number(retryAfterMs ?? Math.min(30_000, 500 * 2 ** count)));
-      },
-    }),
+    repeatFailed(),
   );
 }
 

@@ -1,34 +1,30 @@
 import { makeVar } from '@apollo/client';
-import { from, Observable, repeat, switchMap, takeUntil, takeWhile } from 'rxjs';
+import { auditTime, from, merge, repeat, Subject, switchMap, takeUntil, tap } from 'rxjs';
 import { client } from './client.ts';
 import { follow } from './follow.ts';
-import {
-  InboxDocument,
-  type InboxSubscription,
-  type JoinedRoomFragment,
-  JoinedRoomsDocument,
-  MarkReadDocument,
-} from './gql/graphql.ts';
-import { live } from './live.ts';
+import { InboxDocument, type InboxSubscription, type JoinedRoomFragment, JoinedRoomsDocument } from './gql/graphql.ts';
+import { reconnected } from './live.ts';
 import { session } from './session.ts';
 
 type Event = InboxSubscription['inbox'];
 
 const maxUnread = 100; // the server counts no further
+const queryEveryMs = 2_000;
 
 /** The rooms of the viewer, the one with the latest event first. */
 export const joinedRooms = makeVar<readonly JoinedRoomFragment[]>([]);
 
-/** Marks of other devices are not in the log, so a new connection does not deliver those that it missed. */
-const reconnected = new Observable<void>((observer) =>
-  live.on('connected', (_socket, _payload, wasRetry) => wasRetry && observer.next()),
-);
+/** Emits for each event that cannot be applied. */
+const outdated = new Subject<void>();
 
-/** Queries the rooms, then applies their events since the query. Starts again after an event that it cannot apply. */
+/**
+ * Queries the rooms, then applies their events since the query. Starts again soon after events that it cannot apply, and
+ * when the connection is back: marks of other devices are not in the log, so it does not deliver those that it missed.
+ */
 export function followInbox() {
   return follow(() => from(queryRooms()).pipe(switchMap(subscribe))).pipe(
-    takeWhile((data) => applyEvent(data.inbox)),
-    takeUntil(reconnected),
+    tap(({ inbox }) => applyEvent(inbox) || outdated.next()),
+    takeUntil(merge(reconnected, outdated.pipe(auditTime(queryEveryMs)))),
     repeat({ delay: 500 }),
   );
 }
@@ -38,10 +34,8 @@ export function putFirst(room: JoinedRoomFragment): void {
   joinedRooms([room, ...joinedRooms().filter(({ id }) => id !== room.id)]);
 }
 
-/** Marks all posts of the room as read. If this fails, the next query counts them again. */
-export function markRead(room: string): void {
+export function showAsRead(room: string): void {
   joinedRooms(joinedRooms().map((joined) => (joined.id === room ? { ...joined, unread: 0 } : joined)));
-  client.mutate({ mutation: MarkReadDocument, variables: { input: { room } } }).catch(() => {});
 }
 
 async function queryRooms(): Promise<JoinedRoomFragment[]> {

@@ -1,5 +1,6 @@
 import { makeVar } from '@apollo/client';
 import { type ClientOptions, createClient } from 'graphql-ws';
+import { Observable } from 'rxjs';
 import { resumable } from './resumable.js';
 import { endSession, session } from './session.ts';
 
@@ -22,6 +23,11 @@ export const live = createClient({
   keepAlive: 10_000,
   lazyCloseTimeout: 5_000, // the inbox starts again within this time
 });
+
+/** Emits when the connection is back. */
+export const reconnected = new Observable<void>((observer) =>
+  live.on('connected', (_socket, _payload, wasRetry) => wasRetry && observer.next()),
+);
 
 live.on('connected', () => connectionState('Live'));
 live.on('closed', (event) => {

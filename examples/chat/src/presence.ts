@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { client } from './client.ts';
 import { follow, useStream } from './follow.ts';
 import { RoomPresenceDocument, type RoomPresenceSubscription, SetTypingDocument } from './gql/graphql.ts';
@@ -16,16 +16,29 @@ function followPresence(room: string) {
   return follow(() => client.subscribe({ query: RoomPresenceDocument, variables: { room }, fetchPolicy: 'no-cache' }));
 }
 
-/** `report` is called for each change of the text, `reset` when it is sent, with which the server ends the typing. */
+/**
+ * Tells the others that the viewer is typing, until the text is empty or the component is unmounted. `report` is called
+ * with each change of the text, `reset` when it is sent, with which the server ends the typing.
+ */
 export function useTyping(room: string) {
   const reportedAt = useRef(0);
-  function report() {
+  function report(text: string) {
+    if (!text) return stop();
     if (Date.now() - reportedAt.current < repeatTypingMs) return;
     reportedAt.current = Date.now();
-    client.mutate({ mutation: SetTypingDocument, variables: { room } }).catch(() => {});
+    setTyping(room, true);
   }
   function reset() {
     reportedAt.current = 0;
   }
+  function stop() {
+    if (reportedAt.current) setTyping(room, false);
+    reset();
+  }
+  useEffect(() => stop, []);
   return { report, reset };
+}
+
+function setTyping(room: string, typing: boolean): void {
+  client.mutate({ mutation: SetTypingDocument, variables: { input: { room, typing } } }).catch(() => {});
 }

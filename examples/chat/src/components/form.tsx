@@ -1,5 +1,6 @@
 import type { ErrorLike } from '@apollo/client';
 import type { ComponentProps } from 'react';
+import { describeFailure } from '../failures.ts';
 
 export function Field({ label, ...input }: { label: string } & ComponentProps<'input'>) {
   return (
@@ -15,5 +16,5 @@ export function Button(props: ComponentProps<'button'>) {
 
 /** What went wrong, if anything did. */
 export function Failure({ error }: { error: ErrorLike | undefined }) {
-  return error ? <p role="alert">{error.message}</p> : null;
+  return error ? <p role="alert">{describeFailure(error)}</p> : null;
 }

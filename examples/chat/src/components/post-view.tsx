@@ -48,15 +48,22 @@ function OwnPostActions({ post }: { post: Post }) {
   );
 }
 
-/** A post that is being sent, or that failed and can be sent again, changed or unchanged. */
-export function OutgoingPostView({ post: { key, room, title, error } }: { post: OutgoingPost }) {
+/** A post that is being sent, or that was refused and can be sent again, changed or unchanged. */
+export function OutgoingPostView({ post: { key, room, title, error, isRefused } }: { post: OutgoingPost }) {
   // A changed post is another one, with a key of its own.
   function sendAgain(changed: string) {
     remove(key);
-    void send(room, changed, changed === title ? key : undefined);
+    send(room, changed, changed === title ? key : undefined);
   }
 
-  if (!error) return <li>{title} (sending…)</li>;
+  if (!isRefused) {
+    return (
+      <li>
+        {title} {error ? '(will be sent again)' : '(sending…)'}
+        <Failure error={error} />
+      </li>
+    );
+  }
   return (
     <li>
       <Failure error={error} />

@@ -1,10 +1,10 @@
 import { useApolloClient, useReactiveVar } from '@apollo/client/react';
-import { type UIEvent, useEffect, useSyncExternalStore } from 'react';
+import type { UIEvent } from 'react';
 import { OlderPostsDocument } from '../gql/graphql.ts';
-import { joinedRooms, markRead } from '../inbox.ts';
 import { connectionState } from '../live.ts';
 import { outbox, send } from '../outbox.ts';
 import { usePresence, useTyping } from '../presence.ts';
+import { useReading } from '../reading.ts';
 import type { Room } from '../room.ts';
 import { useLiveRoom } from '../use-live-room.ts';
 import { Button, Failure } from './form.tsx';
@@ -21,7 +21,7 @@ export function RoomView({ id }: { id: string }) {
 
   function submit(title: string) {
     typing.reset();
-    void send(id, title);
+    send(id, title);
   }
 
   return (
@@ -36,23 +36,15 @@ export function RoomView({ id }: { id: string }) {
       <Failure error={error} />
       {room && <Posts room={room} />}
       <Typing presence={presence} />
-      <PostForm autoFocus label="Message" action="Send" onInput={typing.report} onSubmit={submit} />
+      <PostForm
+        autoFocus
+        label="Message"
+        action="Send"
+        onInput={({ currentTarget }) => typing.report(currentTarget.value)}
+        onSubmit={submit}
+      />
     </>
   );
-}
-
-/** Marks the room as read while it is visible. */
-function useReading(id: string): void {
-  const unread = useReactiveVar(joinedRooms).find((room) => room.id === id)?.unread;
-  const visibility = useSyncExternalStore(onVisibilityChange, () => document.visibilityState);
-  useEffect(() => {
-    if (unread && visibility === 'visible') markRead(id);
-  }, [id, unread, visibility]);
-}
-
-function onVisibilityChange(listener: () => void): () => void {
-  document.addEventListener('visibilitychange', listener);
-  return () => document.removeEventListener('visibilitychange', listener);
 }
 
 function Posts({ room: { id, posts } }: { room: Room }) {

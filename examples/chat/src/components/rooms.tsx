@@ -1,7 +1,9 @@
 import { useMutation, useQuery, useReactiveVar } from '@apollo/client/react';
+import { useEffect } from 'react';
 import { useStream } from '../follow.ts';
 import { CreateRoomDocument, type RoomNameFragment, RoomsDocument } from '../gql/graphql.ts';
 import { followInbox, joinedRooms, putFirst } from '../inbox.ts';
+import { reconnected } from '../live.ts';
 import { Failure, Field } from './form.tsx';
 
 type ListedRoom = RoomNameFragment & { unread?: number | null };
@@ -10,7 +12,11 @@ type ListedRoom = RoomNameFragment & { unread?: number | null };
 export function Rooms({ selected }: { selected: string }) {
   const failed = useStream(followInbox).error;
   const joined = useReactiveVar(joinedRooms);
-  const { data, previousData, error } = useQuery(RoomsDocument, { pollInterval: 15_000 });
+  const { data, previousData, error, refetch } = useQuery(RoomsDocument, { pollInterval: 15_000 });
+  useEffect(() => {
+    const subscription = reconnected.subscribe(() => void refetch().catch(() => {}));
+    return () => subscription.unsubscribe();
+  }, [refetch]);
   const rooms = (data ?? previousData)?.rooms.data ?? [];
   const others = rooms.filter(({ id }) => !joined.some((room) => room.id === id));
   return (
