@@ -45,27 +45,22 @@ export async function openDocumentedSse(
   return import(/* @vite-ignore */ join(folder, 'sse.js'));
 }
 
-/** The options of the client with credentials, as docs/resume.md describes. */
-function authenticated({ authorization }: { authorization: string }): string {
-  return `  ...(({ connectionParams, ...options }) => ({
-    ...options,
-    connectionParams: () => ({ ...connectionParams(), authorization: '${authorization}' }),
-  }))(resumable()),`;
-}
+const documentedWait = 'Math.random() * Math.min(5_000, 500 * 2 ** retries)';
+const documentedToken = 'process.env.TOKEN';
 
-/** The clients of docs/resume.md, unchanged except for the URL and the delay before they reconnect. */
+/** The clients of docs/resume.md, unchanged except for the URL, the token and the delay before they reconnect. */
 export async function openDocumented<Name extends keyof DocumentedClients>(
   name: Name,
   url: string,
   retryWaitMs: number,
   authentication?: { authorization: string },
 ): Promise<Pick<DocumentedClients, Name | 'live'>> {
-  const options = `url: '${url.replace('http', 'ws')}',
-  retryWait: () => new Promise((resolve) => setTimeout(resolve, ${retryWaitMs})),`;
+  const token = authentication?.authorization.replace(/^Bearer /, '');
   const folder = writeFiles((code) =>
     code
-      .replace("url: 'ws://127.0.0.1:4000/graphql',", options)
-      .replace('  ...resumable(),', authentication ? authenticated(authentication) : '  ...resumable(),'),
+      .replace('ws://127.0.0.1:4000/graphql', url.replace('http', 'ws'))
+      .replace(documentedWait, String(retryWaitMs))
+      .replace(documentedToken, token === undefined ? 'undefined' : `'${token}'`),
   );
   const load = (file: string) => import(/* @vite-ignore */ join(folder, file));
   const clients = { ...(await load('live.js')), ...(await load(`${name}.js`)) };

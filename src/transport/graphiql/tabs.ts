@@ -146,7 +146,9 @@ const inbox = `# The events of all rooms of which you are a
 # "after" with the cursor of each room.
 #
 # RoomRead arrives when you mark a room as read
-# on any device, and RoomDeleted when it is gone.
+# on any device. It needs something new in it,
+# such as a post from another account. RoomDeleted
+# arrives when a room is gone.
 
 subscription Inbox($after: [String!]) {
   inbox(after: $after) {
