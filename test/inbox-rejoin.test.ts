@@ -15,8 +15,8 @@ interface Fixture {
   hall: string;
 }
 
-async function open(fault: BusFault = 'none'): Promise<Fixture> {
-  const postroom = await launchForTest({ LOG_LEVEL: 'debug' }, { bus: createUnreliableBus(fault) });
+async function open(fault?: BusFault): Promise<Fixture> {
+  const postroom = await launchForTest({ LOG_LEVEL: 'debug' }, fault && { bus: createUnreliableBus(fault) });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   return { postroom, ada, bob, hall: await postroom.createRoom(ada, 'hall') };
 }

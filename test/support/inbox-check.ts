@@ -90,7 +90,7 @@ function findRoomFaults(device: Device, room: BusyRoom, periods: readonly Period
     const missing = events.length - got.length;
     if (missing === 0) continue;
     const isPrefix = got.every(({ seq }, index) => seq === events[index]?.seq);
-    if (isPrefix && isOver && device.wasCutNear(room.leftAt, graceMs)) continue;
+    if (isPrefix && isOver && device.wasAwayNear(room.leftAt, graceMs)) continue;
     faults.push(
       `${missing} of ${events.length} events lost, ${isOver ? 'ended' : 'open'}: got ${got.map(({ seq }) => seq)}`,
     );
@@ -101,7 +101,7 @@ function findRoomFaults(device: Device, room: BusyRoom, periods: readonly Period
 /** The log of the room is deleted with it: its acknowledged posts are compared. */
 function findDeletedFaults(device: Device, room: BusyRoom): string[] {
   const received = device.rooms.get(room.id) ?? [];
-  const mayMiss = room.leftAt.length > 0 || device.wasCutNear([room.deletedAt ?? 0], graceMs);
+  const mayMiss = room.leftAt.length > 0 || device.wasAwayNear([room.deletedAt ?? 0], graceMs);
   if (mayMiss) return [];
   const titles = received.flatMap(({ title }) => title ?? []);
   const wanted = room.titles.slice(room.titles.indexOf(titles[0] ?? ''));

@@ -22,8 +22,8 @@ export class Device {
   /** The positions of the rooms at which the inbox became live first. */
   start: Map<string, number> | undefined;
   count = 0;
-  /** The times at which it lost its connection. */
-  readonly #cutAt: number[] = [];
+  /** The times during which it had no live inbox. */
+  readonly #absences: { from: number; until: number }[] = [];
   readonly failed = Promise.withResolvers<never>();
   readonly #proxy: FaultProxy;
   /** Called when an event has arrived. */
@@ -48,6 +48,7 @@ export class Device {
     live.on('ping', (_, payload) => {
       const [cursors] = Object.values(payload?.['live'] ?? {});
       if (!cursors) return;
+      for (const absence of device.#absences) absence.until = Math.min(absence.until, Date.now());
       device.start ??= new Map(Object.entries(cursors).map(([room, cursor]) => [room, seqOf(String(cursor))]));
       started.resolve();
     });
@@ -71,13 +72,13 @@ export class Device {
 
   /** The connection goes to another server from now on. */
   moveTo(url: string): void {
-    this.#cutAt.push(Date.now());
+    this.#absences.push({ from: Date.now(), until: Number.POSITIVE_INFINITY });
     this.#proxy.retarget(url);
   }
 
-  /** Whether it lost its connection at most this long before or after one of these times. */
-  wasCutNear(times: readonly number[], ms: number): boolean {
-    return this.#cutAt.some((cut) => times.some((time) => Math.abs(cut - time) < ms));
+  /** Whether it had no live inbox at one of these times, or at most this long before or after it. */
+  wasAwayNear(times: readonly number[], ms: number): boolean {
+    return this.#absences.some(({ from, until }) => times.some((time) => from - ms < time && time < until + ms));
   }
 
   /** Resolves when an event fits. */
@@ -91,7 +92,7 @@ export class Device {
   }
 
   #cut(): void {
-    this.#cutAt.push(Date.now());
+    this.#absences.push({ from: Date.now(), until: Number.POSITIVE_INFINITY });
     this.#proxy.cut();
   }
 
