@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { client } from './client.ts';
 import { follow, useStream } from './follow.ts';
 import { RoomPresenceDocument, type RoomPresenceSubscription, SetTypingDocument } from './gql/graphql.ts';
@@ -31,11 +31,11 @@ export function useTyping(room: string) {
   function reset() {
     reportedAt.current = 0;
   }
-  function stop() {
+  const stop = useCallback(() => {
     if (reportedAt.current) setTyping(room, false);
-    reset();
-  }
-  useEffect(() => stop, []);
+    reportedAt.current = 0;
+  }, [room]);
+  useEffect(() => stop, [stop]);
   return { report, reset };
 }
 
