@@ -55,6 +55,30 @@ describe.skipIf(!hasChromium)(`the tabs of GraphiQL for rooms${chromiumNote}`, {
     await graphiql.play('MarkRead');
     await graphiql.shows({ data: { markRead: { room: { name: 'hall', unread: 0 } } } });
     await graphiql.showsLive({ inbox: { __typename: 'RoomRead', room: { id: room }, actor: { name: 'Ben' } } });
+    expect((await graphiql.tabs()).includes('MyRooms')).toBe(true);
+    expect(graphiql.faults).toEqual([]);
+  });
+
+  it('the side names its subscription, and the one that it stopped', async () => {
+    const { postroom, ada, ben, room } = await launch();
+    const graphiql = await open(postroom, ben);
+    await graphiql.choose('Inbox');
+    await graphiql.play();
+    await graphiql.live();
+    await run(graphiql, 'WhoIsHere', { room });
+    await graphiql.shows({ data: { roomPresence: { count: 1 } } });
+    await graphiql.showsAtSide('Inbox: waiting for events.');
+    await graphiql.choose('CreatePost');
+    await graphiql.showsAtSide(
+      'WhoIsHere: waiting for events. Inbox was stopped: only one subscription continues here.',
+    );
+    await postroom.ask(
+      'mutation ($input: SetTypingInput!) { setTyping(input: $input) { room { id } } }',
+      { input: { room, typing: true } },
+      ada.token,
+    );
+    await graphiql.showsLive({ roomPresence: { typing: [{ name: 'Ada' }] } });
+    await graphiql.showsAtSide('WhoIsHere: live. Inbox was stopped: only one subscription continues here.');
     expect(graphiql.faults).toEqual([]);
   });
 

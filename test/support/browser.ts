@@ -160,6 +160,11 @@ export class Graphiql {
     return read();
   }
 
+  /** Waits until the panel beside GraphiQL describes its subscription with this text. */
+  async showsAtSide(text: string): Promise<void> {
+    await expect.poll(() => this.page.locator('#live-state').textContent(), pollOptions).toBe(text);
+  }
+
   /** Everything that the browser keeps after the browser tab is closed. */
   stored(): Promise<string> {
     return this.page.evaluate(() => JSON.stringify(localStorage));

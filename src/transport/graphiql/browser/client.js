@@ -40,7 +40,7 @@ export class Client {
   }
 
   /**
-   * Creates a stream over its own WebSocket, which resumes after its last event when the server is back. It starts with
+   * Creates a stream over its own WebSocket, with the name of its operation, which resumes after its last event when the server is back. It starts with
    * the first sink; a later sink replaces it.
    */
   stream(request, headers = {}) {
@@ -93,7 +93,7 @@ export class Client {
       sink = next;
       if (!unsubscribe) start();
     };
-    return { sendTo, stop };
+    return { name: request.operationName ?? 'Subscription', sendTo, stop };
   }
 }
 

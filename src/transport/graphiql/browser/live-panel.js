@@ -6,6 +6,8 @@ export class LivePanel {
   #state = document.querySelector('#live-state');
   #events = document.querySelector('#live-events');
   #stream;
+  #hasEnded = false;
+  #notice = '';
 
   constructor() {
     document.querySelector('#live-close').addEventListener('click', () => this.#close());
@@ -13,18 +15,17 @@ export class LivePanel {
 
   /** Takes over a stream, and stops the previous one. */
   show(stream) {
+    const stopped = this.#hasEnded ? undefined : this.#stream?.name;
+    this.#notice = stopped ? ` ${stopped} was stopped: only one subscription continues here.` : '';
     this.#close();
     this.#stream = stream;
-    this.#state.textContent = 'Waiting for events.';
+    this.#hasEnded = false;
+    this.#say('waiting for events.');
     this.#panel.hidden = false;
     const sink = {
       next: (result) => this.#add(result),
-      error: (fault) => {
-        this.#state.textContent = `Ended: ${fault.message ?? fault[0]?.message}`;
-      },
-      complete: () => {
-        this.#state.textContent = 'Ended.';
-      },
+      error: (fault) => this.#end(`ended: ${fault.message ?? fault[0]?.message}`),
+      complete: () => this.#end('ended.'),
     };
     stream.sendTo(Object.fromEntries(Object.entries(sink).map(([name, act]) => [name, this.#ifCurrent(stream, act)])));
   }
@@ -36,8 +37,17 @@ export class LivePanel {
     };
   }
 
+  #say(text) {
+    this.#state.textContent = `${this.#stream.name}: ${text}${this.#notice}`;
+  }
+
+  #end(text) {
+    this.#hasEnded = true;
+    this.#say(text);
+  }
+
   #add(result) {
-    this.#state.textContent = 'Live.';
+    this.#say('live.');
     const event = document.createElement('li');
     event.textContent = JSON.stringify(result.errors ?? result.data, null, 2);
     this.#events.prepend(event);

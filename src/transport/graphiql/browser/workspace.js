@@ -15,6 +15,7 @@ export class Workspace {
 
   onTabChange(state) {
     this.#state = state;
+    for (const tab of state.tabs) nameTab(tab);
     const left = this.#left;
     this.#left = undefined;
     if (left && state.tabs.some(({ id }) => id === left.tab)) this.#panel.show(left.stream);
@@ -58,4 +59,10 @@ export class Workspace {
     const index = this.#state.tabs.findIndex((tab) => tab.title === title);
     document.querySelectorAll('.graphiql-tab-button')[index]?.click();
   }
+}
+
+/** GraphiQL renames a tab to the operation that runs; it keeps the name of its first operation instead. */
+function nameTab(tab) {
+  const [, name] = /^(?:query|mutation|subscription)\s+(\w+)/m.exec(tab.query ?? '') ?? [];
+  if (name) tab.title = name;
 }
