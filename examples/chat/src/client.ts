@@ -31,7 +31,13 @@ const link = ApolloLink.split(
 );
 
 const posts = { keyArgs: false, merge: mergePosts } as const;
-const members = { merge: false } as const; // each answer and event has all of them
-const cache = new InMemoryCache({ possibleTypes, typePolicies: { Room: { fields: { posts, members } } } });
+const replaced = { merge: false } as const;
+const cache = new InMemoryCache({
+  possibleTypes,
+  typePolicies: {
+    Room: { fields: { posts, members: replaced } },
+    Subscription: { fields: { roomEvents: replaced, inbox: replaced } },
+  },
+});
 
 export const client = new ApolloClient({ link, cache });
