@@ -172,7 +172,7 @@ export class Operation implements PreparedOperation {
     const openStream = async () => {
       if (source === serverStatus || 'presentViewer' in source) {
         await resumed?.charge();
-        const state = { ...given, args };
+        const state = { ...given, args, waitsForDatabase: source !== serverStatus };
         if (source === serverStatus) return statusStreams.subscribe(createStateRequest(state));
         return presence.subscribe(source.roomId, source.presentViewer, createStateRequest(state));
       }

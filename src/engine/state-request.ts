@@ -23,6 +23,8 @@ interface StateSubscription extends Pick<StateRequest<unknown>, 'transport' | 'a
   viewer: Viewer | null;
   /** The maximum length of a state; a longer one is replaced by an error. */
   answerBytes: number;
+  /** Whether a state is sent later if the database is not available. Otherwise it is sent with the errors. */
+  waitsForDatabase: boolean;
   requestId: string;
   log: Log;
 }
@@ -39,7 +41,11 @@ export function createStateRequest<State>(given: StateSubscription): StateReques
     traits,
     viewerKey: viewerKeyOf(viewer),
     visibleRooms: visibleRoomsOf(viewer),
-    execute: (state) => read(subscription, (db) => executeIn(subscription, state, db)),
+    execute: (state) =>
+      read(subscription, (db) => executeIn(subscription, state, db)).catch((error: unknown) => {
+        if (subscription.waitsForDatabase) throw error;
+        return toJson(subscription, { errors: errorsOf(error) });
+      }),
     transport,
     address,
     cost,
@@ -64,21 +70,23 @@ async function executeIn(subscription: StateSubscription, state: unknown, db: Db
   return personal;
 }
 
-/** @throws DatabaseUnavailable, so that the state is sent later instead of without its content. */
 async function execute(
-  { args, executor, answerBytes, requestId, log }: StateSubscription,
+  subscription: StateSubscription,
   rootValue: unknown,
   contextValue: OperationContext,
 ): Promise<string> {
-  const toJson = (outcome: Parameters<typeof toAnswer>[0]) =>
-    JSON.stringify(toAnswer(outcome, { requestId }, log).body);
+  const { args, executor, answerBytes } = subscription;
   const run = async () => executor.execute({ ...args, rootValue, contextValue }, { size: new AnswerSize(answerBytes) });
   const result = await run().catch((error: unknown) => ({ errors: errorsOf(error) }));
   // A shared execution that reads the viewer fails by design, and the error is not logged.
   if (contextValue instanceof SharedContext && contextValue.hasReadViewer) return '';
   const unavailable = findTemporaryError(result);
-  if (unavailable) throw unavailable;
-  const json = toJson(result);
+  if (unavailable && subscription.waitsForDatabase) throw unavailable;
+  const json = toJson(subscription, result);
   if (Buffer.byteLength(json) <= answerBytes) return json;
-  return toJson({ errors: [answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION)] });
+  return toJson(subscription, { errors: [answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION)] });
+}
+
+function toJson({ requestId, log }: StateSubscription, outcome: Parameters<typeof toAnswer>[0]): string {
+  return JSON.stringify(toAnswer(outcome, { requestId }, log).body);
 }
