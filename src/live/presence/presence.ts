@@ -83,7 +83,10 @@ export class Presence {
   async close(): Promise<void> {
     const rooms = [...this.#rooms.values()];
     const disconnected = Promise.all(rooms.map((room) => room.disconnect()));
-    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { ref: false })]);
+    // The timer keeps the process alive: reports that wait for the bus do not, and the stop would never be completed.
+    const timeout = new AbortController();
+    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, timeout).catch(() => {})]);
+    timeout.abort();
     this.#roomParts.queue.stop();
     for (const room of rooms) room.close();
   }

@@ -157,7 +157,7 @@ function send(url: string, { method, path, headers, body }: HttpCase): Promise<H
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
         // The first event of a stream is enough.
-        if (isStream && /^(id: |\r\n--graphql)/.test(text)) response.destroy();
+        if (isStream && /^(id: |:|event: next\ndata: .*\n|\r\n--graphql)/.test(text)) response.destroy();
       });
       response.once('close', () => answered(response, text));
     });
