@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export type Step = (limit: number) => Promise<boolean>;
 
 /** On SQLite a step blocks the event loop. The rows of an account take longest, because each also adds an event. */
-const rowsPerStep = 32;
+const rowsPerStep = 8;
 /** The pause after a step, as a multiple of the time that it took. Deletions share the disk with the posts of clients. */
 const pauseRatio = 6;
 /** Trimming must keep pace with the clients also while steps wait for a busy database. */

@@ -9,6 +9,8 @@ import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 const retryMs = 1;
 /** The time after which no further transaction joins a group: the event loop waits for its end. */
 const maxGroupMs = 4;
+/** The time after which a group begins although a flush of the disk still runs. */
+const maxGatherMs = 1;
 
 interface WriterParts {
   connection: SqliteConnection;
@@ -18,7 +20,7 @@ interface WriterParts {
 
 /**
  * The only connection that writes. Transactions that wait at the same time form a group: they run one after the other,
- * each further one inside a savepoint, and share one commit and one flush of the disk. The next group gathers during this flush.
+ * each further one inside a savepoint, and share one commit. Groups that commit during a flush of the disk share the next flush.
  */
 export class SqliteWriter {
   readonly #parts: WriterParts;
@@ -70,13 +72,22 @@ export class SqliteWriter {
     if (this.#isGroupDue) return;
     this.#isGroupDue = true;
     void this.#inTurn(async () => {
-      // The requests that arrive during the flush of the group before join this group.
-      await this.#parts.log.flushIsIdle();
+      await this.#gather();
       await new Promise(setImmediate);
       if (await this.#begin()) await this.#runGroup();
       this.#isGroupDue = false;
       if (this.#queue.length > 0) this.#requestGroup();
     });
+  }
+
+  /**
+   * Transactions that arrive meanwhile join the group. The groups that run during a long flush share the next one: otherwise
+   * all would run after the flush, one after the other. While the disk does not answer none begins, so that it can still be refused.
+   */
+  async #gather(): Promise<void> {
+    const { log } = this.#parts;
+    const flushed = log.flushIsIdle();
+    await (log.flushIsLate ? flushed : Promise.race([flushed, sleep(maxGatherMs)]));
   }
 
   /** Repeats the attempt while another process writes. Returns false if no transaction waits any more. */

@@ -1,6 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { Histogram } from '../../../histogram.ts';
 
+const lateMs = 100;
+
 interface FlushOptions {
   durations: Histogram;
   onFault: (fault: Error) => void;
@@ -12,6 +14,8 @@ interface FlushOptions {
  */
 export class LogFlush {
   readonly #descriptor: number;
+  /** By `performance.now()`. */
+  #startedAt = 0;
   readonly #options: FlushOptions;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -34,6 +38,11 @@ export class LogFlush {
     await this.#running?.catch(() => {});
   }
 
+  /** Whether the latest flush began so long ago that, if it still runs, the disk may have failed. */
+  get isLate(): boolean {
+    return performance.now() > this.#startedAt + lateMs;
+  }
+
   /** Call it when the write-ahead log is on the disk although a flush failed. */
   reset(): void {
     this.#fault = undefined;
@@ -54,10 +63,10 @@ export class LogFlush {
   }
 
   #flush(): Promise<void> {
-    const start = performance.now();
+    this.#startedAt = performance.now();
     return new Promise((resolve, reject) => {
       fdatasync(this.#descriptor, (error) => {
-        this.#options.durations.observeSince(start);
+        this.#options.durations.observeSince(this.#startedAt);
         if (!error) return resolve();
         this.#fault = error;
         this.#options.onFault(error);

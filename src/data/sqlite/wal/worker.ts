@@ -16,11 +16,12 @@ export interface CheckpointWorkerData {
 export type CheckpointCommand = 'copy' | 'restart' | 'truncate' | 'rescue' | 'close';
 
 export interface CheckpointReply {
-  /** Whether the log is empty now; it is not if another connection needs it. */
-  isEmpty: boolean;
+  /** After `copy`: whether the copied pages are on the disk. Otherwise: whether the log begins again; another connection may need it. */
+  isDone: boolean;
   error?: { message: string; errcode?: number };
 }
 
+const sqliteBusy = 5;
 const chunkBytes = 65_536;
 
 const { url, log } = workerData as CheckpointWorkerData;
@@ -30,7 +31,12 @@ database.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0');
 
 const commands: Record<CheckpointCommand, () => boolean> = {
   /** Copies the log into the database while others write. */
-  copy: () => checkpoint('passive'),
+  copy() {
+    const isFlushed = checkpoint('passive');
+    // If all is copied, the next writer would begin the log again, and the event loop would wait for the flush.
+    if (checkpoint('noop') && checkpoint('restart')) beginLog();
+    return isFlushed;
+  },
   restart: () => checkpoint('restart') && beginLog(),
   truncate: () => checkpoint('truncate') && beginLog(),
   rescue() {
@@ -48,24 +54,29 @@ parentPort?.on('message', (command: CheckpointCommand) => parentPort?.postMessag
 
 function run(command: CheckpointCommand): CheckpointReply {
   try {
-    return { isEmpty: commands[command]() };
+    return { isDone: commands[command]() };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
-    return { isEmpty: false, error: { message, ...(errcode !== undefined && { errcode }) } };
+    return { isDone: false, error: { message, ...(errcode !== undefined && { errcode }) } };
   }
 }
 
-function checkpoint(mode: 'passive' | 'restart' | 'truncate'): boolean {
+function checkpoint(mode: 'noop' | 'passive' | 'restart' | 'truncate'): boolean {
   const row = database.prepare(`pragma wal_checkpoint(${mode})`).get();
-  return row?.['busy'] === 0;
+  return row?.['busy'] === 0 && row['log'] === row['checkpointed'];
 }
 
 /** SQLite flushes the header of a log that begins again. Without this write the server would wait for that flush. */
 function beginLog(): boolean {
-  inTransaction(() => {
-    const id = database.prepare('pragma user_version').get()?.['user_version'];
-    database.exec(`pragma user_version = ${id}`);
-  });
+  try {
+    inTransaction(() => {
+      const id = database.prepare('pragma user_version').get()?.['user_version'];
+      database.exec(`pragma user_version = ${id}`);
+    });
+  } catch (error) {
+    // Another connection writes, and has begun the log.
+    if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
+  }
   return true;
 }
 

@@ -7,9 +7,13 @@ import { LogFlush } from './flush.ts';
 import { CheckpointThread } from './thread.ts';
 import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
 
-/** Sizes of the log, in pages of 4 KiB. */
-const checkpointPages = 4_000;
-const maxPages = 16_000;
+/*
+ * Sizes of the log, in pages of 4 KiB. A flush of the log waits while the copied pages are flushed, so few are copied at a
+ * time. The log begins again rarely, because the writers wait for it.
+ */
+const copyPages = 256;
+const restartPages = 16_000;
+const maxPages = 32_000;
 /** The maximum time for which new snapshots wait so that the log can begin again. */
 const maxPauseMs = 500;
 const retryMs = 2;
@@ -36,7 +40,9 @@ export class WriteAheadLog {
   readonly #flush: LogFlush;
   #thread: CheckpointThread | undefined;
   #pages = 0;
-  #checkpointAt = checkpointPages;
+  /** The sizes at which it is next copied, and begins again. */
+  #copyAt = copyPages;
+  #restartAt = restartPages;
   #checkpoint: Promise<void> | undefined;
   #isCopying = false;
   /** Settles when new snapshots may begin. */
@@ -70,10 +76,15 @@ export class WriteAheadLog {
     return this.#flush.idle();
   }
 
+  /** Whether the latest flush began so long ago that, if it still runs, the disk may have failed. */
+  get flushIsLate(): boolean {
+    return this.#flush.isLate;
+  }
+
   /** Call it after each commit. */
   checkpointIfDue(betweenGroups: BetweenGroups): void {
     this.#updatePages();
-    if (this.#pages < this.#checkpointAt) return;
+    if (this.#pages < this.#copyAt) return;
     this.#checkpoint ??= this.#runCheckpoint(betweenGroups).finally(() => {
       this.#checkpoint = undefined;
     });
@@ -100,23 +111,33 @@ export class WriteAheadLog {
 
   /** Never fails. */
   async #runCheckpoint(betweenGroups: BetweenGroups): Promise<void> {
+    this.#copyAt = this.#pages + copyPages;
     try {
       await this.#copy();
+      this.#updatePages();
+      if (this.#pages < this.#restartAt) return;
       // Only a few pages are left, for which the writers wait.
       const restart = () => betweenGroups(() => this.#send('restart'));
-      if (!(await restart())) await this.#retryWithoutNewSnapshots(restart);
+      if (await restart()) return;
+      await this.#retryWithoutNewSnapshots(restart);
+      // A log that a reader still needs has not begun again.
+      this.#restartAt = this.#pages + restartPages;
     } catch (error) {
       if (!(error instanceof SqliteBusy)) this.#parts.health.noteLogFault(reasonOf(error));
+    } finally {
+      this.#updatePages();
     }
-    this.#updatePages();
-    // A log that a reader still needs has not begun again.
-    this.#checkpointAt = this.#pages + checkpointPages;
   }
 
   /** Never fails, because it runs after a commit. */
   #updatePages(): void {
     try {
-      this.#pages = this.#parts.countPages();
+      const pages = this.#parts.countPages();
+      if (pages < this.#pages) {
+        this.#copyAt = pages + copyPages;
+        this.#restartAt = pages + restartPages;
+      }
+      this.#pages = pages;
     } catch {
       // The connection has reported it.
     }
@@ -138,9 +159,9 @@ export class WriteAheadLog {
   async #copy(): Promise<void> {
     this.#isCopying = true;
     try {
-      await this.#send('copy');
+      const isFlushed = await this.#send('copy');
       // SQLite would do it while the log begins again, and the writers would wait.
-      await this.#parts.flushDatabase();
+      if (!isFlushed) await this.#parts.flushDatabase();
     } finally {
       this.#isCopying = false;
     }
