@@ -5,6 +5,7 @@ import { openCursor, seqOf } from './support/cursors.ts';
 import { hasStrace } from './support/disk-trace.ts';
 import { EventStream } from './support/event-stream.ts';
 import { readEvents } from './support/events.ts';
+import { readLogSalt } from './support/log-salt.ts';
 import { type Person, type Postroom, startInProcess } from './support/postroom.ts';
 import { createRandom, losePower } from './support/power-loss.ts';
 import { withDatabase } from './support/shared-server.ts';
@@ -21,8 +22,11 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const random = createRandom(seed);
 const losses = isSoak ? 200 : 6;
 const writers = 8;
-/** In the soak test the write-ahead log becomes long enough to begin again. */
-const postsOfWriter = isSoak ? 130 : 12;
+const postsOfWriter = isSoak ? 60 : 12;
+/** With this time between the posts, a checkpoint copies the whole write-ahead log, which then begins again. */
+const pauseMs = 200;
+/** It fills 20 pages of the log; 256 pages begin a checkpoint. */
+const longBody = '🙂'.repeat(20_000);
 /** https://www.sqlite.org/fileformat.html#wal_file_format */
 const logHeaderBytes = 32;
 const maxBodyLength = 20_000;
@@ -39,16 +43,26 @@ interface History extends Trace {
 async function recordHistory(): Promise<History> {
   const cursors = new Map<number, string>();
   let world: Pick<History, 'ada' | 'room'> | undefined;
-  const trace = await traceServer(async (postroom) => {
+  const trace = await traceServer(async (postroom, database) => {
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     world = { ada, room };
+    const writePost = async () => {
+      const input = { room, title: 'kept', body: 'x'.repeat(1 + random(maxBodyLength)) };
+      const { post } = (await postroom.ask(createPost, { input }, ada.token)).createPost;
+      cursors.set(seqOf(post.room.cursor), post.room.cursor);
+    };
     const write = async () => {
-      for (let count = 0; count < postsOfWriter; count += 1) {
-        const input = { room, title: 'kept', body: 'x'.repeat(1 + random(maxBodyLength)) };
-        const { post } = (await postroom.ask(createPost, { input }, ada.token)).createPost;
-        cursors.set(seqOf(post.room.cursor), post.room.cursor);
-      }
+      for (let count = 0; count < postsOfWriter; count += 1) await writePost();
+    };
+    const beginLogAgain = async () => {
+      const salt = readLogSalt(database);
+      const readNext = async () => {
+        // An answer with a cursor would read a snapshot, which needs the log.
+        await postroom.createPost(ada, room, 'long', longBody);
+        return readLogSalt(database);
+      };
+      await expect.poll(readNext, { interval: pauseMs, timeout: 30_000 }).not.toBe(salt);
     };
     // The deletion of an account truncates the write-ahead log.
     const erase = async () => {
@@ -57,6 +71,7 @@ async function recordHistory(): Promise<History> {
     };
     await Promise.all([erase(), ...Array.from({ length: writers }, write)]);
     await erase();
+    await beginLogAgain();
     await Promise.all(Array.from({ length: writers }, write));
   });
   if (!world) throw new Error('The server did not start.');
@@ -118,10 +133,10 @@ it.skipIf(!hasStrace || isPostgresTest)(
   `after any of ${losses} losses of power all acknowledged posts are stored, and no cursor of a lost event is accepted (seed ${seed}, needs strace)`,
   async () => {
     const history = await recordHistory();
-    if (isSoak) expect(countRestarts(history)).toBeGreaterThan(0);
+    expect(countRestarts(history)).toBeGreaterThan(0);
     const places = [...history.acknowledged.values()];
     const [first = 0, last = 0] = [Math.min(...places), Math.max(...places)];
-    expect(places).toHaveLength(writers * postsOfWriter * 2);
+    expect(places.length).toBeGreaterThan(writers * postsOfWriter * 2);
     for (let loss = 0; loss < losses; loss += 1) await check(history, first + random(last - first));
   },
   600_000,

@@ -16,8 +16,8 @@ export interface CheckpointWorkerData {
 export type CheckpointCommand = 'copy' | 'restart' | 'truncate' | 'rescue' | 'close';
 
 export interface CheckpointReply {
-  /** After `copy`: whether the copied pages are on the disk. Otherwise: whether the log begins again; another connection may need it. */
-  isDone: boolean;
+  /** Whether the log is empty now; it is not if another connection needs it. */
+  isEmpty: boolean;
   error?: { message: string; errcode?: number };
 }
 
@@ -32,10 +32,9 @@ database.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0');
 const commands: Record<CheckpointCommand, () => boolean> = {
   /** Copies the log into the database while others write. */
   copy() {
-    const isFlushed = checkpoint('passive');
-    // If all is copied, the next writer would begin the log again, and the event loop would wait for the flush.
-    if (checkpoint('noop') && checkpoint('restart')) beginLog();
-    return isFlushed;
+    checkpoint('passive');
+    // If nobody has written meanwhile, the next writer would begin the log again, and the event loop would wait for a flush.
+    return checkpoint('noop') && commands.restart();
   },
   restart: () => checkpoint('restart') && beginLog(),
   truncate: () => checkpoint('truncate') && beginLog(),
@@ -54,10 +53,10 @@ parentPort?.on('message', (command: CheckpointCommand) => parentPort?.postMessag
 
 function run(command: CheckpointCommand): CheckpointReply {
   try {
-    return { isDone: commands[command]() };
+    return { isEmpty: commands[command]() };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
-    return { isDone: false, error: { message, ...(errcode !== undefined && { errcode }) } };
+    return { isEmpty: false, error: { message, ...(errcode !== undefined && { errcode }) } };
   }
 }
 

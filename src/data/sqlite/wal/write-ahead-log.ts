@@ -8,8 +8,8 @@ import { CheckpointThread } from './thread.ts';
 import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
 
 /*
- * Sizes of the log, in pages of 4 KiB. A flush of the log waits while the copied pages are flushed, so few are copied at a
- * time. The log begins again rarely, because the writers wait for it.
+ * Sizes of the log, in pages of 4 KiB. A flush of the log takes as long as one of the database file beside it, so few pages are copied
+ * at a time. While others write, the log begins again rarely, because they wait for it.
  */
 const copyPages = 256;
 const restartPages = 16_000;
@@ -159,9 +159,9 @@ export class WriteAheadLog {
   async #copy(): Promise<void> {
     this.#isCopying = true;
     try {
-      const isFlushed = await this.#send('copy');
+      const isEmpty = await this.#send('copy');
       // SQLite would do it while the log begins again, and the writers would wait.
-      if (!isFlushed) await this.#parts.flushDatabase();
+      if (!isEmpty) await this.#parts.flushDatabase();
     } finally {
       this.#isCopying = false;
     }
