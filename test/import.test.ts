@@ -7,6 +7,7 @@ import { Archive, ada, bob, history, main, OutputReader, post, room, startImport
 import { launchForTest, type Postroom, programEnvironment } from './support/postroom.ts';
 import { writeUsers } from './support/rows.ts';
 import { withDatabase } from './support/shared-server.ts';
+import { isPostgresTest } from './support/test-database.ts';
 
 const postsOfRoom = `query ($name: String!, $last: Int = 100) {
   roomByName(name: $name) {
@@ -465,6 +466,18 @@ describe('beside a running server', () => {
     expect([archive.count('rooms'), archive.count('users'), archive.count('posts')]).toEqual([1, 1, 3_000]);
   });
 });
+
+it.skipIf(!isPostgresTest)(
+  'gathers the statistics that PostgreSQL needs for its plans, as the tables grow',
+  async () => {
+    const archive = new Archive();
+    expect(await archive.take(history(8_000))).toMatchObject({ posts: [8_000, 0] });
+    const rows = withDatabase(archive.databaseFile, (database) =>
+      database.prepare(`select reltuples from pg_class where oid = 'posts'::regclass`).get(),
+    );
+    expect(Number(rows?.['reltuples'])).toBeGreaterThanOrEqual(1_000);
+  },
+);
 
 describe('progress', () => {
   it('is shown on a terminal', async ({ skip }) => {
