@@ -72,22 +72,14 @@ export class SqliteWriter {
     if (this.#isGroupDue) return;
     this.#isGroupDue = true;
     void this.#inTurn(async () => {
-      await this.#gather();
+      // Transactions that arrive meanwhile join the group. Groups that run during a long flush share the next one; otherwise
+      // all would run after it. While the disk does not answer none begins, so that it can still be refused.
+      await this.#parts.log.flushIsIdleOrAfter(maxGatherMs);
       await new Promise(setImmediate);
       if (await this.#begin()) await this.#runGroup();
       this.#isGroupDue = false;
       if (this.#queue.length > 0) this.#requestGroup();
     });
-  }
-
-  /**
-   * Transactions that arrive meanwhile join the group. The groups that run during a long flush share the next one: otherwise
-   * all would run after the flush, one after the other. While the disk does not answer none begins, so that it can still be refused.
-   */
-  async #gather(): Promise<void> {
-    const { log } = this.#parts;
-    const flushed = log.flushIsIdle();
-    await (log.flushIsLate ? flushed : Promise.race([flushed, sleep(maxGatherMs)]));
   }
 
   /** Repeats the attempt while another process writes. Returns false if no transaction waits any more. */

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { Histogram } from '../../../histogram.ts';
 
+/** The disk may have failed if a flush takes longer. */
 const lateMs = 100;
 
 interface FlushOptions {
@@ -14,9 +15,9 @@ interface FlushOptions {
  */
 export class LogFlush {
   readonly #descriptor: number;
-  /** By `performance.now()`. */
-  #startedAt = 0;
   readonly #options: FlushOptions;
+  /** By `performance.now()`; undefined while no flush runs. */
+  #startedAt: number | undefined;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   /** The system reports a failed write only once: a flush that succeeds afterwards proves nothing. */
@@ -33,14 +34,15 @@ export class LogFlush {
     return this.#next;
   }
 
-  /** Settles when no flush runs. */
-  async idle(): Promise<void> {
-    await this.#running?.catch(() => {});
-  }
-
-  /** Whether the latest flush began so long ago that, if it still runs, the disk may have failed. */
-  get isLate(): boolean {
-    return performance.now() > this.#startedAt + lateMs;
+  /** Settles when no flush runs, or after `maxMs` of a flush that is not late. */
+  async idleOrAfter(maxMs: number): Promise<void> {
+    if (this.#startedAt === undefined) return;
+    const idle = this.#idle();
+    if (performance.now() > this.#startedAt + lateMs) return idle;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, maxMs);
+    await Promise.race([idle, promise]);
+    clearTimeout(timer);
   }
 
   /** Call it when the write-ahead log is on the disk although a flush failed. */
@@ -50,12 +52,16 @@ export class LogFlush {
 
   async close(): Promise<void> {
     await this.#next?.catch(() => {});
-    await this.idle();
+    await this.#idle();
     closeSync(this.#descriptor);
   }
 
+  async #idle(): Promise<void> {
+    await this.#running?.catch(() => {});
+  }
+
   async #runAfterPrevious(): Promise<void> {
-    await this.idle();
+    await this.#idle();
     this.#running = this.#next;
     this.#next = undefined;
     if (this.#fault) throw this.#fault;
@@ -63,10 +69,12 @@ export class LogFlush {
   }
 
   #flush(): Promise<void> {
-    this.#startedAt = performance.now();
+    const start = performance.now();
+    this.#startedAt = start;
     return new Promise((resolve, reject) => {
       fdatasync(this.#descriptor, (error) => {
-        this.#options.durations.observeSince(this.#startedAt);
+        this.#startedAt = undefined;
+        this.#options.durations.observeSince(start);
         if (!error) return resolve();
         this.#fault = error;
         this.#options.onFault(error);

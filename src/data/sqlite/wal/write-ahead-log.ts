@@ -71,14 +71,9 @@ export class WriteAheadLog {
     return this.#flush.run();
   }
 
-  /** Settles when no flush runs. */
-  flushIsIdle(): Promise<void> {
-    return this.#flush.idle();
-  }
-
-  /** Whether the latest flush began so long ago that, if it still runs, the disk may have failed. */
-  get flushIsLate(): boolean {
-    return this.#flush.isLate;
+  /** Settles when no flush runs, or after `maxMs` of a flush, unless the disk may have failed. */
+  flushIsIdleOrAfter(maxMs: number): Promise<void> {
+    return this.#flush.idleOrAfter(maxMs);
   }
 
   /** Call it after each commit. */
