@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 // The command of the npm package. In the repository, the npm scripts run src/main.ts instead.
 
-if (Number.parseInt(process.versions.node, 10) < 24) {
-  console.error(`postroom: Node 24 or later is required (this is ${process.version}).`);
+// The SQLite of earlier versions can damage a database whose log begins again during a write (https://www.sqlite.org/wal.html#walreset).
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major < 24 || (major === 24 && minor < 15)) {
+  console.error(`postroom: Node 24.15 or later is required (this is ${process.version}).`);
   process.exitCode = 1;
 } else {
   await import('../dist/main.js');

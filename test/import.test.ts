@@ -7,7 +7,7 @@ import { Archive, ada, bob, history, main, OutputReader, post, room, startImport
 import { launchForTest, type Postroom, programEnvironment } from './support/postroom.ts';
 import { writeUsers } from './support/rows.ts';
 import { withDatabase } from './support/shared-server.ts';
-import { isPostgresTest } from './support/test-database.ts';
+import { isPostgresTest, openDirectly } from './support/test-database.ts';
 
 const postsOfRoom = `query ($name: String!, $last: Int = 100) {
   roomByName(name: $name) {
@@ -467,17 +467,32 @@ describe('beside a running server', () => {
   });
 });
 
-it.skipIf(!isPostgresTest)(
-  'gathers the statistics that PostgreSQL needs for its plans, as the tables grow',
-  async () => {
+describe.skipIf(!isPostgresTest)('the statistics that PostgreSQL needs for its plans', () => {
+  const readRows = (archive: Archive) =>
+    withDatabase(archive.databaseFile, (database) =>
+      Number(database.prepare(`select reltuples from pg_class where oid = 'posts'::regclass`).get()?.['reltuples']),
+    );
+
+  it('are gathered as the tables grow', async () => {
     const archive = new Archive();
     expect(await archive.take(history(8_000))).toMatchObject({ posts: [8_000, 0] });
-    const rows = withDatabase(archive.databaseFile, (database) =>
-      database.prepare(`select reltuples from pg_class where oid = 'posts'::regclass`).get(),
-    );
-    expect(Number(rows?.['reltuples'])).toBeGreaterThanOrEqual(1_000);
-  },
-);
+    expect(readRows(archive)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('are not waited for while another client locks a table', async () => {
+    const archive = new Archive();
+    await archive.take(history(1));
+    const before = readRows(archive);
+    const database = openDirectly(archive.databaseFile);
+    try {
+      database.exec('begin; lock table posts in share update exclusive mode');
+      expect(await archive.take(history(8_000))).toMatchObject({ status: 0, posts: [7_999, 1] });
+    } finally {
+      database.close();
+    }
+    expect(readRows(archive)).toBe(before);
+  });
+});
 
 describe('progress', () => {
   it('is shown on a terminal', async ({ skip }) => {

@@ -1,6 +1,7 @@
 import { readConfig } from '../config.ts';
 import type { Database } from '../data/database.ts';
 import { openDatabase } from '../data/open-database.ts';
+import { updateStatistics } from '../data/statistics.ts';
 import { writeBatch } from '../import/batch.ts';
 import { openInput } from '../import/input.ts';
 import { readBatches } from '../import/read-batches.ts';
@@ -47,13 +48,14 @@ export async function importFile(args: string[]): Promise<number> {
 }
 
 async function importAll(
-  { transaction }: Database,
+  database: Database,
   bytes: AsyncIterable<Buffer>,
   report: Report,
   isStrict: boolean,
 ): Promise<void> {
   for await (const entries of readBatches(bytes)) {
-    report.add(await transaction((db) => writeBatch(db, entries, isStrict)));
+    report.add(await database.transaction((db) => writeBatch(db, entries, isStrict)));
+    await updateStatistics(database);
     if (report.hasStopped) return;
   }
 }

@@ -1,18 +1,20 @@
 import { sql } from 'kysely';
-import type { Db } from './database.ts';
-import { isPostgres } from './dialects.ts';
+import type { Database } from './database.ts';
 
 /**
- * Gathers the statistics of a table that has none yet, or has grown fourfold since. PostgreSQL keeps the plans of prepared
- * statements, so it would read the whole table for a list of names, as it did when the table was small. Autovacuum gathers
- * statistics only once a minute, or never.
+ * Gathers the statistics of tables that have none yet, or have grown fourfold since. PostgreSQL keeps the plans of prepared
+ * statements, so an import would read whole tables for lists of names, as was right when they were small. Autovacuum gathers
+ * statistics only once a minute, or never. Does nothing on SQLite. Never fails: without them statements are only slower.
  */
-export async function analyzeIfGrown(db: Db, table: 'rooms' | 'users' | 'posts'): Promise<void> {
-  if (!isPostgres(db)) return;
-  const grown = await sql`
-    select 1 from pg_class where oid = ${table}::regclass
-      and (reltuples < 0 or pg_relation_size(oid) > 4 * relpages::bigint * current_setting('block_size')::bigint)`.execute(
-    db,
-  );
-  if (grown.rows.length > 0) await sql`analyze ${sql.table(table)}`.execute(db);
+export async function updateStatistics({ kind, transaction, checks }: Database): Promise<void> {
+  if (kind !== 'postgres') return;
+  try {
+    const { rows } = await sql<{ name: string }>`
+      select relname as name from pg_class
+      where oid in ('users'::regclass, 'rooms'::regclass, 'posts'::regclass)
+        and pg_relation_size(oid) > 4 * relpages::bigint * current_setting('block_size')::bigint`.execute(checks);
+    for (const { name } of rows) await transaction((db) => sql`analyze (skip_locked) ${sql.table(name)}`.execute(db));
+  } catch {
+    // It is tried again after the next batch.
+  }
 }

@@ -2,7 +2,6 @@ import type { Db } from '../data/database.ts';
 import { createPostRow, findDuplicatePosts, insertPosts, type PostIdentity } from '../data/posts.ts';
 import { findRoomsByName, insertRooms } from '../data/rooms.ts';
 import { lockName } from '../data/settings.ts';
-import { analyzeIfGrown } from '../data/statistics.ts';
 import { findImportedUsers, insertUsers } from '../data/users.ts';
 import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
 
@@ -38,9 +37,6 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
     db,
     added.map(({ post }) => createPostRow(post)),
   );
-  for (const [table, { length }] of Object.entries({ rooms, users, posts: added })) {
-    if (length > 0) await analyzeIfGrown(db, table as 'rooms' | 'users' | 'posts');
-  }
   return {
     added: { rooms: rooms.length, users: users.length, posts: added.length },
     existing: { ...existing, posts: posts.length - added.length },

@@ -3,7 +3,7 @@ import { deleteRoomRows, findDeletedRoom, findErasedAccount, hasMarked } from '.
 import type { Bus } from './bus/bus.ts';
 import { commitChange } from './changes.ts';
 import { eraseRows } from './erasure.ts';
-import { runInSteps } from './steps.ts';
+import { rowsPerStep, runInSteps } from './steps.ts';
 
 const everyMs = 60_000;
 const retryMs = 1_000;
@@ -56,7 +56,7 @@ export class Deletions {
     try {
       while (this.#isDue && !this.#stopping.signal.aborted) {
         this.#isDue = false;
-        await runInSteps((limit) => this.#step(limit), this.#stopping.signal);
+        await runInSteps(() => this.#step(rowsPerStep[this.#database.kind]), this.#stopping.signal);
       }
     } catch (error) {
       this.#onError(error);

@@ -1,10 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Changes about `limit` rows in one transaction. Resolves with true if no rows remain. */
-export type Step = (limit: number) => Promise<boolean>;
+/** Changes some rows in one transaction. Resolves with true if no rows remain. */
+export type Step = () => Promise<boolean>;
 
-/** On SQLite a step blocks the event loop. The rows of an account take longest, because each also adds an event. */
-const rowsPerStep = 8;
+/**
+ * About how many rows a step changes. On SQLite a step blocks the event loop, and the flushes of others wait for its pages. On
+ * PostgreSQL the round trips take longest.
+ */
+export const rowsPerStep = { sqlite: 8, postgres: 32 };
+
 /** The pause after a step, as a multiple of the time that it took. Deletions share the disk with the posts of clients. */
 const pauseRatio = 6;
 /** Trimming must keep pace with the clients also while steps wait for a busy database. */
@@ -17,7 +21,7 @@ const maxPauseMs = 50;
 export async function runInSteps(step: Step, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const startedAt = performance.now();
-    if (await step(rowsPerStep)) return;
+    if (await step()) return;
     await wait(Math.min(pauseRatio * (performance.now() - startedAt), maxPauseMs));
   }
 }

@@ -3,11 +3,12 @@ import { findSurplus, trimByAge, trimRoom } from '../data/events.ts';
 import { deleteKeysBefore } from '../data/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../data/sign-in-attempts.ts';
 import type { Retention } from './feed/feed.ts';
-import { runInSteps } from './steps.ts';
+import { rowsPerStep, runInSteps } from './steps.ts';
 
 const everyMs = 60_000;
 const hourMs = 3_600_000;
 const idempotencyKeyHours = 24;
+const maxDoublings = 4;
 
 export interface Trimming {
   stop(): Promise<void>;
@@ -20,11 +21,20 @@ export interface Trimming {
 export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
   const stopping = new AbortController();
   let running = Promise.resolve();
-  /** `deleteSome` deletes up to `limit` rows, and returns their number. */
-  const repeat = (deleteSome: (limit: number) => Work<number>) =>
-    runInSteps(async (limit) => (await database.transaction(deleteSome(limit))) < limit, stopping.signal);
   const trim = async () => {
     const now = Date.now();
+    const startedAt = performance.now();
+    // A run that takes longer than a minute may be slower than the clients who write.
+    const findLimit = () => {
+      const doublings = Math.min(Math.floor((performance.now() - startedAt) / everyMs), maxDoublings);
+      return rowsPerStep[database.kind] * 2 ** doublings;
+    };
+    /** `deleteSome` deletes up to `limit` rows, and returns their number. */
+    const repeat = (deleteSome: (limit: number) => Work<number>) =>
+      runInSteps(async () => {
+        const limit = findLimit();
+        return (await database.transaction(deleteSome(limit))) < limit;
+      }, stopping.signal);
     const before = now - retention.hours * hourMs;
     await repeat((limit) => (db) => trimByAge(db, before, limit));
     for await (const surplus of findSurplus(database.checks, retention.count)) {

@@ -72,9 +72,9 @@ export class SqliteWriter {
     if (this.#isGroupDue) return;
     this.#isGroupDue = true;
     void this.#inTurn(async () => {
-      // Transactions that arrive meanwhile join the group. Groups that run during a long flush share the next one; otherwise
-      // all would run after it. While the disk does not answer none begins, so that it can still be refused.
-      await this.#parts.log.flushIsIdleOrAfter(maxGatherMs);
+      // Transactions that arrive meanwhile join the group. During a long flush groups run, too, and share the next flush. While
+      // the disk does not answer no group begins, so that its transactions can still be refused.
+      await this.#parts.log.waitForFlush(maxGatherMs);
       await new Promise(setImmediate);
       if (await this.#begin()) await this.#runGroup();
       this.#isGroupDue = false;

@@ -34,8 +34,8 @@ export class LogFlush {
     return this.#next;
   }
 
-  /** Settles when no flush runs, or after `maxMs` of a flush that is not late. */
-  async idleOrAfter(maxMs: number): Promise<void> {
+  /** Waits for the running flush: at most for `maxMs`, but to its end if it has already taken longer than `lateMs`. */
+  async waitFor(maxMs: number): Promise<void> {
     if (this.#startedAt === undefined) return;
     const idle = this.#idle();
     if (performance.now() > this.#startedAt + lateMs) return idle;

@@ -20,7 +20,7 @@ export class CheckpointThread {
     });
   }
 
-  /** Resolves with true if the log is empty now. @throws DatabaseUnavailable */
+  /** Resolves with `CheckpointReply.isCopied`. @throws DatabaseUnavailable */
   send(command: CheckpointCommand): Promise<boolean> {
     const answer = Promise.withResolvers<boolean>();
     this.#waiting.push(answer);
@@ -34,11 +34,11 @@ export class CheckpointThread {
     await this.send('close').catch(() => {});
   }
 
-  #settle({ isEmpty, error }: CheckpointReply): void {
+  #settle({ isCopied, error }: CheckpointReply): void {
     const answer = this.#waiting.shift();
     if (this.#waiting.length === 0) this.#worker.unref();
     if (error) answer?.reject(toUnavailable(error));
-    else answer?.resolve(isEmpty);
+    else answer?.resolve(isCopied);
   }
 
   #failAll(error: Error): void {

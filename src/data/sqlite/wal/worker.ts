@@ -16,8 +16,8 @@ export interface CheckpointWorkerData {
 export type CheckpointCommand = 'copy' | 'restart' | 'truncate' | 'rescue' | 'close';
 
 export interface CheckpointReply {
-  /** Whether the log is empty now; it is not if another connection needs it. */
-  isEmpty: boolean;
+  /** Whether the whole log, as it was at the reply, is in the flushed database file; it is not if another connection needs it. */
+  isCopied: boolean;
   error?: { message: string; errcode?: number };
 }
 
@@ -33,8 +33,8 @@ const commands: Record<CheckpointCommand, () => boolean> = {
   /** Copies the log into the database while others write. */
   copy() {
     checkpoint('passive');
-    // If nobody has written meanwhile, the next writer would begin the log again, and the event loop would wait for a flush.
-    return checkpoint('noop') && commands.restart();
+    // If nobody has written meanwhile, the next write begins the log again and waits for a flush: better here than on the event loop.
+    return checkpoint('noop') && beginLog();
   },
   restart: () => checkpoint('restart') && beginLog(),
   truncate: () => checkpoint('truncate') && beginLog(),
@@ -53,10 +53,10 @@ parentPort?.on('message', (command: CheckpointCommand) => parentPort?.postMessag
 
 function run(command: CheckpointCommand): CheckpointReply {
   try {
-    return { isEmpty: commands[command]() };
+    return { isCopied: commands[command]() };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
-    return { isEmpty: false, error: { message, ...(errcode !== undefined && { errcode }) } };
+    return { isCopied: false, error: { message, ...(errcode !== undefined && { errcode }) } };
   }
 }
 
@@ -73,7 +73,7 @@ function beginLog(): boolean {
       database.exec(`pragma user_version = ${id}`);
     });
   } catch (error) {
-    // Another connection writes, and has begun the log.
+    // Another connection writes: its commit begins the log again.
     if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
   }
   return true;

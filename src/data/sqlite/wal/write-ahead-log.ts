@@ -8,12 +8,11 @@ import { CheckpointThread } from './thread.ts';
 import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
 
 /*
- * Sizes of the log, in pages of 4 KiB. A flush of the log takes as long as one of the database file beside it, so few pages are copied
+ * Sizes of the log, in pages of 4 KiB. A flush of the log waits while the disk takes the pages of a checkpoint, so few are copied
  * at a time. While others write, the log begins again rarely, because they wait for it.
  */
 const copyPages = 256;
 const restartPages = 16_000;
-const maxPages = 32_000;
 /** The maximum time for which new snapshots wait so that the log can begin again. */
 const maxPauseMs = 500;
 const retryMs = 2;
@@ -58,7 +57,7 @@ export class WriteAheadLog {
 
   /** False while the log is too long and is being copied. */
   get hasSpace(): boolean {
-    return this.#pages < maxPages || !this.#isCopying;
+    return this.#pages < this.#restartAt + restartPages || !this.#isCopying;
   }
 
   /** Wait for it before a snapshot begins. */
@@ -71,9 +70,9 @@ export class WriteAheadLog {
     return this.#flush.run();
   }
 
-  /** Settles when no flush runs, or after `maxMs` of a flush, unless the disk may have failed. */
-  flushIsIdleOrAfter(maxMs: number): Promise<void> {
-    return this.#flush.idleOrAfter(maxMs);
+  /** Waits for the running flush, at most for `maxMs`; but to its end if it takes so long that the disk may have failed. */
+  waitForFlush(maxMs: number): Promise<void> {
+    return this.#flush.waitFor(maxMs);
   }
 
   /** Call it after each commit. */
@@ -134,7 +133,7 @@ export class WriteAheadLog {
       }
       this.#pages = pages;
     } catch {
-      // The connection has reported it.
+      // Inside a transaction the number cannot be read; the next commit reads it.
     }
   }
 
@@ -154,9 +153,9 @@ export class WriteAheadLog {
   async #copy(): Promise<void> {
     this.#isCopying = true;
     try {
-      const isEmpty = await this.#send('copy');
+      const isCopied = await this.#send('copy');
       // SQLite would do it while the log begins again, and the writers would wait.
-      if (!isEmpty) await this.#parts.flushDatabase();
+      if (!isCopied) await this.#parts.flushDatabase();
     } finally {
       this.#isCopying = false;
     }
