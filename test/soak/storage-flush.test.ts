@@ -117,7 +117,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-/** It fills 20 pages of the log: 13 of them begin a checkpoint, and 800 begin the log again. */
+/** It fills 20 pages of the log: 13 of them begin a checkpoint, and after 200 the log begins again. */
 const longBody = '🙂'.repeat(20_000);
 
 it.skipIf(!hasStrace || isPostgresTest)(

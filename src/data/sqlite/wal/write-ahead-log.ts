@@ -12,7 +12,9 @@ import type { CheckpointCommand, CheckpointWorkerData } from './worker.ts';
  * at a time. While others write, the log begins again rarely, because they wait for it.
  */
 const copyPages = 256;
-const restartPages = 16_000;
+const restartPages = 4_000;
+/** By how much it may grow while it should begin again. */
+const sparePages = 12_000;
 /** The maximum time for which new snapshots wait so that the log can begin again. */
 const maxPauseMs = 500;
 const retryMs = 2;
@@ -57,7 +59,7 @@ export class WriteAheadLog {
 
   /** False while the log is too long and is being copied. */
   get hasSpace(): boolean {
-    return this.#pages < this.#restartAt + restartPages || !this.#isCopying;
+    return this.#pages < this.#restartAt + sparePages || !this.#isCopying;
   }
 
   /** Wait for it before a snapshot begins. */
