@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export type Step = () => Promise<boolean>;
 
 /**
- * About how many rows a step changes. On SQLite a step blocks the event loop, and the flushes of others wait for its pages. On
- * PostgreSQL the round trips take longest.
+ * About how many rows a step changes. On SQLite a step blocks the event loop, and the disk must take its pages before it flushes
+ * those of others. On PostgreSQL the round trips take longest.
  */
 export const rowsPerStep = { sqlite: 8, postgres: 32 };
 

@@ -8,6 +8,7 @@ import { rowsPerStep, runInSteps } from './steps.ts';
 const everyMs = 60_000;
 const hourMs = 3_600_000;
 const idempotencyKeyHours = 24;
+/** How often the number of rows per step doubles during a long run. */
 const maxDoublings = 4;
 
 export interface Trimming {
@@ -24,10 +25,10 @@ export function startTrimming(database: Database, retention: Retention, onError:
   const trim = async () => {
     const now = Date.now();
     const startedAt = performance.now();
-    // A run that takes longer than a minute may be slower than the clients who write.
+    /** It doubles with each minute of a run: events may be added faster than small steps delete them. */
     const findLimit = () => {
-      const doublings = Math.min(Math.floor((performance.now() - startedAt) / everyMs), maxDoublings);
-      return rowsPerStep[database.kind] * 2 ** doublings;
+      const minutes = Math.floor((performance.now() - startedAt) / everyMs);
+      return rowsPerStep[database.kind] * 2 ** Math.min(minutes, maxDoublings);
     };
     /** `deleteSome` deletes up to `limit` rows, and returns their number. */
     const repeat = (deleteSome: (limit: number) => Work<number>) =>

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type DiskCall, hasStrace } from '../support/disk-trace.ts';
 import { readLogSalt } from '../support/log-salt.ts';
@@ -39,7 +40,7 @@ function findCommits(writes: readonly Write[]): Map<string, number> {
 }
 
 /** A flush takes 10 ms longer, as on a disk: the database of a test may be in memory. */
-const slowDisk = ['-e', 'inject=fdatasync:delay_exit=10000'];
+const slowDisk = ['-e', 'inject=fdatasync:delay_enter=10000'];
 
 async function tracePosts(): Promise<Trace> {
   const work = async (postroom: Postroom) => {
@@ -77,6 +78,10 @@ it.skipIf(!hasStrace || isPostgresTest)(
     for (const { committedAt, flush } of posts) expect(flush, `committed at ${committedAt}`).toBeDefined();
     const flushes = new Set(posts.map(({ flush }) => flush));
     expect(flushes.size / posts.length).toBeLessThanOrEqual(maxFlushes);
+    // The disk is slow, so groups commit while it flushes the posts of others.
+    const isDuring = (place: number) => (flush?: DiskCall) => flush && flush.begin < place && place < flush.end;
+    const early = posts.filter(({ committedAt }) => [...flushes].some(isDuring(committedAt)));
+    expect(early.length).toBeGreaterThan(posts.length / 10);
   },
 );
 
@@ -114,6 +119,31 @@ it.skipIf(!hasStrace || isPostgresTest)(
       expect(flushedAt < failedAt || committedAt > checkpointAt).toBe(true);
     }
     expect(posts.some(({ committedAt }) => committedAt > checkpointAt)).toBe(true);
+  },
+);
+
+it.skipIf(!hasStrace || isPostgresTest)(
+  'while a flush takes seconds, later changes are refused with 503 and not stored (strace)',
+  async () => {
+    const faults = ['-e', 'inject=fdatasync:delay_enter=8000000:when=20'];
+    const isLate = Symbol('a post waits for the disk');
+    await traceServer(
+      async (postroom) => {
+        const ada = await postroom.signUp('Ada');
+        const room = await postroom.createRoom(ada, 'lobby');
+        const send = (title: string) => postroom.send(createPost, { input: { room, title } }, ada.token);
+        let waiting = send('stored');
+        while ((await Promise.race([waiting, wait(1_000, isLate)])) !== isLate) waiting = send('stored');
+        const refused = await Promise.all([send('refused'), send('refused')]);
+        expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+        expect((await waiting).status).toBe(200);
+        expect((await send('stored')).status).toBe(200);
+        const query = 'query ($room: ID!) { room(id: $room) { posts(last: 100) { nodes { title } } } }';
+        const { nodes } = (await postroom.ask(query, { room })).room.posts;
+        expect(nodes.map(({ title }: { title: string }) => title)).not.toContain('refused');
+      },
+      { faults, settings: { UV_THREADPOOL_SIZE: '1' } },
+    );
   },
 );
 

@@ -9,7 +9,7 @@ import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 const retryMs = 1;
 /** The time after which no further transaction joins a group: the event loop waits for its end. */
 const maxGroupMs = 4;
-/** The time after which a group begins although a flush of the disk still runs. */
+/** The maximum time for which a group waits for a running flush, so that more transactions join it. */
 const maxGatherMs = 1;
 
 interface WriterParts {

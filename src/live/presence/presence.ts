@@ -85,7 +85,7 @@ export class Presence {
     const disconnected = Promise.all(rooms.map((room) => room.disconnect()));
     // The timer keeps the process alive: reports that wait for the bus do not, and the stop would never be completed.
     const timeout = new AbortController();
-    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, timeout).catch(() => {})]);
+    await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {})]);
     timeout.abort();
     this.#roomParts.queue.stop();
     for (const room of rooms) room.close();
