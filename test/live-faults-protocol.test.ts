@@ -29,6 +29,18 @@ const events = () => `subscription { roomEvents(room: "${room}") { cursor ... on
 const subscribeTo = (id: string): Message => ({ type: 'subscribe', id, payload: { query: events() } });
 const nothing = { query: '{ __typename }' };
 
+it('an id of a ping has no meaning, also if an operation has it', async () => {
+  const socket = await open();
+  await socket.follow('1', events());
+  socket.send({ type: 'ping', id: '1', payload: { from: 'ping' } });
+  await socket.take(({ type, payload }) => type === 'pong' && payload.from === 'ping');
+  socket.send({ type: 'pong', id: '1' });
+  await socket.settle();
+  await postroom.createPost(ada, room, 'after the ping');
+  const { payload } = await socket.take(({ type, id }) => type === 'next' && id === '1');
+  expect(payload.data.roomEvents.post.title).toBe('after the ping');
+});
+
 describe('a protocol error closes the socket with its code', () => {
   it('a missing or unknown sub-protocol: 4406', async () => {
     for (const protocols of [[], ['graphql-ws'], ['mqtt', 'graphql-ws']]) {
@@ -62,6 +74,12 @@ describe('a protocol error closes the socket with its code', () => {
       '{"type":"subscribe","id":"1","payload":{"query":"{a}","variables":[]}}',
     ],
     ['a complete without id', '{"type":"complete"}'],
+    ...['ping', 'pong', 'complete', 'subscribe', 'connection_init'].flatMap((type) =>
+      [null, 1, '', [], {}, 'x'.repeat(201)].map((id) => [
+        `a ${type} with the id ${JSON.stringify(id).slice(0, 10)}`,
+        JSON.stringify({ type, id, payload: type === 'subscribe' ? { query: '{ __typename }' } : {} }),
+      ]),
+    ),
     [
       'a ping nested deeper than any stack',
       `{"type":"ping","payload":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`,
@@ -69,6 +87,12 @@ describe('a protocol error closes the socket with its code', () => {
   ])('%s: 4400', async (_title, text) => {
     const socket = await open();
     socket.webSocket.send(text);
+    expect(await socket.closed).toMatchObject({ code: 4400 });
+  });
+
+  it('a connection_init whose id is null, as the first message of a client without credentials: 4400', async () => {
+    const socket = await open({ init: false });
+    socket.webSocket.send('{"type":"connection_init","id":null}');
     expect(await socket.closed).toMatchObject({ code: 4400 });
   });
 

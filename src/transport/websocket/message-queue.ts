@@ -74,12 +74,14 @@ export class MessageQueue {
     if (!message) return void this.#refuse('Invalid message received');
     const fault = findLengthFault(message, text.length) ?? ('id' in message ? findIdFault(message.id) : undefined);
     if (fault) return void this.#refuse(fault);
-    if (!('id' in message)) return this.#listener(message);
-    const { id } = message;
+    // Clients may add an `id` to other messages: it has no meaning there.
     if (message.type === MessageType.Subscribe) {
+      const { id } = message;
       this.#connection.holdMessage(id, text.length);
       return this.#order.subscribe(id, () => begin(this.#connection, this.#listener, message));
     }
+    if (message.type !== MessageType.Complete) return this.#listener(message);
+    const { id } = message;
     return this.#order.complete(id, () => {
       this.#connection.operations.get(id)?.cancel();
       return this.#listener(message);

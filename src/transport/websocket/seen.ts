@@ -39,8 +39,9 @@ export function findSeenFault(seen: SeenPositions, maxEntries: number): string |
   return undefined;
 }
 
-/** Describes what is wrong with the id of an operation; undefined if it is valid. */
-export function findIdFault(id: string): string | undefined {
+/** Describes what is wrong with the `id` of a message; undefined if it is valid. */
+export function findIdFault(id: unknown): string | undefined {
+  if (typeof id !== 'string' || id === '') return 'The id of a message must be a string that is not empty';
   return id.length > maxKeptLength ? tooLong('The operation has an id', id) : undefined;
 }
 
