@@ -1,5 +1,7 @@
 import { BadSetting } from './bad-setting.ts';
+import { parseDatabaseUrl } from './database-url.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
+import { parsePrivateKeys } from './private-keys.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { readTracing } from './tracing-settings.ts';
 
@@ -76,7 +78,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     /** The server of the bus between nodes; undefined: the bus uses the database. */
     redisUrl: parsed('REDIS_URL', '', parseRedisUrl),
     /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
-    sessionKey: text('SESSION_KEY'),
+    sessionKey: parsed('SESSION_KEY', '', parseSessionKey),
     sessionHours: 24,
     /** After SIGTERM the server still serves for this time, so that load balancers notice that it is not ready. */
     drainDelaySeconds: whole('DRAIN_DELAY_SECONDS', 0, 0, 600),
@@ -156,24 +158,22 @@ function parseOrigins(list: string): string[] {
   );
 }
 
-/** Whether there is a database for its scheme is checked when it is opened. */
-function parseDatabaseUrl(url: string): string {
-  if (/^postgres(ql)?:/.test(url)) return parsePostgresUrl(url);
-  if (/^[a-z]+:./.test(url)) return url;
-  throw new BadSetting('DATABASE_URL', url, 'must be a URL, such as sqlite:data/postroom.db');
-}
-
-/** Modes that the driver treats as `verify-full`, with a warning, are replaced by it. */
-function parsePostgresUrl(url: string): string {
-  if (url.includes('uselibpqcompat=')) return url;
-  return url.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full');
-}
-
 function parseRedisUrl(url: string): string | undefined {
   if (url === '') return undefined;
   if (/^rediss?:\/\/[^/?#]+[^@]*$/.test(url) && URL.canParse(url)) return url;
   const rule = 'must be a redis:// or rediss:// URL; special characters of the password must be percent-encoded';
   throw new BadSetting('REDIS_URL', url, rule);
+}
+
+function parseSessionKey(pem: string): string | undefined {
+  if (pem === '') return undefined;
+  try {
+    parsePrivateKeys(pem);
+    return pem;
+  } catch {
+    const rule = 'must be an Ed25519 private key in PEM (PKCS #8), with its line breaks';
+    throw new BadSetting('SESSION_KEY', '(hidden)', rule);
+  }
 }
 
 function parseLogLevel(value: string): (typeof logLevels)[number] {

@@ -138,6 +138,15 @@ describe('a variable of the wrong type', () => {
     '{ "createdAfter": "2025-02-29T00:00:00Z" }',
     '{ "createdAfter": "2026-13-01T00:00:00Z" }',
     '{ "createdAfter": "2026-01-01T25:00:00Z" }',
+    '{ "createdAfter": "2026-01-01T24:00:00Z" }',
+    '{ "createdAfter": "2026-01-01T24:00:00.000Z" }',
+    '{ "createdAfter": "2026-01-01T00:60:00Z" }',
+    '{ "createdAfter": "2026-01-01 00:00:00Z" }',
+    '{ "createdAfter": "2026-01-01T00:00:00.Z" }',
+    '{ "createdAfter": "2026-01-01T00:00:00-03" }',
+    '{ "createdAfter": "2026-01-01T00:00:00-00:00" }',
+    '{ "createdAfter": "2026-01-01T00:00:00+24:00" }',
+    '{ "createdAfter": "2026-01-01T00:00:00+03:30:15" }',
     '{ "createdAfter": "2026-01-01T00:00:00+99:99" }',
     '{ "createdAfter": "+275760-09-13T00:00:00.001Z" }',
     '{ "nothing": "of the kind" }',
@@ -166,6 +175,10 @@ describe('a DateTime', () => {
     '2026-01-01T00:00:00.1Z',
     '2026-01-01T00:00:00.123456789Z',
     '2026-01-01T05:30:00+05:30',
+    '2026-01-01T00:00:00.000+00:00',
+    '2025-12-31T21:00:00.000-03:00',
+    '2026-01-01t00:00:00.000z',
+    '2026-01-01t05:30:00.000+05:30',
     '2024-02-29T00:00:00Z',
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59.999Z',
@@ -180,6 +193,23 @@ describe('a DateTime', () => {
     for (const literal of ['"2026-02-30T00:00:00Z"', '"now"', '1', 'true', '{ a: 1 }']) {
       const reply = await server.postroom.send(`{ users(filter: { createdAfter: ${literal} }) { data { id } } }`);
       expect(reply, literal).toMatchObject({ status: 422, code: 'GRAPHQL_VALIDATION_FAILED' });
+      expect(reply.errors, literal).toEqual([expect.objectContaining({ locations: [{ line: 1, column: 33 }] })]);
+    }
+  });
+
+  it('is the same time in each form', async () => {
+    const expiresAt = '2099-01-01T00:00:00.120Z';
+    const forms = [
+      expiresAt,
+      '2099-01-01t00:00:00.12z',
+      '2099-01-01T05:30:00.120999+05:30',
+      '2098-12-31t21:00:00.120-03:00',
+    ];
+    for (const form of forms) {
+      const create = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { expiresAt } } }';
+      const input = { name: 'app', scopes: ['READ'], expiresAt: form };
+      const { createApiKey } = await server.postroom.ask(create, { input }, ada.token);
+      expect(createApiKey.apiKey).toEqual({ expiresAt });
     }
   });
 

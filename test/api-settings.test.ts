@@ -36,7 +36,16 @@ const refused: Record<string, string[]> = {
     'https://example.org/?a',
   ],
   TRUST_PROXY: [...wholes, '11'],
-  DATABASE_URL: ['data/postroom.db', 'sqlite:', 'sqlite'],
+  DATABASE_URL: [
+    'data/postroom.db',
+    'sqlite:',
+    'sqlite',
+    'file:postroom.db',
+    'mysql://localhost',
+    'postgres://localhost',
+    'postgresql://localhost/',
+    'postgres:database',
+  ],
   REDIS_URL: ['localhost:6379', 'http://localhost', 'redis:', 'redis://', 'rediss:///tmp'],
   ALLOWED_ORIGINS: ['*', 'example.org', 'https://example.org/', 'https://a.org, b.org', 'null', 'HTTPS://EXAMPLE.ORG'],
   AUTH_REQUIRED: flags,
@@ -84,10 +93,9 @@ const unreadable = ['/nowhere/secret', tmpdir(), '/dev/null'];
 const secrets = ['DATABASE_URL', 'SESSION_KEY', 'REDIS_URL', 'OAUTH_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'];
 for (const name of secrets) refused[`${name}_FILE`] = unreadable;
 
-/** Settings that can be any text, or are secret. The start of the server checks them. */
+/** Settings that can be any text until the server starts, or that are secret. */
 const refusedAtStart: Record<string, string[]> = {
   HOST: ['no.such.host.invalid', '203.0.113.1'],
-  DATABASE_URL: ['mysql://localhost', 'file:postroom.db'],
   SESSION_KEY: [
     'secret',
     generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -325,6 +333,18 @@ it('of several invalid settings each is reported in a line of its own', async ()
   );
 });
 
+it('an invalid DATABASE_URL and SESSION_KEY are reported together with other invalid settings', async () => {
+  for (const DATABASE_URL of ['mysql://x', 'postgres://x', 'postgres://ada:a/b@x/postroom']) {
+    const { stderr } = await run(['serve'], { PORT: 'x', DATABASE_URL, SESSION_KEY: 'x' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.map((line) => /^postroom: (\w+) must be /.exec(line)?.[1])).toEqual([
+      'PORT',
+      'DATABASE_URL',
+      'SESSION_KEY',
+    ]);
+  }
+});
+
 it('PORT 0 takes any free port, and HOST takes a name or an address', async () => {
   const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
   for (const HOST of ['127.0.0.1', 'localhost', ...(hasIPv6 ? ['::1'] : [])]) {
@@ -341,4 +361,20 @@ it('INTROSPECTION=false refuses introspection, and errors suggest no names', asy
   expect(await postroom.send('{ viewer { __typename } }')).toMatchObject({ status: 200 });
   const hinted = await postroom.send('{ viewers { id } }');
   expect(JSON.stringify(hinted.errors)).not.toMatch(/did you mean|"viewer"/i);
+});
+
+it('AUTH_REQUIRED=true: errors suggest names only to clients with credentials', async () => {
+  const postroom = await launchForTest({ AUTH_REQUIRED: 'true' });
+  const { token } = await postroom.signUp('Ada');
+  const mistakes = ['{ viewers { id } }', 'mutation { signIn(input: { emails: "x" }) { accessToken } }'];
+  for (const query of mistakes) {
+    const [hidden, shown] = [await postroom.send(query), await postroom.send(query, {}, token)];
+    expect([hidden.status, shown.status]).toEqual([422, 422]);
+    expect(JSON.stringify(hidden.errors)).not.toMatch(/did you mean/i);
+    expect(JSON.stringify(shown.errors)).toMatch(/did you mean/i);
+  }
+  const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
+  const coerced = await postroom.send(signIn, { input: { emails: 'x' } });
+  expect(coerced.code).toBe('VARIABLES_INVALID');
+  expect(JSON.stringify(coerced.errors)).not.toMatch(/did you mean/i);
 });

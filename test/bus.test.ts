@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RoomEvent } from '../src/data/events.ts';
 import {
   type Bus,
@@ -15,15 +15,13 @@ import {
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
 import { openRedisBus } from '../src/live/bus/redis.ts';
+import { postgresBus, redisBus, useBackends } from './support/backends.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
-import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { hasRedis, RedisServer } from './support/redis-server.ts';
 
 /* One suite for all implementations of the bus. */
 
 const databaseId = randomUUID();
-let cluster: PostgresCluster;
-let redis: RedisServer;
+const backends = useBackends();
 
 /** A bus that passes messages between processes through a server. */
 interface NetworkKind {
@@ -39,37 +37,25 @@ interface NetworkKind {
 
 const networkKinds: NetworkKind[] = [
   {
-    name: postgresPrograms ? 'PostgreSQL' : 'PostgreSQL, which is not installed here',
-    isMissing: postgresPrograms === undefined,
-    serverUrl: () => cluster.url('postgres'),
+    ...postgresBus,
+    serverUrl: () => backends.cluster.url('postgres'),
     open: openPostgresBus,
-    publishText: (_, text) => cluster.query('postgres', `select pg_notify('postroom', $1)`, [text]),
+    publishText: (_, text) => backends.cluster.query('postgres', `select pg_notify('postroom', $1)`, [text]),
     disconnect: () =>
-      cluster.query(
+      backends.cluster.query(
         'postgres',
         `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and application_name = 'postroom bus'`,
       ),
   },
   {
-    name: hasRedis ? 'Redis' : 'Redis, which is not installed here',
-    isMissing: !hasRedis,
-    serverUrl: () => redis.url,
+    ...redisBus,
+    serverUrl: () => backends.redis.url,
     open: (url, options) => openRedisBus(url, { databaseId, ...options }),
-    publishText: (topic, text) => redis.send('PUBLISH', `postroom:${databaseId}:${topic}`, text),
-    disconnect: () => redis.send('CLIENT', 'KILL', 'TYPE', 'pubsub'),
+    publishText: (topic, text) => backends.redis.send('PUBLISH', `postroom:0:${databaseId}:${topic}`, text),
+    disconnect: () => backends.redis.send('CLIENT', 'KILL', 'TYPE', 'pubsub'),
   },
 ];
-
-beforeAll(async () => {
-  if (postgresPrograms) cluster = await PostgresCluster.start();
-  if (hasRedis) redis = await RedisServer.launch();
-});
-
-afterAll(async () => {
-  await cluster?.remove();
-  await redis?.stop();
-});
 
 interface Node {
   bus: Bus;
@@ -243,8 +229,7 @@ function describeEveryBus(name: string, isMissing: boolean, launch: (test: { isS
       const common: BusMessage[] = [
         { type: 'userDeleted', userId: 'U' },
         { type: 'keyRevoked', keyId: 'K' },
-        { type: 'passwordChanged', userId: 'U', sessionsFrom: Date.now(), keptSession: null },
-        { type: 'passwordChanged', userId: 'U', sessionsFrom: 7, keptSession: 'S' },
+        { type: 'passwordChanged', userId: 'U', sessionsFrom: Date.now() },
         { type: 'contentErased' },
       ];
       const received = await listen(far, commonTopic);
@@ -495,15 +480,15 @@ describe.for(networkKinds)('the bus over $name', (kind) => {
   );
 });
 
-describe.skipIf(!hasRedis)('Redis', () => {
+describe.skipIf(redisBus.isMissing)('Redis', () => {
   const kind = networkKinds[1] as NetworkKind;
 
   it('that is stopped and started again without its data loses no subscription', async () => {
     const [near, far] = [await launchOn(kind), await launchOn(kind)];
     const received = await Promise.all(count(50).map((index) => listen(far, roomTopic(`restarted ${index}`))));
-    await redis.stop();
+    await backends.redis.stop();
     await expect.poll(() => [...near.states, ...far.states]).toEqual(['down', 'down']);
-    await redis.start();
+    await backends.redis.start();
     await expect.poll(() => [near.bus.isUp(), far.bus.isUp()]).toEqual([true, true]);
     for (const index of count(50)) near.bus.publish(event(`restarted ${index}`, index));
     for (const index of count(50)) await expect.poll(() => seqsOf(received[index - 1] ?? [])).toEqual([index]);
@@ -513,18 +498,22 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const [near, far] = [await launchOn(kind), await launchOn(kind)];
     const room = newRoom();
     const received = await listen(far, roomTopic(room));
-    redis.signal('SIGSTOP');
-    onTestFinished(() => redis.signal('SIGCONT'));
+    backends.redis.signal('SIGSTOP');
+    onTestFinished(() => backends.redis.signal('SIGCONT'));
     await expect.poll(() => [near.bus.isUp(), far.bus.isUp()]).toEqual([false, false]);
-    redis.signal('SIGCONT');
+    backends.redis.signal('SIGCONT');
     await expect.poll(() => [near.bus.isUp(), far.bus.isUp()]).toEqual([true, true]);
     near.bus.publish(event(room, 1));
     await expect.poll(() => seqsOf(received)).toEqual([1]);
   });
 
-  it('serves several installations: neither receives the messages of the other', async () => {
+  it.each([
+    ['of other databases', '', 'another'],
+    ['that are copies and select another number', '/5', databaseId],
+  ])('serves installations %s: neither receives the messages of the other', async (_, path, id) => {
     const one = await launchOn(kind);
-    const other = await launchNode((options) => openRedisBus(redis.url, { databaseId: 'another', ...options }));
+    const url = `${backends.redis.url}${path}`;
+    const other = await launchNode((options) => openRedisBus(url, { databaseId: id, ...options }));
     const [here, there] = [await listen(one, commonTopic), await listen(other, commonTopic)];
     one.bus.publish({ type: 'contentErased' });
     other.bus.publish({ type: 'keyRevoked', keyId: 'K' });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as operations from '../src/transport/console/browser/operations.ts';
 import { EventStream } from './support/event-stream.ts';
-import { launchStreamFixture } from './support/followers.ts';
 import { requestUnchanged } from './support/http.ts';
 import { launchForTest, type Postroom, scratchFolder, startInProcess } from './support/postroom.ts';
+import { launchStreamFixture } from './support/stream-fixture.ts';
 
 let shared: Postroom;
 

@@ -27,14 +27,18 @@ async function resume({ webSocketUrl }: Postroom, room: string, after: string) {
   return socket.subscribe('e', events, { room, after });
 }
 
-/** The tables and indexes, with their columns in the order of the alphabet. */
+/**
+ * The tables and indexes, with their columns in the order of the alphabet; without the indexes for searches, which a start does
+ * not create for tables with rows.
+ */
 const structure = {
   sqlite: `select t.name as "table", c.name, c.type, c."notnull", c.dflt_value, c.pk
     from sqlite_schema t, pragma_table_xinfo(t.name) c where t.type = 'table'
     union all select tbl_name, name, sql, null, null, null from sqlite_schema where type = 'index' order by 1, 2`,
   postgres: `select table_name, column_name, data_type, collation_name, is_nullable, column_default
     from information_schema.columns where table_schema = 'public'
-    union all select tablename, indexname, indexdef, null, null, null from pg_indexes where schemaname = 'public'
+    union all select tablename, indexname, indexdef, null, null, null from pg_indexes
+      where schemaname = 'public' and indexdef not like '%gin_trgm_ops%'
     union all select conrelid::regclass::text, conname, pg_get_constraintdef(oid), null, null, null
       from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2, 3`,
 };

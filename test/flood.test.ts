@@ -39,6 +39,17 @@ it.each([
   neighbour.close();
 });
 
+it('a long message counts as several, one for each 16 KiB', async () => {
+  const postroom = await launchForTest();
+  const socket = await connect(postroom);
+  const pong = JSON.stringify({ type: 'pong', payload: { text: 'x'.repeat(140_000) } });
+  for (let index = 0; index < 40; index += 1) socket.send(pong);
+  socket.send('{"type":"ping"}');
+  const answered = once(socket, 'message').then(() => 'answered');
+  const closed = once(socket, 'close').then(([code, reason]) => `${code} ${reason}`);
+  expect(await Promise.race([answered, closed])).toBe('1013 Too many messages');
+});
+
 it('requests for /ready that wait at the same time cause one read of the database', async () => {
   const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
   const connection = await RawConnection.open(postroom);

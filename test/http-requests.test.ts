@@ -87,6 +87,20 @@ describe('the body of a POST', () => {
     expect(await withVariable(JSON.stringify(`\\"${'[{'.repeat(100)}`))).toMatchObject({ status: 200 });
   });
 
+  it('may have 5,000 values and no more, with those in objects and lists; commas in strings do not count', async () => {
+    const withVariable = (value: string) => send(`{"query":"{ __typename }","variables":{"v":${value}}}`);
+    // The body, its two members and the variable are four values.
+    expect(await withVariable(`[${Array(4_996).fill('0')}]`)).toMatchObject({ status: 200 });
+    const refused = { status: 400, code: 'BAD_REQUEST', errors: [{ message: 'The JSON has more than 5000 values.' }] };
+    expect(await withVariable(`[${Array(4_997).fill('0')}]`)).toMatchObject(refused);
+    expect(await withVariable(`{${Array.from({ length: 4_997 }, (_, index) => `"${index}":[]`)}}`)).toMatchObject(
+      refused,
+    );
+    expect(await withVariable(JSON.stringify(`${','.repeat(20_000)}\\"${','.repeat(20_000)}\\`))).toMatchObject({
+      status: 200,
+    });
+  });
+
   it('has a maximum length, whether or not its length is declared', async () => {
     const postroom = await launchForTest({ LIMIT_BODY_BYTES: '200' });
     const bodyOf = (length: number) => `{"query":"{ __typename }"${' '.repeat(length - 26)}}`;

@@ -10,10 +10,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { explainFailures } from '../src/commands/failure.ts';
 import { EventStream, streamForms } from './support/event-stream.ts';
-import { launchStreamFixture } from './support/followers.ts';
 import { exchange, get, type HttpAnswer } from './support/http.ts';
 import { launchForTest, type Postroom, run, type Settings, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { launchStreamFixture } from './support/stream-fixture.ts';
 
 /* With TRUSTED_DOCUMENTS, only the documents of a file run. */
 

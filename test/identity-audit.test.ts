@@ -25,15 +25,12 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
   );
   const keyId: string = createApiKey.apiKey.id;
   await ask(`revokeApiKey(input: { id: "${keyId}" }) { apiKey { id } }`, ada.token);
-  const change = `changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { expiresAt }`;
-  await ask(change, ada.token);
-  const { createRoom } = await ask(
-    'createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } }',
-    ada.token,
-  );
+  const change = `changePassword(input: { currentPassword: "${ada.password}", newPassword: "a new horse" }) { accessToken }`;
+  const token: string = (await ask(change, ada.token)).changePassword.accessToken;
+  const { createRoom } = await ask('createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } }', token);
   const roomId: string = createRoom.room.id;
-  await ask(`addRoomMember(input: { room: "${roomId}", user: "${bob.id}" }) { room { id } }`, ada.token);
-  await ask(`removeRoomMember(input: { room: "${roomId}", user: "${bob.id}" }) { room { id } }`, ada.token);
+  await ask(`addRoomMember(input: { room: "${roomId}", user: "${bob.id}" }) { room { id } }`, token);
+  await ask(`removeRoomMember(input: { room: "${roomId}", user: "${bob.id}" }) { room { id } }`, token);
   await ask(`deleteUser(input: { id: "${bob.id}" }) { user { id } }`, bob.token);
   const byAda = { byUserId: ada.id };
   await expect

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { launchForTest, run } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 import {
-  createDen,
   createKey,
+  createPrivateRoom,
   eventsOf,
   follow,
   lastErrorCodeOf,
@@ -9,9 +11,7 @@ import {
   outcomeOf,
   type StreamFixture,
   signIn,
-} from './support/followers.ts';
-import { launchForTest, run } from './support/postroom.ts';
-import { ProtocolSocket } from './support/protocol-socket.ts';
+} from './support/stream-fixture.ts';
 
 /* Servers and commands that share a database, without a bus: a server detects the changes of the others. */
 
@@ -75,7 +75,7 @@ it.for(named)('a change made by another process ends the streams of this process
   const key = await createKey(world);
   const room = change.isOutside
     ? await postroom.createRoom(world.owner, 'yard')
-    : await createDen(world, [ada.id, key.userId]);
+    : await createPrivateRoom(world, [ada.id, key.userId]);
   const authorization = change.as === 'application' ? `ApiKey ${key.key}` : `Bearer ${ada.token}`;
   const { sockets, streams } = await follow(here, room, authorization);
   const by = await change.by(world);
@@ -95,11 +95,11 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   const world = await launchStreamFixture();
   const { settings, postroom, ada, owner } = world;
   expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
-  const den = await createDen(world, []);
+  const privateRoom = await createPrivateRoom(world, []);
   // The viewer of Ada's first token may still be cached without the admin role; a new token has no cached viewer.
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
-  const { sockets, streams } = await follow(postroom, den, authorization);
-  await postroom.createPost(owner, den, 'seen');
+  const { sockets, streams } = await follow(postroom, privateRoom, authorization);
+  await postroom.createPost(owner, privateRoom, 'seen');
   for (const socket of sockets) await socket.take(({ type }) => type === 'next');
   for (const stream of streams) await stream.take(({ data }) => data?.data);
   expect((await run(['revoke-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is no longer an admin.\n`);
@@ -107,13 +107,13 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   for (const socket of sockets) expect(await outcomeOf(socket)).toBe(4403);
   for (const stream of streams) expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
   await annotate(`ended ${Date.now() - done} ms behind the command's end`);
-  await postroom.createPost(owner, den, 'unseen');
+  await postroom.createPost(owner, privateRoom, 'unseen');
   for (const socket of sockets) expect(socket.nexts('e')).toHaveLength(1);
   for (const stream of streams) expect(eventsOf(stream)).toHaveLength(1);
   // A client that reconnects has its current rights.
   const again = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization } });
-  again.subscribe('den', `subscription { roomEvents(room: "${den}") { __typename } }`);
-  expect(await again.take(({ id }) => id === 'den')).toMatchObject({
+  again.subscribe('privateRoom', `subscription { roomEvents(room: "${privateRoom}") { __typename } }`);
+  expect(await again.take(({ id }) => id === 'privateRoom')).toMatchObject({
     type: 'error',
     payload: [{ extensions: { code: 'NOT_FOUND' } }],
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { recommendedCost } from '../src/identity/session/passwords.ts';
 import { sendAs } from './support/credentials.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
+import { withDatabaseLocked } from './support/shared-server.ts';
 import {
   createKey,
   eventsOf,
@@ -9,9 +11,7 @@ import {
   launchStreamFixture,
   type StreamFixture,
   signIn,
-} from './support/followers.ts';
-import { ProtocolSocket } from './support/protocol-socket.ts';
-import { withDatabaseLocked } from './support/shared-server.ts';
+} from './support/stream-fixture.ts';
 import { isPostgresTest } from './support/test-database.ts';
 
 /* After a revocation is committed, no later event is delivered. */

@@ -9,10 +9,17 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect, it } from 'vitest';
-import { authorizationOf, createObjects, hasContent, type Ids, launchTestAccounts, roles } from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
 import { setTyping } from './support/present.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import {
+  authorizationOf,
+  createObjects,
+  hasContent,
+  type Ids,
+  launchTestAccounts,
+  roles,
+} from './support/test-accounts.ts';
 
 /*
  * For every field of every type, the roles that receive a value in it. The root fields are in the tables of

@@ -1,35 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectAs, sendAs } from './support/credentials.ts';
-import { audience, introspector, openIssuer } from './support/issuer.ts';
-import { launchProcessForTest, mainProgram, type Postroom, type PostroomProcess } from './support/postroom.ts';
+import { openIssuer } from './support/issuer.ts';
+import { launchWithMovingClock, moveClock } from './support/moved-server.ts';
+import type { Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
 /* The issuer is down for five minutes. The tests advance the server's clock instead of waiting. */
 
-const introspection = '/token/introspection';
-const clock = new URL('support/moving-clock.ts', import.meta.url).pathname;
-
 async function launchBeside(format: 'jwt' | 'opaque') {
   const issuer = await openIssuer({ format });
   onTestFinished(() => issuer.close());
-  const settings = {
-    OAUTH_ISSUER: issuer.issuer,
-    OAUTH_AUDIENCE: audience,
-    ...(format === 'opaque' && {
-      OAUTH_INTROSPECTION_URL: `${issuer.issuer}${introspection}`,
-      OAUTH_CLIENT_ID: introspector.id,
-      OAUTH_CLIENT_SECRET: introspector.secret,
-    }),
-  };
-  const postroom = await launchProcessForTest(settings, ['--import', clock, ...mainProgram]);
-  return { issuer, postroom };
-}
-
-async function moveClock({ process, log }: PostroomProcess): Promise<void> {
-  const movedCount = () => log.filter(({ msg }) => msg === 'the clock was moved').length;
-  const before = movedCount();
-  process.kill('SIGUSR2');
-  await expect.poll(movedCount).toBe(before + 1);
+  return { issuer, postroom: await launchWithMovingClock(issuer.settings) };
 }
 
 const statusOf = async (postroom: Postroom, token: string) => (await sendAs(postroom, `Bearer ${token}`)).status;
@@ -89,25 +70,25 @@ describe('while the issuer is down for five minutes', () => {
     const { issuer, postroom } = await launchBeside('opaque');
     const tokens = [await issuer.signIn('ada'), await issuer.signIn('bob')];
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
-    const asked = issuer.countRequests(introspection);
+    const asked = issuer.countIntrospections();
     issuer.state.isDown = true;
     // The results of the introspections are cached.
     for (const token of tokens) expect(await statusOf(postroom, token)).toBe(200);
-    expect(issuer.countRequests(introspection)).toBe(asked);
+    expect(issuer.countIntrospections()).toBe(asked);
     await moveClock(postroom);
     const started = Date.now();
     for (let round = 0; round < 30; round += 1) {
       for (const token of [...tokens, `unknown-${round}`]) expect(await statusOf(postroom, token)).toBe(502);
     }
     const seconds = Math.ceil((Date.now() - started) / 1_000);
-    expect(issuer.countRequests(introspection) - asked).toBeLessThanOrEqual(1 + seconds);
+    expect(issuer.countIntrospections() - asked).toBeLessThanOrEqual(1 + seconds);
     issuer.state.isDown = false;
     await moveClock(postroom);
     expect(await statusOf(postroom, tokens[0] ?? '')).toBe(200);
     // The result of an introspection is also cached if the token is not active.
-    const before = issuer.countRequests(introspection);
+    const before = issuer.countIntrospections();
     for (let round = 0; round < 5; round += 1) expect(await statusOf(postroom, 'unknown')).toBe(401);
-    expect(issuer.countRequests(introspection) - before).toBe(1);
+    expect(issuer.countIntrospections() - before).toBe(1);
   });
 });
 

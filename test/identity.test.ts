@@ -137,21 +137,3 @@ it('a key acts as its own user within its scopes, and its sockets close when it 
     data: { viewer: { name: 'operator' } },
   });
 });
-
-it('a new password ends all other sessions', async () => {
-  const postroom = await launchForTest();
-  const ada = await postroom.signUp('Ada');
-  const signIn = await postroom.ask('mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }', {
-    input: { email: ada.email, password: ada.password },
-  });
-  const other: string = signIn.signIn.accessToken;
-  const changed = await postroom.ask(
-    'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { accessToken } }',
-    { input: { currentPassword: ada.password, newPassword: 'another horse' } },
-    ada.token,
-  );
-  const viewer = '{ viewer { id } }';
-  expect(await postroom.send(viewer, {}, other)).toMatchObject({ status: 401 });
-  expect(await postroom.send(viewer, {}, ada.token)).toMatchObject({ status: 200 });
-  expect(await postroom.send(viewer, {}, changed.changePassword.accessToken)).toMatchObject({ status: 200 });
-});

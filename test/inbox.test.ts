@@ -1,24 +1,9 @@
 import { expect, it } from 'vitest';
+import { openInboxFixture } from './support/inbox-fixture.ts';
 import { change, InboxStream } from './support/inbox-stream.ts';
-import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-
-interface Fixture {
-  postroom: Postroom;
-  ada: Person;
-  bob: Person;
-  /** Rooms of Ada. */
-  hall: string;
-  attic: string;
-}
 
 /** Bob is a member of the hall, and not of the attic. */
-async function open(): Promise<Fixture> {
-  const postroom = await launchForTest();
-  const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
-  const [hall, attic] = [await postroom.createRoom(ada, 'hall'), await postroom.createRoom(ada, 'attic')];
-  await change(postroom, 'joinRoom', bob, hall);
-  return { postroom, ada, bob, hall, attic };
-}
+const open = () => openInboxFixture({ joined: ['hall'] });
 
 it('an inbox receives the events of all rooms of its viewer, and of no other room', async () => {
   const { postroom, ada, bob, hall, attic } = await open();
@@ -49,12 +34,25 @@ it('a room that the viewer joins enters with the MemberJoined of the viewer', as
   expect(await inbox.take(2)).toEqual(['MemberJoined attic', 'PostCreated attic after']);
 });
 
-it('a room that the viewer creates enters with its first event', async () => {
-  const { postroom, bob } = await open();
-  const inbox = await InboxStream.open(postroom, bob);
-  const shed = await postroom.createRoom(bob, 'shed');
-  await postroom.createPost(bob, shed, 'first');
-  expect(await inbox.take(1)).toEqual(['PostCreated shed first']);
+it.each([
+  'PUBLIC',
+  'PRIVATE',
+])('a %s room that the viewer creates enters with the MemberJoined of the viewer, on each device', async (visibility) => {
+  const { postroom, ada, bob } = await open();
+  const [phone, laptop] = [await InboxStream.open(postroom, bob), await InboxStream.open(postroom, bob)];
+  const ofAda = await InboxStream.open(postroom, ada);
+  await laptop.close();
+  const create = `mutation { createRoom(input: { name: "shed", visibility: ${visibility} }) { room { id cursor } } }`;
+  const { room } = (await postroom.ask(create, {}, bob.token)).createRoom;
+  expect(await phone.take(1)).toEqual(['MemberJoined shed']);
+  expect(phone.cursors[room.id]).toBe(room.cursor);
+  const back = await InboxStream.open(postroom, bob, { seen: laptop.cursors });
+  expect(await back.take(1)).toEqual(['MemberJoined shed']);
+  await postroom.createPost(bob, room.id, 'first');
+  for (const inbox of [phone, back]) expect(await inbox.take(1)).toEqual(['PostCreated shed first']);
+  const hall = await postroom.createRoom(ada, 'seen');
+  await postroom.createPost(ada, hall, 'own');
+  expect(await ofAda.take(2)).toEqual(['MemberJoined seen', 'PostCreated seen own']);
 });
 
 it('a room that the viewer leaves ends with the MemberLeft of the viewer', async () => {
@@ -74,11 +72,10 @@ it('a room that is deleted ends with RoomDeleted, with the room as it was', asyn
   const { postroom, ada, bob, hall } = await open();
   const inbox = await InboxStream.open(postroom, bob);
   await change(postroom, 'deleteRoom', ada, hall);
-  const shed = await postroom.createRoom(bob, 'shed');
   const event = await inbox.next();
   expect(event).toMatchObject({ __typename: 'RoomDeleted', room: { id: hall, name: 'hall' }, actor: { id: ada.id } });
-  await postroom.createPost(bob, shed, 'first');
-  expect(await inbox.take(1)).toEqual(['PostCreated shed first']);
+  await postroom.createRoom(bob, 'shed');
+  expect(await inbox.take(1)).toEqual(['MemberJoined shed']);
 });
 
 it('a mark of the viewer arrives as RoomRead with the last cursor of its room, and only in the inboxes of the viewer', async () => {

@@ -1,10 +1,10 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { launchTestAccounts } from './support/cast.ts';
 import { EventStream, multipartHeaders } from './support/event-stream.ts';
 import { grantAdmin, launchForTest, type Person, type Postroom, run, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { launchTestAccounts } from './support/test-accounts.ts';
 import { isPostgresTest } from './support/test-database.ts';
 
 /* The state of the server, and its stream. */

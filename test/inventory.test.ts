@@ -1,11 +1,11 @@
 import { createClient } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { launchTestAccounts } from './support/cast.ts';
 import { sendAs } from './support/credentials.ts';
 import { EventStream, multipartHeaders } from './support/event-stream.ts';
 import type { Person, Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
+import { launchTestAccounts } from './support/test-accounts.ts';
 
 /* The open connections of one node, and their end by an admin. Two nodes are in nodes-inventory.test.ts. */
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Person, Postroom } from './support/postroom.ts';
-import { changeMembership, createSharedRoom } from './support/reading.ts';
+import { changeMembership, createSharedRoom } from './support/read-state.ts';
 import { shareServer } from './support/shared-server.ts';
 
 /* The rooms of which the viewer is a member. */

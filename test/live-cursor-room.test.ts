@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/cursor-readings.ts';
 import { seqOf, seqsBetween } from './support/cursors.ts';
 import { launchForTest } from './support/postroom.ts';
 import { type LiveOperation, ProtocolSocket } from './support/protocol-socket.ts';
-import { expectNothingMissed, keepWriting, type Reading, readingOf, readLog } from './support/readings.ts';
 import { shareServer } from './support/shared-server.ts';
 
 const server = shareServer();

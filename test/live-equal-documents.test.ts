@@ -43,7 +43,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
   it('form one group, and an event is executed once for all of them', async () => {
     const room = await createRoom();
     const query = 'subscription ($room: ID!) { roomEvents(room: $room) { cursor __typename } }';
-    const { groups = 0, events_rendered_total: rendered = 0 } = await readMetrics(postroom);
+    const { groups = 0, event_executions_total: executions = 0 } = await readMetrics(postroom);
     const sockets: ProtocolSocket[] = [];
     for (let n = 0; n < 3; n += 1) {
       const socket = await open();
@@ -54,7 +54,7 @@ describe('equal subscriptions, even if their document was dropped from the cache
     expect(await readMetrics(postroom)).toMatchObject({ groups: groups + 1 });
     await postroom.createPost(ada, room, 'for all');
     for (const socket of sockets) await socket.take(({ type }) => type === 'next');
-    expect(await readMetrics(postroom)).toMatchObject({ events_rendered_total: rendered + 1 });
+    expect(await readMetrics(postroom)).toMatchObject({ event_executions_total: executions + 1 });
   });
 
   it('show each viewer their own result, if their selection depends on the viewer', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { seqOf, seqsBetween } from './support/cursors.ts';
+import { firstSeq, seqOf, seqsBetween } from './support/cursors.ts';
 import { untilCompared } from './support/heads.ts';
 import { createLateBus } from './support/late-bus.ts';
 import { makePosts } from './support/load.ts';
@@ -104,11 +104,11 @@ it('a subscriber whose next events cannot be read receives an error, and can res
   expect(payload).toMatchObject(codes('SERVICE_UNAVAILABLE'));
   mend();
   const seen = seqsOf(socket);
-  expect(seen).toEqual(seqsBetween(0, seen.length));
+  expect(seen).toEqual(seqsBetween(firstSeq, firstSeq + seen.length));
   socket.subscribe('1', follow(room, socket.nexts('1').at(-1).data.roomEvents.cursor));
   await other.createPost(ada, room, 'the last');
-  await expect.poll(() => seqsOf(socket).at(-1), pollOptions).toBe(postCount + 1);
-  expect(seqsOf(socket)).toEqual(seqsBetween(0, postCount + 1));
+  await expect.poll(() => seqsOf(socket).at(-1), pollOptions).toBe(firstSeq + postCount + 1);
+  expect(seqsOf(socket)).toEqual(seqsBetween(firstSeq, firstSeq + postCount + 1));
 });
 
 it('a subscription fails if the database cannot be read when its room is opened, and leaves no resource', async () => {
@@ -139,7 +139,7 @@ it('a room that another process deletes ends the stream of a subscriber that sti
   socket.rawSocket.resume();
   const { payload } = await socket.take(({ type }) => type === 'error');
   expect(payload).toMatchObject(codes('ROOM_DELETED'));
-  expect(seqsOf(socket)).toEqual(seqsBetween(0, seqsOf(socket).length));
+  expect(seqsOf(socket)).toEqual(seqsBetween(firstSeq, firstSeq + seqsOf(socket).length));
   await untilCounts(postroom, { ...nothingLeft, websockets: 1 });
 });
 

@@ -96,6 +96,23 @@ describe('a protocol error closes the socket with its code', () => {
     expect(await socket.closed).toMatchObject({ code: 4400 });
   });
 
+  const nest = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  it.each([
+    ['is nested deeper than 64', nest(61), nest(62)],
+    ['is nested deeper than 64', nest(61), nest(100_000)],
+    ['has more than 5000 values', `[${Array(4_993).fill('0')}]`, `[${Array(4_994).fill('0')}]`],
+  ])('a message whose JSON %s: 4400, with the reason', async (fault, most, tooMuch) => {
+    const send = (id: string, variable: string) =>
+      socket.webSocket.send(
+        `{"type":"subscribe","id":"${id}","payload":{"query":"{ __typename }","variables":{"a":${variable}}}}`,
+      );
+    const socket = await open();
+    send('1', most);
+    await socket.take(({ type, id }) => type === 'complete' && id === '1');
+    send('2', tooMuch);
+    expect(await socket.closed).toEqual({ code: 4400, reason: `The JSON ${fault}.` });
+  });
+
   it('subscribe before the acknowledgement: 4401', async () => {
     const socket = await open({ init: false });
     socket.subscribe('1', '{ __typename }');

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Client } from 'graphql-ws';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFaultProxy, type FaultProxy } from './support/fault-proxy.ts';
-import { Inbox } from './support/inbox.ts';
 import { postgresPrograms } from './support/postgres-cluster.ts';
 import {
   launchForTest,
@@ -16,6 +15,7 @@ import {
   scratchFolder,
 } from './support/postroom.ts';
 import type { Result } from './support/protocol-socket.ts';
+import { ReceivedQueue } from './support/received-queue.ts';
 import { openDocumented } from './support/resume-docs.ts';
 import { isPostgresTest, withTestDatabase } from './support/test-database.ts';
 
@@ -63,7 +63,7 @@ class Follower {
 
   /** Resolves when the subscription is live or has received its first event. */
   async follow(room: string, after?: string): Promise<Followed> {
-    const titles = new Inbox<string>();
+    const titles = new ReceivedQueue<string>();
     const started = Promise.withResolvers<void>();
     const refused = Promise.withResolvers<ReplyError[]>();
     this.#client.on('ping', () => started.resolve());
@@ -89,7 +89,7 @@ class Follower {
 }
 
 interface Followed {
-  titles: Inbox<string>;
+  titles: ReceivedQueue<string>;
   /** The errors that end the subscription. */
   refused: Promise<ReplyError[]>;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { EventStream } from './support/event-stream.ts';
 import { launchForTest, type Postroom } from './support/postroom.ts';
@@ -70,4 +71,32 @@ it('a group that was refused is not cached: the next subscriber that resumes in 
   expect(await left(postroom)).toBe(before - 4);
   await socket.subscribe('3', query, { room }).start;
   expect(await left(postroom)).toBe(before - 5);
+});
+
+it('an operation that is no subscription is charged before its variables are read, with Last-Event-ID and `live.seen`, too', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '2', TRUST_PROXY: '1' });
+  const document = 'query ($id: ID!) { user(id: $id) { id } }';
+  const persistedQuery = { version: 1, sha256Hash: hash('sha256', document) };
+  const send = async (address: string, request: object, headers = {}) => {
+    const answer = await fetch(postroom.graphqlUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...headers },
+      body: JSON.stringify({ variables: { id: 'x' }, ...request }),
+    });
+    return (await answer.json()).errors?.[0]?.extensions.code;
+  };
+  for (const code of [undefined, undefined, 'RATE_LIMITED']) {
+    expect(await send('192.0.2.1', { query: document })).toBe(code);
+  }
+  const named = { query: document, extensions: { persistedQuery } };
+  expect(await send('192.0.2.1', named, { 'last-event-id': 'x' })).toBe('RATE_LIMITED');
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, {
+    init: { live: { seen: { 1: 'x' } } },
+    headers: { 'x-forwarded-for': '192.0.2.1' },
+  });
+  socket.send({ type: 'subscribe', id: '1', payload: { ...named, variables: { id: 'x' } } });
+  const { payload } = await socket.take(({ type }) => type === 'error');
+  expect(payload[0].extensions.code).toBe('RATE_LIMITED');
+  // A document is stored with its hash after its operation was prepared.
+  expect(await send('192.0.2.2', { extensions: { persistedQuery } })).toBe('PERSISTED_QUERY_NOT_FOUND');
 });

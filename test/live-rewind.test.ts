@@ -1,8 +1,8 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import type { OwnParts } from '../src/server.ts';
-import { forgeCursor, openCursor } from './support/cursors.ts';
+import type { PartOverrides } from '../src/server.ts';
+import { firstSeq, forgeCursor, openCursor } from './support/cursors.ts';
 import { change, InboxStream } from './support/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
@@ -25,10 +25,10 @@ interface History {
   room: string;
 }
 
-async function begin(parts: OwnParts = {}): Promise<History> {
+async function begin(overrides: PartOverrides = {}): Promise<History> {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const postroom = await launchForTest(settings, parts);
+  const postroom = await launchForTest(settings, overrides);
   const ada = await postroom.signUp('Ada');
   return { file, settings, postroom, ada, room: await postroom.createRoom(ada, 'lobby') };
 }
@@ -119,7 +119,7 @@ describe('after an older state of the database was restored', () => {
     const first = await begin();
     const cursors = await writePosts(first, names('A', 1, 6));
     await first.postroom.stop();
-    withDatabase(first.file, (database) => database.exec('delete from "roomEvents" where "seq" <= 4'));
+    withDatabase(first.file, (database) => database.exec('delete from "roomEvents" where "seq" <= 5'));
     const history = { ...first, postroom: await launchForTest(first.settings) };
     expect(await resume(history, cursors[3] ?? '', 2)).toEqual(names('A', 5, 6));
     expect(await resume(history, cursors[5] ?? '', 0)).toEqual([]);
@@ -160,8 +160,11 @@ describe('when the database is rewound under a running server', () => {
     expect(await again.start).toBe(after);
     const { seq } = openCursor(after ?? '');
     await writePosts(history, ['later']);
-    const rest = await again.results.take(5 + count - seq + 1);
-    expect(rest.map(({ data }) => data.roomEvents.post.title)).toEqual([...names('B', seq + 1, 5 + count), 'later']);
+    const rest = await again.results.take(firstSeq + 5 + count - seq + 1);
+    expect(rest.map(({ data }) => data.roomEvents.post.title)).toEqual([
+      ...names('B', seq - firstSeq + 1, 5 + count),
+      'later',
+    ]);
   });
 
   it('a stream that has received nothing of the lost history continues', async () => {

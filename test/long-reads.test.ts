@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { post } from './support/http.ts';
 import { makePosts } from './support/load.ts';
-import { writeManyRows } from './support/many-rows.ts';
+import { writeManyRows, writePrivateRooms } from './support/many-rows.ts';
 import { launchForTest, launchProcessForTest, type Postroom, scratchFolder } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
 
@@ -85,6 +85,39 @@ it('a page of long bodies is read in a thread, and its long answer is complete o
   expect((await socket.take(isAnswer)).payload).toEqual(JSON.parse(json));
 });
 
+it('lists of visible rooms and posts are short beside any number of private rooms of others', async () => {
+  const threads = watchThreads();
+  const file = join(scratchFolder(), 'postroom.db');
+  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
+  const ada = await postroom.signUp('Ada');
+  writePrivateRooms(file);
+  const room = await postroom.createRoom(ada, 'hall');
+  const post = await postroom.createPost(ada, room, 'hello');
+  const [hall, hello] = [[{ id: room }], [{ id: post }]];
+  for (const token of [undefined, ada.token]) {
+    const answers = await postroom.ask(
+      `{ rooms(limit: 1) { data { id } pagination { total } } newest: posts(order: NEWEST_FIRST, limit: 1) { data { id } }
+        named: rooms(filter: { visibility: PUBLIC }) { data { id } } joined: rooms(filter: { member: "${ada.id}" }) { data { id } }
+        posts(filter: { room: "${room}" }) { data { id } pagination { total } } user(id: "${ada.id}") { posts(last: 20) { id } }
+        total: posts { pagination { total } } roomByName(name: "hall") { id } private: roomByName(name: "room") { id } }`,
+      {},
+      token,
+    );
+    expect(answers).toEqual({
+      rooms: { data: hall, pagination: { total: 1 } },
+      newest: { data: hello },
+      named: { data: hall },
+      joined: { data: hall },
+      posts: { data: hello, pagination: { total: 1 } },
+      user: { posts: hello },
+      total: { pagination: { total: 1 } },
+      roomByName: { id: room },
+      private: null,
+    });
+  }
+  expect(threads).toEqual([]);
+});
+
 describe('long reads', () => {
   it('are refused with 503 and Retry-After if a caller has too many, and only for this caller', async () => {
     const { postroom } = await launchWithManyRows();
@@ -100,6 +133,19 @@ describe('long reads', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
     expect((await postroom.send(oneRead, {}, other.token)).status).toBe(200);
     expect(postroom.log).toEqual([]);
+  });
+
+  it('of all API keys of one owner count together', async () => {
+    const { postroom } = await launchWithManyRows();
+    const ada = await postroom.signUp('Ada');
+    const create = (name: string) => `${name}: createApiKey(input: { name: "app", scopes: [READ] }) { key }`;
+    const { one, two } = await postroom.ask(`mutation { ${create('one')} ${create('two')} }`, {}, ada.token);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${one.key}` } });
+    flood(socket, 30);
+    await socket.take((message) => isAnswer(message) && message.payload.errors !== undefined);
+    const other = await post(postroom, fiveReads, { headers: { authorization: `ApiKey ${two.key}` } });
+    expect(other).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect((await postroom.send(oneRead, {}, ada.token)).status).toBe(200);
   });
 
   it('of one caller delay neither the long read of another, nor changes, nor events', async () => {

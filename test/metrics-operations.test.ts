@@ -65,7 +65,7 @@ it('every operation is counted once, with its type and its code, over HTTP, SSE 
 });
 
 it('requests that are refused before their operation is known are counted as unknown', async () => {
-  const postroom = await launchForTest({ RATE_LIMIT: '2' });
+  const postroom = await launchForTest({ RATE_LIMIT: '4' });
   const increase = await increaseDuring(postroom, name, async () => {
     const headers = { 'content-type': 'application/json' };
     await exchange(postroom, { method: 'POST', path: '/graphql', headers, body: '{' });

@@ -1,9 +1,9 @@
 import { ApolloClient, CombinedProtocolErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { expect, it } from 'vitest';
-import { seqOf, seqsBetween } from './support/cursors.ts';
-import { Inbox } from './support/inbox.ts';
+import { firstSeq, seqOf, seqsBetween } from './support/cursors.ts';
 import { nothingLeft, readMetrics, untilCounts } from './support/metrics.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
+import { ReceivedQueue } from './support/received-queue.ts';
 
 /* Subscriptions of Apollo Client with its default link. */
 
@@ -26,7 +26,7 @@ async function openHall(): Promise<Hall> {
 function follow({ postroom, room }: Hall, after?: string) {
   const link = new HttpLink({ uri: postroom.graphqlUrl });
   const client = new ApolloClient({ link, cache: new InMemoryCache() });
-  const results = new Inbox<ApolloClient.SubscribeResult<unknown>>();
+  const results = new ReceivedQueue<ApolloClient.SubscribeResult<unknown>>();
   const ended = Promise.withResolvers<unknown>();
   const subscribed = client.subscribe({ query: subscription, variables: { room, after } }).subscribe({
     next: (result) => results.push(result),
@@ -48,7 +48,7 @@ it('a subscription of Apollo Client receives every event, and a query uses the s
     bodies.map((body) => ({ error: undefined, data: { roomEvents: { post: { body } } } })),
   );
   expect(taken.map(({ extensions }) => seqOf((extensions?.['live'] as { cursor: string }).cursor))).toEqual(
-    seqsBetween(0, 3),
+    seqsBetween(firstSeq, firstSeq + 3),
   );
   const query = gql`query { rooms { data { name } } }`;
   expect(await client.query({ query })).toMatchObject({ data: { rooms: { data: [{ name: 'hall' }] } } });

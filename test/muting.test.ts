@@ -89,6 +89,22 @@ it('the owner of the room and admins can be muted, too', async () => {
   }
 });
 
+it('a mute of a user applies to the API keys of the user, too', async () => {
+  const cast = await launchCast();
+  const { postroom, ada, room } = cast;
+  const createKey = 'mutation { createApiKey(input: { name: "bot", scopes: [READ, WRITE] }) { key } }';
+  const authorization = `ApiKey ${(await postroom.ask(createKey, {}, ada.token)).createApiKey.key}`;
+  const send = (mutation: string) => sendAs(postroom, authorization, `mutation { ${mutation} { post { id } } }`);
+  const create = `createPost(input: { room: "${room}", title: "t" })`;
+  const id: string = (await send(create)).data.createPost.post.id;
+  await mute(cast, ada.id);
+  for (const mutation of [create, `updatePost(input: { id: "${id}", title: "u" })`]) {
+    expect((await send(mutation)).errors?.[0]?.message).toBe(`You are muted in this room until ${later}.`);
+  }
+  await mute(cast, ada.id, null);
+  expect((await send(create)).status).toBe(200);
+});
+
 it('a mute can be changed and ended, and ends at its time', async () => {
   const cast = await launchCast();
   const { ada } = cast;

@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)(`two nodes with Redis${hasRedis ? '' : ', which is no
       await expect.poll(() => seqs().length, { interval: 2 }).toBe(round);
     }
     const mean = (performance.now() - started) / rounds;
-    await annotate(`healed after ${mean.toFixed(0)} ms on average`);
+    await annotate(`delivered after ${mean.toFixed(0)} ms on average`);
     // The comparison every 1.5 s, without the bus, needs 1.5 s for each: all but the first wait for a whole interval.
     expect(mean).toBeLessThan(750);
     const other = await follow(far, room);

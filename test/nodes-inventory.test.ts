@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busesBetweenNodes, postgresBus, useBackends } from './support/backends.ts';
 import { CommitProxy } from './support/commit-proxy.ts';
 import { EventStream } from './support/event-stream.ts';
-import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
 import {
   grantAdmin,
   launchForTest,
@@ -11,10 +10,8 @@ import {
   type Person,
   type Postroom,
   type Settings,
-  scratchFolder,
 } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
-import { hasRedis, RedisServer } from './support/redis-server.ts';
 import { newSessionKey } from './support/test-database.ts';
 
 /* The inventory of two nodes on one database. */
@@ -35,36 +32,8 @@ async function listen(url: string): Promise<string[]> {
   return texts;
 }
 
-let cluster: PostgresCluster;
-let redis: RedisServer;
-
-beforeAll(async () => {
-  if (postgresPrograms) cluster = await PostgresCluster.start();
-  if (hasRedis) redis = await RedisServer.launch();
-});
-
-afterAll(async () => {
-  await cluster?.remove();
-  await redis?.stop();
-});
-
-const buses: { name: string; kind: string; isMissing: boolean; settings: () => Promise<Settings> }[] = [
-  {
-    name: postgresPrograms ? "PostgreSQL's notifications" : 'PostgreSQL, which is not installed here',
-    kind: 'postgres',
-    isMissing: postgresPrograms === undefined,
-    settings: async () => ({ DATABASE_URL: cluster.url(await cluster.createDatabase()), SESSION_KEY: newSessionKey() }),
-  },
-  {
-    name: hasRedis ? 'Redis' : 'Redis, which is not installed here',
-    kind: 'redis',
-    isMissing: !hasRedis,
-    settings: async () => ({
-      DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`,
-      REDIS_URL: redis.url,
-    }),
-  },
-];
+const backends = useBackends();
+const buses = busesBetweenNodes(backends);
 
 type Launch = (settings: Settings) => Promise<Postroom>;
 
@@ -225,11 +194,11 @@ describe.each(buses.filter(({ isMissing }) => !isMissing))('two nodes on $name',
   });
 });
 
-it.skipIf(postgresPrograms === undefined)(
+it.skipIf(postgresBus.isMissing)(
   'muteUser is not answered while a post that has been checked is being committed on another node',
   async () => {
-    const database = await cluster.createDatabase();
-    const settings = { DATABASE_URL: cluster.url(database), SESSION_KEY: newSessionKey() };
+    const database = await backends.cluster.createDatabase();
+    const settings = { DATABASE_URL: backends.cluster.url(database), SESSION_KEY: newSessionKey() };
     const proxy = await CommitProxy.start(settings.DATABASE_URL);
     onTestFinished(() => proxy.close());
     const { near, far, admin, ada } = await launchNodes(settings, () =>
@@ -246,7 +215,7 @@ it.skipIf(postgresPrograms === undefined)(
       isAnswered = true;
     });
     const waiting = `select pid from pg_stat_activity where datname = '${database}' and wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await cluster.query('postgres', waiting)).length).toBe(1);
+    await expect.poll(async () => (await backends.cluster.query('postgres', waiting)).length).toBe(1);
     expect(isAnswered).toBe(false);
     proxy.cut();
     expect((await muting).status).toBe(200);

@@ -1,18 +1,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import type { OwnParts } from '../src/server.ts';
+import type { PartOverrides } from '../src/server.ts';
 import { sendAs } from './support/credentials.ts';
+import { launchForTest } from './support/postroom.ts';
+import { withDatabase, withDatabaseLocked } from './support/shared-server.ts';
 import {
-  createDen,
   createKey,
+  createPrivateRoom,
   eventsOf,
   follow,
   lastErrorCodeOf,
   launchStreamFixture,
   outcomeOf,
-} from './support/followers.ts';
-import { launchForTest } from './support/postroom.ts';
-import { withDatabase, withDatabaseLocked } from './support/shared-server.ts';
+} from './support/stream-fixture.ts';
 import { createUnreliableBus } from './support/unreliable-bus.ts';
 
 /* What one server revokes takes effect on another server on the same database within two seconds. */
@@ -27,7 +27,7 @@ function startClock() {
   return () => performance.now() - startedAt - delay.max / 1e6;
 }
 
-const buses: Record<string, () => [OwnParts, OwnParts]> = {
+const buses: Record<string, () => [PartOverrides, PartOverrides]> = {
   'that share a bus': () => {
     const bus = createUnreliableBus('none');
     return [{ bus }, { bus }];
@@ -47,22 +47,22 @@ describe.each(Object.keys(buses))('of two servers %s', (name) => {
     const world = await launchStreamFixture({}, there);
     const { settings, file, postroom, ada, owner } = world;
     const other = await launchForTest(settings, here);
-    const den = await createDen(world, [ada.id]);
-    const { sockets, streams } = await follow(other, den, `Bearer ${ada.token}`);
-    await postroom.createPost(owner, den, 'before');
+    const privateRoom = await createPrivateRoom(world, [ada.id]);
+    const { sockets, streams } = await follow(other, privateRoom, `Bearer ${ada.token}`);
+    await postroom.createPost(owner, privateRoom, 'before');
     for (const socket of sockets) await socket.take(({ type }) => type === 'next');
     let isPosting = true;
     const posting = (async () => {
-      for (let n = 0; isPosting; n += 1) await postroom.createPost(owner, den, `number ${n}`);
+      for (let n = 0; isPosting; n += 1) await postroom.createPost(owner, privateRoom, `number ${n}`);
     })();
-    const remove = `mutation { removeRoomMember(input: { room: "${den}", user: "${ada.id}" }) { room { id } } }`;
+    const remove = `mutation { removeRoomMember(input: { room: "${privateRoom}", user: "${ada.id}" }) { room { id } } }`;
     await postroom.ask(remove, {}, owner.token);
     const elapsedMs = startClock();
     for (const socket of sockets) expect(await outcomeOf(socket)).toBe('MEMBERSHIP_REVOKED');
     for (const stream of streams) expect(await lastErrorCodeOf(stream)).toBe('MEMBERSHIP_REVOKED');
     const endedMs = elapsedMs();
     await annotate(`ended after ${Math.round(endedMs)} ms`);
-    for (const title of ['after', 'long after']) await postroom.createPost(owner, den, title);
+    for (const title of ['after', 'long after']) await postroom.createPost(owner, privateRoom, title);
     isPosting = false;
     await posting;
     expect(endedMs).toBeLessThan(limitMs);
@@ -71,7 +71,7 @@ describe.each(Object.keys(buses))('of two servers %s', (name) => {
         .prepare(
           `select "seq", "type", "title" from "roomEvents" left join posts on posts."id" = "subjectId" where "roomEvents"."roomId" = ? order by "seq"`,
         )
-        .all(den),
+        .all(privateRoom),
     );
     const left = log.findIndex(({ type }) => type === 'MemberLeft');
     expect(left).toBeGreaterThan(0);

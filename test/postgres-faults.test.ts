@@ -1,8 +1,16 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Database, type DatabaseOptions, DatabaseUnavailable, type Db } from '../src/data/database.ts';
+import {
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  type Db,
+  type RowLock,
+} from '../src/data/database.ts';
 import { openDatabase } from '../src/data/open-database.ts';
-import { findUser, insertUser } from '../src/data/users.ts';
+import { createPostRow, findPost, insertPost } from '../src/data/posts.ts';
+import { createRoomRow, findRoom, findRoomOfPost, insertRoom } from '../src/data/rooms.ts';
+import { findAccount, findUser, insertUser } from '../src/data/users.ts';
 import { type CommitFault, CommitProxy } from './support/commit-proxy.ts';
 import { DirectPostgres } from './support/direct-postgres.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
@@ -371,26 +379,64 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     });
   });
 
-  it('a row that many transactions share can be locked exclusively, and then they continue', async () => {
-    const { database } = await openNew();
-    const { id } = await database.transaction((db) => insertUser(db, { name: 'Ada' }));
-    let isDone = false;
-    let shared = 0;
-    const share = async () => {
-      while (!isDone) {
-        await database.transaction(async (db) => {
-          await findUser(db, id, 'share');
-          await sql`select pg_sleep(0.005 + 0.03 * random())`.execute(db);
-        });
-        shared += 1;
-      }
-    };
-    const sharing = Array.from({ length: 7 }, share);
-    for (let round = 0; round < 10; round += 1) await database.transaction((db) => findUser(db, id, 'exclusive'));
-    const before = shared;
-    await expect.poll(() => shared).toBeGreaterThan(before);
-    isDone = true;
-    await Promise.all(sharing);
+  describe('a row that many transactions share can be locked exclusively, and then they continue', () => {
+    it.each<[string, (db: Db, rows: { user: string; room: string; post: string }, lock: RowLock) => Promise<unknown>]>([
+      ['a user', (db, { user }, lock) => findUser(db, user, lock)],
+      ['an account', (db, { user }, lock) => findAccount(db, user, lock)],
+      ['a room', (db, { room }, lock) => findRoom(db, room, lock)],
+      ['the room of a post', (db, { post }, lock) => findRoomOfPost(db, post, lock)],
+      ['a post', (db, { post }, lock) => findPost(db, post, lock)],
+    ])('%s', async (_, find) => {
+      const { database } = await openNew();
+      const rows = await database.transaction(async (db) => {
+        const { id: user } = await insertUser(db, { name: 'Ada' });
+        const { id: room } = await insertRoom(db, createRoomRow({ name: 'hall' }));
+        const row = createPostRow({ roomId: room, authorId: user, title: 'one', body: null, publishedAt: Date.now() });
+        return { user, room, post: (await insertPost(db, row)).id };
+      });
+      let isDone = false;
+      let shared = 0;
+      const share = async () => {
+        while (!isDone) {
+          await database.transaction(async (db) => {
+            await find(db, rows, 'share');
+            await sql`select pg_sleep(0.005 + 0.03 * random())`.execute(db);
+          });
+          shared += 1;
+        }
+      };
+      const sharing = Array.from({ length: 7 }, share);
+      for (let round = 0; round < 10; round += 1) await database.transaction((db) => find(db, rows, 'exclusive'));
+      const before = shared;
+      await expect.poll(() => shared).toBeGreaterThan(before);
+      isDone = true;
+      await Promise.all(sharing);
+    });
+  });
+
+  it('an account is erased from all of its events, also if trimming deletes some of them meanwhile', async () => {
+    const name = await cluster.createDatabase();
+    const settings = { DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() };
+    const postroom = await launchForTest(settings);
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    await postroom.ask(`mutation { deleteUser(input: { id: "${ada.id}" }) { user { id } } }`, {}, ada.token);
+    await postroom.stop();
+    // What a server that was killed leaves: more than several steps change.
+    await cluster.query(
+      name,
+      `insert into "roomEvents" ("roomId", "seq", "mark", "previousMark", "at", "type", "subjectId", "version", "actorId")
+       select '${room}', n, n, n - 1, n, 'PostUpdated', 'p', 1, '${ada.id}' from generate_series(1001, 1200) n`,
+    );
+    await cluster.query(name, `update users set "erasing" = 'ACCOUNT'`);
+    const trimming = DirectPostgres.open(cluster.url(name));
+    trimming.exec('begin; delete from "roomEvents" where "seq" between 1001 and 1009');
+    await launchForTest(settings);
+    await waitForActivity(name, `wait_event_type = 'Lock'`);
+    trimming.exec('commit');
+    trimming.close();
+    await expect.poll(() => cluster.query(name, 'select 1 from users where "erasing" is not null')).toEqual([]);
+    expect(await cluster.query(name, `select 1 from "roomEvents" where "actorId" = '${ada.id}'`)).toEqual([]);
   });
 
   describe('more callers than connections', () => {

@@ -4,13 +4,15 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../src/data/database.ts';
 import { findSurplus, trimByAge, trimRoom } from '../src/data/events.ts';
+import { findLastPosts, findPostPage, type PostOrder } from '../src/data/lists/post-lists.ts';
+import { findRoomByName, findRoomPage } from '../src/data/lists/room-lists.ts';
 import { openDatabase } from '../src/data/open-database.ts';
-import { findLastPosts, findPostPage, type PostOrder } from '../src/data/post-lists.ts';
 import { createRoomRow, insertRooms } from '../src/data/rooms.ts';
 import { insertUser } from '../src/data/users.ts';
 import { openForTest } from './support/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { run } from './support/postroom.ts';
+import { launchForTest, run } from './support/postroom.ts';
+import { newSessionKey } from './support/test-database.ts';
 
 /* The start on a PostgreSQL server, the tables that it creates, and the statements that differ from those of SQLite. */
 
@@ -65,7 +67,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       'postgresql://ada:hunter2@127.0.0.1:port/postroom',
     ])('because %s is not a URL with a database', async (url) => {
       const refusal = await refusalOf(url);
-      expect(refusal).toMatch(/^postroom: DATABASE_URL must be postgres:\/\/.*percent-encoded \(got "postgres:/);
+      expect(refusal).toMatch(/^postroom: DATABASE_URL must be postgres:\/\/.*percent-encoded \(got "postgres(ql)?:/);
       expect(refusal).not.toContain('hunter2');
     });
 
@@ -133,6 +135,57 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       const database = await openForTest(cluster.url(name));
       const shown = await database.transaction(async (db) => sql<object>`show synchronous_commit`.execute(db));
       expect(shown.rows).toEqual([{ synchronous_commit: 'on' }]);
+    });
+  });
+
+  describe('the indexes for searches', () => {
+    const findIndexes = (name: string) =>
+      cluster.query(name, `select indexname from pg_indexes where indexdef like '%gin_trgm_ops%' order by 1`);
+    const lineOf = (reason: string) => ({ msg: 'searches read every row, because indexes are missing', reason });
+
+    it('are created with the tables', async () => {
+      const name = await cluster.createDatabase();
+      const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
+      expect(await findIndexes(name)).toHaveLength(3);
+      expect(postroom.log).toEqual([]);
+    });
+
+    it('of tables with rows are not created by a start, which would hold up the writes of other nodes', async () => {
+      const name = await cluster.createDatabase();
+      const settings = { DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() };
+      const first = await launchForTest(settings);
+      await first.signUp('Ada');
+      for (const index of ['usersByPartOfName', 'roomsByPartOfName'])
+        await cluster.query(name, `drop index "${index}"`);
+      const second = await launchForTest(settings);
+      expect(second.log).toMatchObject([lineOf('the tables of usersByPartOfName have rows')]);
+      expect(await findIndexes(name)).toHaveLength(2);
+    });
+
+    it('are the same if an administrator creates them as documented', async () => {
+      const [name, other] = [await cluster.createDatabase(), await cluster.createDatabase()];
+      await openForTest(cluster.url(name));
+      await openForTest(cluster.url(other));
+      const find = (from: string) =>
+        cluster.query(from, `select indexdef from pg_indexes where indexdef like '%gin_trgm_ops%' order by 1`);
+      const created = await find(name);
+      for (const { indexname } of await findIndexes(other)) await cluster.query(other, `drop index "${indexname}"`);
+      const document = readFileSync(new URL('../docs/nodes.md', import.meta.url), 'utf8');
+      for (const [statement] of document.matchAll(/^create .*;$/gm)) await cluster.query(other, statement);
+      expect(await find(other)).toEqual(created);
+      expect(created).toHaveLength(3);
+    });
+
+    it('are missing if the user may not create the extension, and a search works nevertheless', async () => {
+      const name = await cluster.createDatabase();
+      await cluster.query('postgres', 'create role eve login');
+      await cluster.query(name, 'grant create on schema public to eve');
+      const DATABASE_URL = cluster.url(name, 'eve');
+      const postroom = await launchForTest({ DATABASE_URL, SESSION_KEY: newSessionKey() });
+      expect(postroom.log).toMatchObject([lineOf(expect.stringContaining('permission denied'))]);
+      const { id } = await postroom.signUp('Ada');
+      const search = '{ users(filter: { name: "da" }) { data { id } } }';
+      expect((await postroom.ask(search)).users.data).toEqual([{ id }]);
     });
   });
 
@@ -223,6 +276,33 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       expect(plan).not.toMatch(/Seq Scan on (posts|"roomEvents")/);
       if (isSearch) expect(plan).toContain('postsByTitle');
     }
+  });
+
+  it('reads first pages without reading the private rooms of others', async () => {
+    const name = await cluster.createDatabase();
+    await (await openDatabase(cluster.url(name))).close();
+    const rows = [
+      `insert into users select 'u' || i, 'user ' || i, null, null, null, 'MEMBER', 0, null, null, null, i, i, 1 from generate_series(1, 1000) i`,
+      `insert into rooms (id, name, visibility, "ownerId", head, "createdAt", "updatedAt", version) select 'h' || i, 'hall', 'PRIVATE', 'u' || i, 0, i, i, 1 from generate_series(1, 1000) i`,
+      `insert into rooms (id, name, visibility, head, "createdAt", "updatedAt", version) select 'p' || i, 'room ' || i, 'PRIVATE', 0, i, i, 1 from generate_series(1, 20000) i`,
+      `insert into rooms (id, name, head, "createdAt", "updatedAt", version) select 'r' || i, 'room ' || i, 0, 100000 + i, i, 1 from generate_series(1, 1000) i`,
+      `insert into "roomMembers" select 'p' || i, 'u' || i % 1000 + 1, 1 from generate_series(1, 20000) i`,
+      `insert into posts select 'p' || i, (case when i % 2 = 0 then 'r' else 'p' end) || i % 1000 + 1, 'u' || i % 1000 + 1, 'title', 'b', i, i, i, 1 from generate_series(1, 50000) i`,
+    ];
+    await cluster.query(name, [...rows, 'analyze'].join('; '));
+    const statements: string[] = [];
+    const { db } = await openForTest(cluster.url(name), { onStatement: (sql) => statements.push(sql) });
+    const visibleRooms = { userId: 'u7', seesAll: false };
+    const reading = { visibleRooms, readsBodies: false };
+    const before = statements.length;
+    expect(await findRoomPage(db, visibleRooms, {}, { limit: 1 }).data()).toMatchObject([{ id: 'p6' }]);
+    expect(await findPostPage(db, reading, {}, { limit: 2 }).data()).toMatchObject([{ id: 'p2' }, { id: 'p4' }]);
+    expect(await findLastPosts(db, reading, ['u7', 'u8'], 1)).toMatchObject([{ authorId: 'u7' }]);
+    expect(await findRoomByName(db, visibleRooms, 'room 7')).toMatchObject({ id: 'r7' });
+    expect(await findRoomByName(db, visibleRooms, 'hall')).toBeUndefined();
+    const read = statements.slice(before);
+    expect(read).toHaveLength(6);
+    for (const sql of read) expect(await explain(name, sql, undefined), sql).not.toMatch(/Seq Scan on (rooms|posts)/);
   });
 
   /** The plan of a prepared statement for these values, or for all values. */

@@ -1,38 +1,9 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { launchForTest, type Settings, scratchFolder } from './support/postroom.ts';
+import { describe, expect, it } from 'vitest';
+import { busesBetweenNodes, useBackends } from './support/backends.ts';
+import { launchForTest, type Settings } from './support/postroom.ts';
 import { createPresenceHall, readPresence, setTyping } from './support/present.ts';
-import { hasRedis, RedisServer } from './support/redis-server.ts';
-import { newSessionKey } from './support/test-database.ts';
 
 /* The presence in a room whose viewers are connected to two nodes. */
-
-let cluster: PostgresCluster;
-let redis: RedisServer;
-
-beforeAll(async () => {
-  if (postgresPrograms) cluster = await PostgresCluster.start();
-  if (hasRedis) redis = await RedisServer.launch();
-});
-
-afterAll(async () => {
-  await cluster?.remove();
-  await redis?.stop();
-});
-
-const buses: { name: string; isMissing: boolean; settings: () => Promise<Settings> }[] = [
-  {
-    name: postgresPrograms ? "PostgreSQL's notifications" : 'PostgreSQL, which is not installed here',
-    isMissing: postgresPrograms === undefined,
-    settings: async () => ({ DATABASE_URL: cluster.url(await cluster.createDatabase()), SESSION_KEY: newSessionKey() }),
-  },
-  {
-    name: hasRedis ? 'Redis' : 'Redis, which is not installed here',
-    isMissing: !hasRedis,
-    settings: async () => ({ DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`, REDIS_URL: redis.url }),
-  },
-];
 
 async function launchHall<Name extends string>(given: Settings, ...names: Name[]) {
   const near = await launchForTest(given);
@@ -40,7 +11,7 @@ async function launchHall<Name extends string>(given: Settings, ...names: Name[]
   return { ...(await createPresenceHall(near, names)), near, far };
 }
 
-for (const { name, isMissing, settings } of buses)
+for (const { name, isMissing, settings } of busesBetweenNodes(useBackends()))
   describe.skipIf(isMissing)(`over ${name}`, () => {
     it('a node shows who is present and who is typing through another', async () => {
       const { near, far, room, people, open, call } = await launchHall(await settings(), 'Ada', 'Bob', 'Eve');

@@ -1,49 +1,36 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createId } from '../src/ids.ts';
+import type { AccessWatcher } from '../src/live/access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
 import { openRedisBus } from '../src/live/bus/redis.ts';
-import type { Feed, FeedFollower } from '../src/live/feed/feed.ts';
-import { GroupCosts } from '../src/live/group-costs.ts';
+import type { Feed } from '../src/live/feed/feed.ts';
+import { GroupCosts } from '../src/live/groups/group-costs.ts';
 import { LiveCounts } from '../src/live/live-counts.ts';
 import { Presence, type PresenceParts } from '../src/live/presence/presence.ts';
 import type { PresenceState } from '../src/live/presence/presence-state.ts';
 import type { StateRequest } from '../src/live/states/state-stream.ts';
 import type { Sink } from '../src/live/stream.ts';
+import { postgresBus, redisBus, useBackends } from './support/backends.ts';
 import { createFaultProxy } from './support/fault-proxy.ts';
-import { PostgresCluster, postgresPrograms } from './support/postgres-cluster.ts';
-import { hasRedis, RedisServer } from './support/redis-server.ts';
 
 /* The presence in more and larger rooms than a test can fill with connections, on two nodes. */
 
-let cluster: PostgresCluster;
-let redis: RedisServer;
-
-beforeAll(async () => {
-  if (postgresPrograms) cluster = await PostgresCluster.start();
-  if (hasRedis) redis = await RedisServer.launch();
-});
-
-afterAll(async () => {
-  await cluster?.remove();
-  await redis?.stop();
-});
+const backends = useBackends();
 
 const ignore = () => {};
 const throwLater = (error: unknown) => void Promise.reject(error);
 
 const buses: { name: string; isMissing: boolean; url: () => string; open: (url: string) => Promise<Bus> }[] = [
   {
-    name: postgresPrograms ? "PostgreSQL's notifications" : 'PostgreSQL, which is not installed here',
-    isMissing: postgresPrograms === undefined,
-    url: () => cluster.url('postgres'),
+    ...postgresBus,
+    url: () => backends.cluster.url('postgres'),
     open: (url) => openPostgresBus(url, { onError: throwLater }),
   },
   {
-    name: hasRedis ? 'Redis' : 'Redis, which is not installed here',
-    isMissing: !hasRedis,
-    url: () => redis.url,
+    ...redisBus,
+    url: () => backends.redis.url,
     open: (url) => openRedisBus(url, { databaseId: 'reports', onError: throwLater }),
   },
 ];
@@ -55,6 +42,7 @@ const request: Omit<StateRequest<PresenceState>, 'visibleRooms'> = {
   cost: 1,
   transport: 'websocket',
   address: '',
+  chargedId: null,
   onEnd: ignore,
   execute: async () => '{}',
 };
@@ -68,16 +56,22 @@ const sink: Sink = {
 };
 
 /** A node with the presence alone. */
-function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'findReaders'>> = {}) {
-  const followers = new Set<FeedFollower>();
-  const follow = async (_: string, follower: FeedFollower) => {
-    followers.add(follower);
+function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'findUsersWithAccess'>> = {}) {
+  const accessWatchers = new Set<AccessWatcher>();
+  const watchAccess = async (_: string, watcher: AccessWatcher) => {
+    accessWatchers.add(watcher);
     return { deleted: false } as Feed;
   };
   const costs = new GroupCosts({ maxCost: Number.POSITIVE_INFINITY, freeReopenMs: 0 });
   const shared = { costs, counts: new LiveCounts(), onError: throwLater };
-  const defaults = { findReaders: async () => undefined, askOthers: async () => {} };
-  const presence = new Presence({ bus, fanOut: { follow, unfollow: ignore }, ...shared, ...defaults, ...own });
+  const defaults = { findUsersWithAccess: async () => undefined, askOthers: async () => {} };
+  const presence = new Presence({
+    bus,
+    fanOut: { watchAccess, unwatchAccess: ignore },
+    ...shared,
+    ...defaults,
+    ...own,
+  });
   const enter = async (roomId: string, name: string, userId = createId('User')) => {
     const viewer = { user: { id: userId, name }, address: '', keyId: undefined, seesAll: false };
     (await presence.subscribe(roomId, viewer, { ...request, visibleRooms: { userId, seesAll: false } })).start(sink);
@@ -86,7 +80,7 @@ function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'fi
     await presence.close();
     await bus.close();
   });
-  return { presence, enter, followers };
+  return { presence, enter, accessWatchers };
 }
 
 function event(roomId: string): BusMessage {
@@ -143,18 +137,18 @@ it('a viewer who enters while the access of the others is checked remains presen
   const members = new Set(['Ada', 'Bob', 'Eve']);
   const held = Promise.withResolvers<void>();
   let isHeld = false;
-  const findReaders = async (_: string, userIds: readonly string[]) => {
-    const readers = new Set(userIds.filter((id) => members.has(id)));
+  const findUsersWithAccess = async (_: string, userIds: readonly string[]) => {
+    const allowed = new Set(userIds.filter((id) => members.has(id)));
     if (isHeld) await held.promise;
-    return readers;
+    return allowed;
   };
-  const { presence, enter, followers } = createNode(createMemoryBus(), { findReaders });
+  const { presence, enter, accessWatchers } = createNode(createMemoryBus(), { findUsersWithAccess });
   const [room = ''] = roomsOf(1);
   await enter(room, 'Ada', 'Ada');
   await enter(room, 'Eve', 'Eve');
   members.delete('Eve');
   isHeld = true;
-  const checked = Promise.all([...followers].map((follower) => follower.checkAccess()));
+  const checked = Promise.all([...accessWatchers].map((watcher) => watcher.checkAccess()));
   isHeld = false;
   await enter(room, 'Bob', 'Bob');
   held.resolve();

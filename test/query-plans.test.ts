@@ -47,7 +47,8 @@ const queries: Record<string, [query: string, index: string]> = {
     `{ rooms(filter: { member: "${some}" }) { data { name } pagination { total } } }`,
     'membersByUser',
   ],
-  'a room by name': ['{ roomByName(name: "lobby") { name owner { name } } }', 'roomsByName'],
+  'a room by name': ['{ roomByName(name: "lobby") { name owner { name } } }', 'publicRoomsByName'],
+  'pages of rooms': ['{ rooms(page: 700) { data { name } pagination { total } } }', 'publicRoomsByAge'],
   'things by id': [
     `{ node(id: "${some}") { id } user(id: "${some}") { name } post(id: "p${some.slice(1)}") { title } }`,
     'sqlite_autoindex_posts_1',
@@ -107,14 +108,51 @@ describe('the database uses indexes, and scans no table', () => {
   it.each(Object.entries(queries))('for %s', async (_, [query, index]) => {
     const plans = await plansOf(query);
     expect(plans.flatMap(({ steps }) => steps).join('\n')).toMatch(new RegExp(`INDEX ${index}\\b`));
-    expect(plans.filter(({ steps }) => steps.some((step) => /^SCAN (?!json_each |.* USING )/.test(step)))).toEqual([]);
+    expect(
+      plans.filter(({ steps }) =>
+        steps.some((step) => /^SCAN (?!json_each |CONSTANT ROW|counted|.* USING )/.test(step)),
+      ),
+    ).toEqual([]);
   });
 
   it('and counts posts in an index only', async () => {
     const plans = await plansOf('{ posts { pagination { total } } }');
     expect(plans.flatMap(({ steps }) => steps)).toContain(
-      'SEARCH posts USING COVERING INDEX postsByAge (publishedAt>?)',
+      'SEARCH posts USING COVERING INDEX postsByRoom (roomId=? AND publishedAt>?)',
     );
+  });
+
+  it('and reads no private rooms of others', async () => {
+    const joined = [
+      'SEARCH roomMembers USING COVERING INDEX membersByUser (userId=?)',
+      'SEARCH rooms USING INDEX sqlite_autoindex_rooms_1 (id=?)',
+    ];
+    const stepsOf = async (query: string, table: string) => {
+      const plans = await plansOf(query, ada.token);
+      return plans.filter(({ sql }) => sql.includes(`"${table}"`)).flatMap(({ steps }) => steps);
+    };
+    expect(await stepsOf('{ rooms { data { id } } }', 'rooms')).toEqual([
+      'MERGE (UNION ALL)',
+      'LEFT',
+      'SCAN rooms USING INDEX publicRoomsByAge',
+      'RIGHT',
+      ...joined,
+      'USE TEMP B-TREE FOR ORDER BY',
+    ]);
+    expect(await stepsOf('{ roomByName(name: "none") { id } }', 'rooms')).toEqual([
+      'SEARCH rooms USING INDEX publicRoomsByName (name=?)',
+      ...joined,
+      'USE TEMP B-TREE FOR ORDER BY',
+    ]);
+    const visible = [
+      'SEARCH room USING INDEX sqlite_autoindex_rooms_1 (id=?)',
+      'SEARCH roomMembers USING COVERING INDEX sqlite_autoindex_roomMembers_1 (roomId=? AND userId=?)',
+    ];
+    for (const query of ['{ posts { data { id } } }', '{ users { data { posts(last: 1) { id } } } }']) {
+      const steps = await stepsOf(query, 'posts');
+      expect(steps).toEqual(expect.arrayContaining(visible));
+      expect(steps.filter((step) => /\brooms\b/.test(step))).toEqual([]);
+    }
   });
 
   it('and reads only the rooms of an inbox, and in each the event by which the viewer has joined', async () => {

@@ -1,7 +1,9 @@
 import { createClient } from 'graphql-ws';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
+import { exchange, get, RawConnection } from './support/http.ts';
 import { launchForTest } from './support/postroom.ts';
+import { ProtocolSocket } from './support/protocol-socket.ts';
 
 const query = '{ viewer { id } }';
 
@@ -121,4 +123,102 @@ it('an address that keeps sending invalid documents must wait before it sends an
   expect((await send('{ nothing0 }')).status).toBe(422);
   expect((await send('{ viewer { name } }', '192.0.2.2')).status).toBe(200);
   await vi.waitFor(async () => expect((await send('{ viewer { email } }')).status).toBe(200), 5_000);
+});
+
+it('a request that is not JSON, or not a GraphQL request, is charged to its caller', async () => {
+  const postroom = await launchForTest({ RATE_LIMIT: '4' });
+  const ada = await postroom.signUp('Ada');
+  const send = async (body: string, headers = {}) => {
+    const question = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+    return (await exchange(postroom, question)).status;
+  };
+  const authorization = `Bearer ${ada.token}`;
+  const ofAda = [
+    await send('{', { authorization }),
+    await send('[]', { authorization, 'last-event-id': 'x' }),
+    (await get(postroom, { query, variables: '{' }, { authorization })).status,
+    (await get(postroom, {}, { authorization })).status,
+    await send('{', { authorization }),
+    await send('{', { authorization, 'last-event-id': 'x' }),
+    (await postroom.send(query, {}, ada.token)).status,
+  ];
+  expect(ofAda).toEqual([400, 422, 400, 422, 429, 429, 429]);
+  // One operation of the address was the sign-up.
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const extensions = { persistedQuery: 'invalid' };
+  const codes: string[] = [];
+  for (let id = 1; id <= 5; id += 1) {
+    socket.send({ type: 'subscribe', id: `${id}`, payload: { query, extensions } });
+    const { payload } = await socket.take(({ type }) => type === 'error');
+    codes.push(payload[0].extensions.code);
+  }
+  expect(codes).toEqual([...Array(3).fill('INVALID_REQUEST'), 'RATE_LIMITED', 'RATE_LIMITED']);
+});
+
+describe('a body of more than 16 KiB', () => {
+  const body = JSON.stringify({ query, padding: 'x'.repeat(20_000) });
+  const headOf = (...fields: string[]) =>
+    `${['POST /graphql HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', ...fields].join('\r\n')}\r\n\r\n`;
+  const length = `Content-Length: ${body.length}`;
+
+  it('of a caller that is over the rate is refused before it is received, and the connection stays usable', async () => {
+    const postroom = await launchForTest({ RATE_LIMIT: '3' });
+    const ada = await postroom.signUp('Ada');
+    const authorization = `Authorization: Bearer ${ada.token}`;
+    for (const token of [ada.token, undefined]) {
+      while ((await postroom.send(query, {}, token)).status !== 429);
+    }
+    const refused = { status: 429, code: 'RATE_LIMITED', headers: { 'retry-after': expect.any(String) } };
+    for (const fields of [[length], [length, authorization], [length, 'Last-Event-ID: x']]) {
+      const connection = await RawConnection.open(postroom);
+      connection.send(headOf(...fields));
+      expect(await connection.receive()).toMatchObject(refused);
+      connection.send(`${body}GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      expect(await connection.receive()).toMatchObject({ status: 200 });
+    }
+    for (const fields of [['Transfer-Encoding: chunked'], [length, 'Expect: 100-continue']]) {
+      const connection = await RawConnection.open(postroom);
+      connection.send(headOf(...fields));
+      expect(await connection.receive()).toMatchObject({ ...refused, headers: { connection: 'close' } });
+    }
+  });
+
+  it('is answered within the rate, and charged once', async () => {
+    const postroom = await launchForTest({ RATE_LIMIT: '3' });
+    const ada = await postroom.signUp('Ada');
+    const remaining: (string | undefined)[] = [];
+    for (const fields of [[length], [length, `Authorization: Bearer ${ada.token}`]]) {
+      const connection = await RawConnection.open(postroom);
+      connection.send(headOf(...fields) + body);
+      const { status, headers } = await connection.receive();
+      expect(status).toBe(200);
+      remaining.push(headers['ratelimit']?.toString().slice(0, '"default";r=1'.length));
+    }
+    expect(remaining).toEqual(['"default";r=1', '"default";r=2']);
+  });
+
+  it('whose credentials are revoked while it arrives is refused', async () => {
+    const postroom = await launchForTest();
+    const ada = await postroom.signUp('Ada');
+    const connection = await RawConnection.open(postroom);
+    connection.send(headOf(length, `Authorization: Bearer ${ada.token}`, 'Expect: 100-continue'));
+    expect(await connection.receive()).toMatchObject({ status: 100 });
+    await postroom.ask(
+      'mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { user { id } } }',
+      { input: { id: ada.id } },
+      ada.token,
+    );
+    connection.send(body);
+    expect(await connection.receive()).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+  });
+
+  it('of a client that leaves before it has arrived runs nothing', async () => {
+    const postroom = await launchForTest({ RATE_LIMIT: '1' });
+    for (const sent of [headOf(length), headOf(length) + body.slice(0, 100), headOf('Transfer-Encoding: chunked')]) {
+      const connection = await RawConnection.open(postroom);
+      connection.send(sent);
+      connection.leave();
+    }
+    expect(await postroom.send(query)).toMatchObject({ status: 200 });
+  });
 });

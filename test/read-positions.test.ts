@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { type BusMessage, roomTopic, userTopic } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { launchForTest, type Person, type Postroom } from './support/postroom.ts';
-import { changeMembership, createSharedRoom, markRead, readStateOf } from './support/reading.ts';
+import { changeMembership, createSharedRoom, markRead, readStateOf } from './support/read-state.ts';
 import { writePosts } from './support/rows.ts';
 import { shareServer } from './support/shared-server.ts';
 

@@ -13,8 +13,9 @@ const newAddress = () => {
   return `198.51.100.${addresses}`;
 };
 
-async function send(query: string, address: string) {
-  const { status, code, errors } = await post(server.postroom, query, { headers: { 'x-forwarded-for': address } });
+async function send(query: string, address: string, token?: string) {
+  const headers = { 'x-forwarded-for': address, ...(token && { authorization: `Bearer ${token}` }) };
+  const { status, code, errors } = await post(server.postroom, query, { headers });
   return { status, code, failed: errors?.[0]?.path?.[0] };
 }
 
@@ -91,6 +92,41 @@ describe('each field of an operation counts', () => {
       failed: `a${limit}`,
     });
     expect(await countUsers('pair')).toBe(limit / 2);
+  });
+
+  it.each([
+    'updateUser',
+    'replaceUser',
+  ])('%s: an address tries no more e-mail addresses than it has attempts', async (mutation) => {
+    const { id, token, email } = await server.postroom.signUp('Eve');
+    const change = (to: string) => `${mutation}(input: { id: "${id}", name: "Eve", email: "${to}" }) { user { id } }`;
+    const address = newAddress();
+    const guesses = Array.from({ length: 30 }, (_, n) => change(`${mutation}${n}@example.org`));
+    expect(await send(aliased(guesses), address, token)).toEqual({
+      status: 294,
+      code: 'RATE_LIMITED',
+      failed: `a${limit}`,
+    });
+    // The last address that was tried is now that of the account.
+    const { viewer } = await server.postroom.ask('{ viewer { email } }', {}, token);
+    expect(viewer.email).toBe(`${mutation}${limit - 1}@example.org`);
+    expect((await send(`mutation { ${change(email)} }`, address, token)).status).toBe(429);
+    expect((await send(`mutation { ${signUpField(`after${mutation}`)} }`, address)).status).toBe(429);
+    for (const same of [viewer.email, viewer.email.toUpperCase()])
+      expect((await send(`mutation { ${change(same)} }`, address, token)).status).toBe(200);
+  });
+
+  it('a change of the account without another e-mail address, or with an invalid one, does not', async () => {
+    const { id, token, email } = await server.postroom.signUp('Bob');
+    const address = newAddress();
+    const change = (input: string) =>
+      send(`mutation { updateUser(input: { id: "${id}", ${input} }) { user { id } } }`, address, token);
+    for (let n = 0; n <= limit; n += 1) {
+      expect((await change(`name: "Bob ${n}"`)).status).toBe(200);
+      expect((await change(`email: "${email}"`)).status).toBe(200);
+      expect((await change('email: "nowhere"')).status).toBe(422);
+    }
+    expect((await send(`mutation { ${signUpField('bobby')} }`, address)).status).toBe(200);
   });
 
   it('a sign-up whose input is invalid does not: no password was tried', async () => {

@@ -40,7 +40,7 @@ it('an address has the same number of attempts on two servers together as on one
   }
 });
 
-it('so does an account, and right passwords on one server use up no attempts on the other', async () => {
+it('an account has the same number of attempts on two servers together as on one, and right passwords use up none', async () => {
   const { one, other } = await launchTwo();
   const { email, password } = await one.signUp('Ada');
   const attempt = (n: number, tried: string) => signIn(n % 2 ? one : other, email, tried, `198.51.100.${n}`);

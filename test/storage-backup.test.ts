@@ -257,6 +257,20 @@ describe.skipIf(!hasStrace)('a backup (strace)', () => {
     }
   });
 
+  it.each([
+    'EPERM',
+    'EOPNOTSUPP',
+    'ENOSYS',
+  ])('is written to a file system that refuses hard links with %s', async (code) => {
+    const folder = scratchFolder();
+    const file = join(folder, 'backup.db');
+    const refusal = ['-e', 'trace=link,linkat', '-e', `inject=link,linkat:error=${code}`];
+    const child = trace(file, ['-o', '/dev/null', ...refusal]);
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(readdirSync(folder)).toEqual(['backup.db']);
+    expect(read(file, 'pragma integrity_check')).toEqual(['ok']);
+  });
+
   it('that is ended by a signal while it copies leaves no file', async () => {
     const folder = scratchFolder();
     const child = trace(join(folder, 'backup.db'), [

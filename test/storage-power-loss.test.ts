@@ -1,8 +1,8 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openCursor, seqOf } from './support/cursors.ts';
-import { hasStrace } from './support/disk-trace.ts';
+import { findLogFlushes, findOverlapping, hasStrace, slowDisk } from './support/disk-trace.ts';
 import { EventStream } from './support/event-stream.ts';
 import { readEvents } from './support/events.ts';
 import { readLogSalt } from './support/log-salt.ts';
@@ -25,6 +25,8 @@ const writers = 8;
 const postsOfWriter = isSoak ? 60 : 12;
 /** With this time between the posts, a checkpoint copies the whole write-ahead log, which then begins again. */
 const pauseMs = 200;
+/** Checkpoints take so long that the log grows while others write, until the writers have to wait so that it begins again. */
+const slowCheckpoints = isSoak ? ['-e', 'inject=fsync:delay_enter=200000'] : [];
 /** It fills 20 pages of the log; 256 pages begin a checkpoint. */
 const longBody = '🙂'.repeat(20_000);
 /** https://www.sqlite.org/fileformat.html#wal_file_format */
@@ -35,6 +37,8 @@ const deleteUser = 'mutation ($id: ID!) { deleteUser(input: { id: $id, deletePos
 
 interface History extends Trace {
   postCount: number;
+  /** The length of the write-ahead log after it has been filled. */
+  logBytes: number;
   ada: Person;
   room: string;
   /** Cursors that clients have received, by the number of their event. */
@@ -43,9 +47,10 @@ interface History extends Trace {
 
 async function recordHistory(): Promise<History> {
   const cursors = new Map<number, string>();
+  let logBytes = 0;
   let postCount = writers * postsOfWriter * 2;
   let world: Pick<History, 'ada' | 'room'> | undefined;
-  const trace = await traceServer(async (postroom, database) => {
+  const work = async (postroom: Postroom, { database }: { database: string }) => {
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     world = { ada, room };
@@ -67,6 +72,14 @@ async function recordHistory(): Promise<History> {
       };
       await expect.poll(readNext, { interval: pauseMs, timeout: 30_000 }).not.toBe(salt);
     };
+    const fillLog = async () => {
+      const salt = readLogSalt(database);
+      const fill = async () => {
+        for (; readLogSalt(database) === salt; postCount += 1) await postroom.createPost(ada, room, 'long', longBody);
+      };
+      await Promise.all(Array.from({ length: writers }, fill));
+      logBytes = statSync(`${database}-wal`).size;
+    };
     // The deletion of an account truncates the write-ahead log.
     const erase = async () => {
       const eve = await postroom.signUp('Eve');
@@ -74,11 +87,12 @@ async function recordHistory(): Promise<History> {
     };
     await Promise.all([erase(), ...Array.from({ length: writers }, write)]);
     await erase();
-    await beginLogAgain();
+    await (isSoak ? fillLog() : beginLogAgain());
     await Promise.all(Array.from({ length: writers }, write));
-  });
+  };
+  const trace = await traceServer(work, { faults: [...slowDisk, ...slowCheckpoints] });
   if (!world) throw new Error('The server did not start.');
-  return { ...trace, ...world, cursors, postCount };
+  return { ...trace, ...world, cursors, postCount, logBytes };
 }
 
 /** Starts a server on the files that are left, and checks them. */
@@ -137,6 +151,9 @@ it.skipIf(!hasStrace || isPostgresTest)(
   async () => {
     const history = await recordHistory();
     expect(countRestarts(history)).toBeGreaterThan(0);
+    expect(findOverlapping(findLogFlushes(history.calls))).not.toEqual([]);
+    // It has not begun again at the first moment without writers.
+    if (isSoak) expect(history.logBytes).toBeGreaterThan(32 * 1_048_576);
     const places = [...history.acknowledged.values()];
     const [first = 0, last = 0] = [Math.min(...places), Math.max(...places)];
     expect(places).toHaveLength(history.postCount);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Person, Postroom } from './support/postroom.ts';
 import { ProtocolSocket } from './support/protocol-socket.ts';
-import { createSharedRoom, markRead, readStateOf } from './support/reading.ts';
+import { createSharedRoom, markRead, readStateOf } from './support/read-state.ts';
 import { writePosts, writeUsers } from './support/rows.ts';
 import { shareServer, withDatabase } from './support/shared-server.ts';
 

@@ -22,8 +22,8 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
     return args;
   };
   return {
-    prepare({ query = '' }, { requestId }) {
-      const args = find(query);
+    prepare(read, { requestId }) {
+      const args = find(read().query ?? '');
       return {
         type: args.operation.operation,
         cachePolicy: { maxAge: 0, isPublic: false },
@@ -35,7 +35,8 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
         subscribe: () => Promise.reject(new Error('This engine has no subscriptions.')),
       };
     },
-    chargeRefused: async () => {},
+    assertNotOverRate: () => {},
+    chargeRefusedCredentials: async () => {},
     refuse: (error, request) => toAnswer({ errors: [error] }, request, log),
   };
 }

@@ -28,7 +28,8 @@ export async function createWorld(databaseUrl: string, roomCount: number): Promi
       );
       const account = await insertUser(db, { name: 'Ada' });
       const credential = { kind: 'session', id: 'bench', sessionsFrom: account.sessionsFrom } as const;
-      return { user: toPublicUser(account), credential, scopes: new Set(scopes), expiresAt: Number.POSITIVE_INFINITY };
+      const expiresAt = Number.POSITIVE_INFINITY;
+      return { user: toPublicUser(account), chargedId: account.id, credential, scopes: new Set(scopes), expiresAt };
     });
   } finally {
     await database.close();

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { createTemporaryFolder } from '../data/history.ts';
 import { createPost, createRoom, signUp } from '../support/accounts.ts';
 import { ask } from '../support/client.ts';
 import type { Server } from '../support/server.ts';
@@ -33,9 +35,16 @@ const queries: Record<string, string> = {
   ),
 };
 
+interface Servers {
+  server: Server;
+  idle: Server;
+}
+
 /** The longest time for which an operation blocks the event loop of a server that does nothing else. */
 export async function measureBlocks({ large, rounds }: Run): Promise<TableWithTargets> {
   const server = await startServer(large.url);
+  // A block of its event loop shows that others, such as the database, use the processors.
+  const idle = await startServer(`sqlite:${join(createTemporaryFolder(), 'idle.db')}`);
   try {
     const room = await createLongPosts(server.port);
     const all = {
@@ -43,10 +52,12 @@ export async function measureBlocks({ large, rounds }: Run): Promise<TableWithTa
       '100 posts of 20,000 emoji': `{ room(id: "${room}") { posts(first: 100) { nodes { body } } } }`,
     };
     const found = [];
-    for (const [name, query] of Object.entries(all)) found.push({ name, ...(await measure(server, query, rounds)) });
-    const rows = found.map(({ name, blockMs, answerMs, refused }) => ({
+    for (const [name, query] of Object.entries(all))
+      found.push({ name, ...(await measure({ server, idle }, query, rounds)) });
+    const rows = found.map(({ name, blockMs, idleMs, answerMs, refused }) => ({
       operation: name,
       'longest block, ms': spread(blockMs, 1),
+      'of an idle server, ms': spread(idleMs, 1),
       'ms to the answer': spread(answerMs, 0),
       '503': refused === 0 ? '' : `${refused} of ${rounds}`,
     }));
@@ -58,26 +69,30 @@ export async function measureBlocks({ large, rounds }: Run): Promise<TableWithTa
     const about = `${large.sizes.posts.toLocaleString('en-US')} posts; one operation at a time, ${rounds} rounds.`;
     return { title: 'Blocks of the event loop', about, rows, targets };
   } finally {
-    await server.stop();
+    for (const each of [server, idle]) await each.stop();
   }
 }
 
-async function measure(server: Server, query: string, rounds: number) {
+async function measure({ server, idle }: Servers, query: string, rounds: number) {
   const blockMs: number[] = [];
+  const idleMs: number[] = [];
   const answerMs: number[] = [];
   let refused = 0;
   for (let round = -2; round < rounds; round += 1) {
     await server.usage('blocks');
+    await idle.usage('blocks');
     const startedAt = performance.now();
     const isAnswered = await isAnsweredInTime(server.port, query);
     const ms = performance.now() - startedAt;
     const { longestBlockMs } = await server.usage('blocks');
+    const { longestBlockMs: idleBlockMs } = await idle.usage('blocks');
     if (round < 0) continue;
+    idleMs.push(idleBlockMs);
     blockMs.push(longestBlockMs);
     answerMs.push(ms);
     if (!isAnswered) refused += 1;
   }
-  return { blockMs, answerMs, refused };
+  return { blockMs, idleMs, answerMs, refused };
 }
 
 /** False if the operation took too long, which a search of ten million posts may. @throws Error for any other failure. */

@@ -16,7 +16,7 @@ const pauseMs = 2;
 interface Sample {
   queryP99Ms: number;
   deliveryP99Ms: number;
-  postsPerSecond: number;
+  requestsPerSecond: number;
   flushesPerPost: number;
 }
 
@@ -37,8 +37,8 @@ function countFlushes({ trace }: Traced): number {
 }
 
 /** Latencies of small queries, and from the request of a mutation to the event at a subscriber. */
-async function measure(target: Traced, connections: number, seconds: number): Promise<Sample> {
-  const { server, token, body } = target;
+async function measure(target: Traced, connections: number, seconds: number, body = target.body): Promise<Sample> {
+  const { server, token } = target;
   const before = countFlushes(target);
   const end = new AbortController();
   const queries = repeat(end.signal, () => measureQuery(target));
@@ -52,7 +52,7 @@ async function measure(target: Traced, connections: number, seconds: number): Pr
   return {
     queryP99Ms: percentile(await queries, 0.99),
     deliveryP99Ms: percentile(await deliveries, 0.99),
-    postsPerSecond: requestsPerSecond,
+    requestsPerSecond,
     flushesPerPost: flushes / requests,
   };
 }
@@ -63,9 +63,13 @@ async function repeat(signal: AbortSignal, work: () => Promise<number>): Promise
   return results;
 }
 
+function queryOf(room: string): string {
+  return `{ room(id: "${room}") { name } }`;
+}
+
 async function measureQuery({ server, room }: Traced): Promise<number> {
   const startedAt = performance.now();
-  await ask(server.port, { query: `{ room(id: "${room}") { name } }` });
+  await ask(server.port, { query: queryOf(room) });
   return performance.now() - startedAt;
 }
 
@@ -108,6 +112,9 @@ export async function slowDisk({ rounds, seconds }: Run): Promise<TableWithTarge
     [`${writers} writers`]: () => measure(fast, writers, seconds),
     'no writers, slow disk': () => measure(slow, 0, seconds),
     [`${writers} writers, slow disk`]: () => measure(slow, writers, seconds),
+    // The same number of connections that only send the small query.
+    [`${writers} readers, slow disk`]: () =>
+      measure(slow, writers, seconds, JSON.stringify({ query: queryOf(slow.room) })),
   };
   try {
     const samples = await measureInTurn(Object.values(kinds), { rounds, warmUpRounds: 1 }, (measure) => measure());
@@ -119,8 +126,8 @@ export async function slowDisk({ rounds, seconds }: Run): Promise<TableWithTarge
         '': kind,
         'query p99, ms': spread(all(index, 'queryP99Ms'), 1),
         'delivery p99, ms': spread(all(index, 'deliveryP99Ms'), 1),
-        'posts/s': spread(all(index, 'postsPerSecond'), 0),
-        'flushes per post': spread(all(index, 'flushesPerPost')),
+        'requests/s': spread(all(index, 'requestsPerSecond'), 0),
+        'flushes per post': kind.startsWith(`${writers} writers`) ? spread(all(index, 'flushesPerPost')) : '',
       })),
       targets: [
         ...(['queryP99Ms', 'deliveryP99Ms'] as const).flatMap((figure) => [
@@ -133,6 +140,11 @@ export async function slowDisk({ rounds, seconds }: Run): Promise<TableWithTarge
             name: `${figure}: ${writers} writers ÷ none, slow`,
             ratios: ratios(all(3, figure), all(2, figure)),
             atMost: 2,
+          },
+          {
+            name: `${figure}: ${writers} writers ÷ ${writers} readers, slow`,
+            ratios: ratios(all(3, figure), all(4, figure)),
+            atMost: 1.2,
           },
         ]),
         { name: 'flushes per post', ratios: all(1, 'flushesPerPost'), atMost: 0.2 },

@@ -22,11 +22,11 @@ const base = 'the base files';
 
 /** Modules that some files must not import although the order of the layers allows it. */
 const restricted: readonly { code: RegExp; isAllowed: (file: string) => boolean; reason: string }[] = [
-  {
-    code: /^data\/sqlite\//,
-    isAllowed: (file) => file.startsWith('data/sqlite/') || file === 'data/open-database.ts',
+  ...['data/sqlite/', 'data/postgres/'].map((folder) => ({
+    code: new RegExp(`^${folder}`),
+    isAllowed: (file: string) => file.startsWith(folder) || file === 'data/open-database.ts',
     reason: 'only data/open-database.ts chooses the database',
-  },
+  })),
   {
     code: /^node:sqlite\b/,
     isAllowed: (file) => file.startsWith('data/sqlite/'),

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokens } from 'marked';
 import { type Config, listSettings, readConfig } from '../../src/config.ts';
@@ -64,6 +65,7 @@ function findHiddenDefaults(documented: readonly DocumentedSetting[]): string[] 
 
 const examples: Record<string, string> = {
   REDIS_URL: 'redis://example.org',
+  SESSION_KEY: String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })),
   METRICS_PORT: '9090',
   OTEL_EXPORTER_OTLP_HEADERS: 'name=value',
   OTEL_RESOURCE_ATTRIBUTES: 'name=value',

@@ -80,7 +80,8 @@ function readOptions(args: string[]): { options?: KeyOptions; problems: string[]
   if (problems.length > 0 || name === undefined || scopeNames === undefined) return { problems };
   const named = scopeNames.toUpperCase().split(',');
   const expiresAt = expires === undefined ? null : Date.parse(expires);
-  return { options: { name, scopes: scopes.filter((scope) => named.includes(scope)), owner, expiresAt }, problems };
+  const granted = scopes.filter((scope) => named.includes(scope));
+  return { options: { name: name.trim(), scopes: granted, owner, expiresAt }, problems };
 }
 
 /** Gives an empty value to an option without a value, because parseArgs would take the next option for its value. */
@@ -95,7 +96,7 @@ function completeOptions(args: string[]): string[] {
 function findNameProblems(name: string | undefined): string[] {
   if (name === undefined) return ['--name is missing'];
   if (name === '' || nameRule(name).length === 0) return [];
-  return [`--name must have 1 to 80 characters, and no control characters (got ${JSON.stringify(name)})`];
+  return [`--name must have 1 to 80 characters, and no control or invisible characters (got ${JSON.stringify(name)})`];
 }
 
 function findScopeProblems(names: string | undefined): string[] {

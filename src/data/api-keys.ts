@@ -1,8 +1,8 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
-import { executeInParts } from './list-statements.ts';
-import { createStatement } from './statement.ts';
+import { executeInParts } from './sql/list-statements.ts';
+import { createStatement } from './sql/statement.ts';
 import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 

@@ -18,14 +18,14 @@ export interface TransactionOptions {
   /**
    * The room in which the transaction changes something. The transaction may then share its commit with others of this
    * room, so it locks rows only in the way `share`. It must not await a statement that changes rows: its group would be
-   * rolled back, and each member would run alone.
+   * rolled back, and each transaction would run alone.
    */
   room?: string | undefined;
   /**
-   * The user with a membership that the transaction begins or ends. Transactions of other rooms change the same row of the
-   * user: those that share a commit therefore send their changes in the order of their users.
+   * The id of the user whose membership the transaction begins or ends. Transactions of other rooms change the same row
+   * of the user: those that share a commit therefore send their changes in the order of their users.
    */
-  member?: string | undefined;
+  memberId?: string | undefined;
   /** The span that the transaction belongs to. */
   span?: Span | undefined;
 }
@@ -40,8 +40,8 @@ interface TransactionCancellation {
 }
 
 /** For whom a read runs. */
-export interface Reader {
-  /** Readers of the same caller share a turn while others wait. The server itself is an empty text. */
+export interface ReadContext {
+  /** Reads of the same caller share a turn while others wait. The server itself is an empty text. */
   caller: string;
   /** Stops reads whose result nobody needs. */
   cancellation?: ReadCancellation | undefined;
@@ -76,7 +76,7 @@ export interface Database {
    * Like `db`, for the reads of a client. On SQLite a read that would block the event loop waits for its turn in a thread.
    * It rejects with DatabaseUnavailable if too many reads wait, or with the reason of the cancellation.
    */
-  readsFor(reader: Reader): Kysely<Tables>;
+  readsFor(context: ReadContext): Kysely<Tables>;
   /** Like `db`, for the short periodic checks of the server itself, which must not wait for the reads of clients. */
   checks: Kysely<Tables>;
   /**
@@ -160,6 +160,8 @@ export interface DatabaseOptions {
   onFault?: (reason: string) => void;
   /** Called when writes succeed again after a reported fault. */
   onRecovery?: () => void;
+  /** Called with the reason if searches for a part of a text have no indexes, and read every row. */
+  onMissingIndexes?: (reason: string) => void;
 }
 
 /** The options of an implementation. */

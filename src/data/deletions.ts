@@ -1,6 +1,9 @@
 import type { Db } from './database.ts';
-import { deleteSome, isAmong } from './some-rows.ts';
-import type { Erasure, PostRow } from './tables.ts';
+import { eraseSubject } from './oauth-subjects.ts';
+import { deleteSome, hasRows, isAmong } from './sql/some-rows.ts';
+import type { Erasure, PostRow, UserRow } from './tables.ts';
+
+const deletedUserName = 'deleted user';
 
 /*
  * Rooms and accounts may have more rows than one transaction may delete without delaying others. Their deletion marks
@@ -24,15 +27,16 @@ const tablesOfRooms = ['posts', 'roomMembers', 'formerMembers', 'roomEvents', 'm
 export async function deleteRoomRows(db: Db, id: string, limit: number): Promise<boolean> {
   let left = limit;
   for (const table of tablesOfRooms) {
-    left -= await deleteSome(db, table, db.selectFrom(table).where('roomId', '=', id), left);
-    if (left === 0) return false;
+    const rows = db.selectFrom(table).where('roomId', '=', id);
+    left -= await deleteSome(db, table, rows, left);
+    if (left === 0 || (await hasRows(rows))) return false;
   }
   await db.deleteFrom('rooms').where('id', '=', id).execute();
   return true;
 }
 
 /** Whether any deleted room or account still has rows. */
-export async function hasMarked(db: Db): Promise<boolean> {
+export async function hasUnfinishedDeletions(db: Db): Promise<boolean> {
   const rooms = db.selectFrom('rooms').select('id').where('deletedAt', 'is not', null).limit(1);
   const accounts = db.selectFrom('users').select('id').where('erasing', 'is not', null).limit(1);
   return [await rooms.execute(), await accounts.execute()].some((found) => found.length > 0);
@@ -49,6 +53,30 @@ export async function findDeletedRoom(db: Db): Promise<string | undefined> {
     .skipLocked()
     .executeTakeFirst();
   return room?.id;
+}
+
+/**
+ * Erases name, e-mail and credentials. The id stays, so that posts keep their author. `erasing` are the rows of the
+ * account that are deleted after it.
+ */
+export async function eraseUser(db: Db, user: UserRow, erasing: Erasure): Promise<void> {
+  const now = Date.now();
+  await db
+    .updateTable('users')
+    .set({
+      name: deletedUserName,
+      email: null,
+      emailKey: null,
+      passwordHash: null,
+      role: 'MEMBER',
+      ...eraseSubject(user),
+      erasing,
+      deletedAt: now,
+      updatedAt: now,
+      version: user.version + 1,
+    })
+    .where('id', '=', user.id)
+    .execute();
 }
 
 /** A deleted account, and the rows of it that are being deleted. */
@@ -92,6 +120,23 @@ export async function findRemains(db: Db, account: ErasedAccount, limit: number)
   const rooms = db.selectFrom('rooms').select('id').where('ownerId', '=', account.id).orderBy('id');
   const owned = await rooms.limit(limit - posts.length - joined.length).execute();
   return { posts, joined: joined.map(({ roomId }) => roomId), owned: owned.map(({ id }) => id) };
+}
+
+/**
+ * Whether rows of an account remain. The number of rows that a step has changed does not tell: on PostgreSQL it leaves out
+ * those that another transaction has deleted after the step had found them, as trimming does.
+ */
+export async function hasRemains(db: Db, account: ErasedAccount): Promise<boolean> {
+  const { posts, joined, owned } = await findRemains(db, account, 1);
+  if (posts.length + joined.length + owned.length > 0) return true;
+  const others = [
+    db.selectFrom('roomEvents').where('actorId', '=', account.id),
+    db.selectFrom('mutes').where('userId', '=', account.id),
+    db.selectFrom('formerMembers').where('userId', '=', account.id),
+    db.selectFrom('idempotencyKeys').where('userId', '=', account.id),
+  ];
+  for (const rows of others) if (await hasRows(rows)) return true;
+  return false;
 }
 
 function findPosts(db: Db, { id, erasing }: ErasedAccount, limit: number): Promise<Remains['posts']> {

@@ -3,8 +3,8 @@ import { type Expression, type ExpressionBuilder, sql } from 'kysely';
 import type { TraceContext } from '../tracing/trace-context.ts';
 import type { Db } from './database.ts';
 import type { InboxEventType, PostEventType, RoomEventType } from './room-event-types.ts';
-import { deleteSome } from './some-rows.ts';
-import { createStatement } from './statement.ts';
+import { deleteSome } from './sql/some-rows.ts';
+import { createStatement } from './sql/statement.ts';
 import {
   type PostRow,
   type PublicUser,

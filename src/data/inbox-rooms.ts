@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
-import { isPostgres } from './dialects.ts';
 import { headOf, type LogPosition } from './events.ts';
-import { isListed } from './list-statements.ts';
-import { createStatement } from './statement.ts';
+import { isPostgres } from './sql/dialects.ts';
+import { isListed } from './sql/list-statements.ts';
+import { createStatement } from './sql/statement.ts';
 
 /** A room of which a user is a member. */
 export interface InboxRoom {

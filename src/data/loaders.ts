@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Db } from './database.ts';
-import { findByIds } from './list-statements.ts';
+import { findLastPosts, type PostReading } from './lists/post-lists.ts';
 import { findMemberships } from './memberships.ts';
-import { findLastPosts, type PostReading } from './post-lists.ts';
 import { findUnread } from './read-positions.ts';
+import { findByIds } from './rows-by-ids.ts';
 import type { PostRow, PublicUser, RoomRow } from './tables.ts';
 import { findEmails } from './users.ts';
 

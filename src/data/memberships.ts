@@ -1,22 +1,22 @@
 import { randomInt } from 'node:crypto';
-import { countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
-import { createRangeReader, type KeyRange } from './key-ranges.ts';
-import { executeInParts } from './list-statements.ts';
+import { createRangeReader, type KeyRange } from './lists/key-ranges.ts';
 import {
   type ConnectionArguments,
   createConnection,
   encodeKey,
   type RoomConnection,
   type RoomMemberConnection,
-} from './pages.ts';
+} from './lists/pages.ts';
 import { readUpTo } from './read-positions.ts';
 import { findRoom } from './rooms.ts';
-import { deleteSome } from './some-rows.ts';
-import { createStatement } from './statement.ts';
+import { countsRows } from './sql/bounded-work.ts';
+import { executeInParts } from './sql/list-statements.ts';
+import { deleteSome } from './sql/some-rows.ts';
+import { createStatement } from './sql/statement.ts';
 import { publicUserColumns, roomColumns } from './tables.ts';
-import { isRoomKept } from './visible-rooms.ts';
+import { isRoomNotDeleted } from './visible-rooms.ts';
 
 /** A user in a room. */
 interface Membership {
@@ -24,11 +24,7 @@ interface Membership {
   userId: string;
 }
 
-const insertMemberRow = createStatement((db, row: Membership & { joinedAt: number }) =>
-  db.insertInto('roomMembers').values(row),
-);
-
-const insertMemberWithTime = createStatement((db, { roomId, userId }: Membership) =>
+const insertMemberRow = createStatement((db, { roomId, userId }: Membership) =>
   db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
 );
 
@@ -63,17 +59,12 @@ function advanceVersion(db: Db, userId: string): Promise<unknown> {
   return addToVersion(db, { userId, step: randomInt(1, maxVersionStep) });
 }
 
-/** Inserts the first member of a new room. */
-export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([insertMemberRow(db, { roomId, userId, joinedAt: Date.now() }), advanceVersion(db, userId)]);
-}
-
 /**
  * Inserts a member with the time of the event that is being appended. @throws UniqueViolation if the user is a member
  * already.
  */
-export async function insertJoinedMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await Promise.all([insertMemberWithTime(db, { roomId, userId }), advanceVersion(db, userId)]);
+export async function insertMember(db: Db, roomId: string, userId: string): Promise<void> {
+  await Promise.all([insertMemberRow(db, { roomId, userId }), advanceVersion(db, userId)]);
 }
 
 /** Deletes a member, who remains known as a former one. */
@@ -100,7 +91,7 @@ const selectMember = createStatement((db, { roomId, userId }: Membership) =>
   db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
 );
 
-export async function isMember(db: Db, roomId: string, userId: string): Promise<boolean> {
+export async function isMemberOfRoom(db: Db, roomId: string, userId: string): Promise<boolean> {
   return (await selectMember(db, { roomId, userId })).length > 0;
 }
 
@@ -130,7 +121,7 @@ export async function isMemberOfPostRoom(db: Db, postId: string, userId: string)
  * The users among `userIds` who may see the room. Undefined if every user may see it, or if it is deleted: its streams
  * then end for that reason.
  */
-export async function findReaders(
+export async function findUsersWithAccess(
   db: Db,
   roomId: string,
   userIds: readonly string[],
@@ -174,7 +165,7 @@ const readMembers = createRangeReader(['joinedAt', 'userId'], (db, { roomId }: {
     .where(countsRows(db, 'roomMembers'))
     .select([...publicUserColumns, 'joinedAt'])
     .where('roomId', '=', roomId)
-    .where(isRoomKept('roomMembers.roomId'))
+    .where(isRoomNotDeleted('roomMembers.roomId'))
     .where('users.deletedAt', 'is', null),
 );
 

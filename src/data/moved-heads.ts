@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
-import { isPostgres } from './dialects.ts';
 import type { LogPosition } from './events.ts';
+import { isPostgres } from './sql/dialects.ts';
 
 /** A room whose head is not the one that was asked for; undefined if the room is deleted. */
 export interface MovedHead {

@@ -2,10 +2,10 @@ import { type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db, RowLock } from './database.ts';
 import { timeOfAppended } from './events.ts';
-import { executeInParts } from './list-statements.ts';
-import { createLockingStatement, createStatement } from './statement.ts';
+import { executeInParts } from './sql/list-statements.ts';
+import { createLockingStatement, createStatement } from './sql/statement.ts';
 import { type PostRow, postColumns } from './tables.ts';
-import { arePostsKept } from './visible-rooms.ts';
+import { arePostsNotErased } from './visible-rooms.ts';
 
 export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' | 'version'> {
   /** The default is a new id. */
@@ -48,7 +48,7 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
 }
 
 const selectPost = createLockingStatement((db, { id }: { id: string }) =>
-  db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsKept('posts.authorId')),
+  db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
 );
 
 export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {

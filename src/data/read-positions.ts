@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { countsRows } from './bounded-work.ts';
 import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
-import { isListed } from './list-statements.ts';
-import { createStatement } from './statement.ts';
-import { arePostsKept } from './visible-rooms.ts';
+import { countsRows } from './sql/bounded-work.ts';
+import { isListed } from './sql/list-statements.ts';
+import { createStatement } from './sql/statement.ts';
+import { arePostsNotErased } from './visible-rooms.ts';
 
 /*
  * A member has read a room up to a time of its events. It is not a time of a clock: each event of a room has a later time
@@ -24,7 +24,7 @@ const selectPostTime = createStatement((db, { roomId, postId }: { roomId: string
     .select(['publishedAt', 'headAt'])
     .where('posts.id', '=', postId)
     .where('roomId', '=', roomId)
-    .where(arePostsKept('posts.authorId')),
+    .where(arePostsNotErased('posts.authorId')),
 );
 
 /**
@@ -89,7 +89,7 @@ const advanceToAppended = createStatement((db, { roomId, userId }: Omit<ReadPosi
 );
 
 /** Moves the read position of a member, if the user is one, to the event that is being appended. */
-export async function readAppended(db: Db, roomId: string, userId: string): Promise<void> {
+export async function advanceReadPositionToAppended(db: Db, roomId: string, userId: string): Promise<void> {
   await advanceToAppended(db, { roomId, userId });
 }
 
@@ -107,7 +107,7 @@ const selectUnread = createStatement((db, { userId, roomIds }: { userId: string;
             .whereRef('posts.roomId', '=', 'roomMembers.roomId')
             .where('posts.publishedAt', '>', readUpTo)
             .whereRef('posts.authorId', '<>', 'roomMembers.userId')
-            .where(arePostsKept('posts.authorId'))
+            .where(arePostsNotErased('posts.authorId'))
             .limit(maxUnread)
             .as('unread'),
         )

@@ -1,19 +1,9 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import { countsRows } from './bounded-work.ts';
 import type { Db, RowLock } from './database.ts';
-import { executeInParts } from './list-statements.ts';
-import { createPages, type PageArguments, type RoomPage } from './pages.ts';
-import { createLockingStatement } from './statement.ts';
-import { isStorable, matches, toPattern } from './stored-text.ts';
+import { executeInParts } from './sql/list-statements.ts';
+import { createLockingStatement } from './sql/statement.ts';
 import { type RoomRow, roomColumns } from './tables.ts';
-import { isAccountKept, isVisibleRoom, type VisibleRooms } from './visible-rooms.ts';
-
-export interface RoomFilter {
-  visibility?: RoomRow['visibility'] | null | undefined;
-  name?: string | null | undefined;
-  member?: string | null | undefined;
-}
 
 export interface NewRoom {
   /** The default is a new id. */
@@ -85,22 +75,6 @@ export async function findRoomOfPost(db: Db, postId: string, lock?: RowLock): Pr
   return (await selectRoomOfPost(db, { postId }, lock))[0];
 }
 
-/** The public room with this name, or else the oldest private room with this name that is visible to the viewer. */
-export async function findRoomByName(db: Db, visibleRooms: VisibleRooms, name: string): Promise<RoomRow | undefined> {
-  if (!isStorable(name)) return undefined;
-  return db
-    .selectFrom('rooms')
-    .where(countsRows(db, 'rooms'))
-    .select(roomColumns)
-    .where('name', '=', name)
-    .where(isVisibleRoom(db, visibleRooms, 'rooms.id'))
-    .orderBy('visibility', 'desc')
-    .orderBy('createdAt')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-}
-
 /** The public rooms with these names. They are not deleted before the end of the transaction. */
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
   return executeInParts(db, names, {
@@ -113,32 +87,6 @@ export async function findRoomsByName(db: Db, names: readonly string[]): Promise
         .forKeyShare(),
     parametersOf: (name) => [name],
   });
-}
-
-interface RoomValues extends VisibleRooms, Omit<RoomFilter, 'name'> {
-  name: string | false | null;
-}
-
-const roomPages = createPages('rooms', (rooms, values: RoomValues, db) => {
-  const { visibility, name, member } = values;
-  let query = rooms.select(roomColumns).where(isVisibleRoom(db, values, 'rooms.id'));
-  if (visibility != null) query = query.where('visibility', '=', visibility);
-  if (name != null) query = query.where(matches('name', name));
-  if (member != null) {
-    query = query.where('id', 'in', (eb) =>
-      eb
-        .selectFrom('roomMembers')
-        .where(countsRows(db, 'roomMembers'))
-        .select('roomId')
-        .where('userId', '=', member)
-        .where(isAccountKept('roomMembers.userId')),
-    );
-  }
-  return query.orderBy('createdAt').orderBy('id');
-});
-
-export function findRoomPage(db: Db, visibleRooms: VisibleRooms, filter: RoomFilter, page: PageArguments): RoomPage {
-  return roomPages(db, { ...visibleRooms, ...filter, name: toPattern(filter.name) }, page);
 }
 
 /** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */

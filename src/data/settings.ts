@@ -14,7 +14,7 @@ export async function lockName(db: Db, name: string): Promise<void> {
 }
 
 /** Identifies the database in a server that several installations share. It is created once, at random. */
-export async function findDatabaseId(database: Database): Promise<string> {
+export async function findOrCreateDatabaseId(database: Database): Promise<string> {
   const find = (db: Db) =>
     db.selectFrom('settings').select('value').where('name', '=', 'databaseId').executeTakeFirst();
   const found = await find(database.db);

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Db } from './database.ts';
-import { deleteSome } from './some-rows.ts';
+import { deleteSome } from './sql/some-rows.ts';
 import type { Tables } from './tables.ts';
 
 /** The window of a key after a charge. */

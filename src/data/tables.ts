@@ -42,11 +42,12 @@ interface PrivateUserTable {
   emailKey: string | null;
   passwordHash: string | null;
   /**
-   * The generation of the account's sessions: sessions of earlier generations are revoked, except `keptSession`. It is
-   * never compared with a clock. Only for the user of an issuer it is a time in milliseconds since 1970: tokens that the
-   * issuer issued earlier are revoked.
+   * The generation of the account's sessions: sessions of earlier generations are revoked. A generation is never compared
+   * with a clock. For the user of an issuer, who has no sessions, it is a time in milliseconds
+   * since 1970: tokens that the issuer issued earlier are revoked.
    */
   sessionsFrom: number;
+  /** Null: with any other value, earlier programs do not revoke this session. */
   keptSession: string | null;
   /**
    * The user's issuer and subject. For a deleted user, `oauthSubject` is a hash of both, so that earlier tokens stay

@@ -29,9 +29,9 @@ export function withSpans(database: Database, system: string): Database {
     };
   return {
     ...database,
-    readsFor(reader) {
-      const reads = database.readsFor(reader);
-      return reader.span ? traced(reads, reader.span, own) : reads;
+    readsFor(context) {
+      const reads = database.readsFor(context);
+      return context.span ? traced(reads, context.span, own) : reads;
     },
     transaction(work, options) {
       if (!options?.span) return database.transaction(work, options);

@@ -1,13 +1,10 @@
-import { hash } from 'node:crypto';
 import { createId } from '../ids.ts';
-import { DatabaseUnavailable, type Db, type RowLock, withLock } from './database.ts';
-import { executeInParts } from './list-statements.ts';
-import { createPages, type PageArguments, type UserPage } from './pages.ts';
-import { createLockingStatement } from './statement.ts';
-import { isStorable, matches, toPattern } from './stored-text.ts';
-import { type Erasure, type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
-
-const deletedUserName = 'deleted user';
+import { type Db, type RowLock, withLock } from './database.ts';
+import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
+import { executeInParts } from './sql/list-statements.ts';
+import { createLockingStatement } from './sql/statement.ts';
+import { isStorable, matches, toPattern } from './sql/stored-text.ts';
+import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
 export interface UserFilter {
   name?: string | null | undefined;
@@ -87,7 +84,7 @@ export function toPublicUser({ id, name, role, createdAt, updatedAt, version, de
 }
 
 /** The columns that decide whether credentials of an account are still valid. */
-const credentialColumns = ['id', 'role', 'deletedAt', 'sessionsFrom', 'keptSession'] as const;
+const credentialColumns = ['id', 'role', 'deletedAt', 'sessionsFrom'] as const;
 export type CredentialState = Pick<UserRow, (typeof credentialColumns)[number]>;
 
 export async function findCredentialStates(db: Db, ids: readonly string[]): Promise<CredentialState[]> {
@@ -179,104 +176,17 @@ export async function updateUser(db: Db, user: UserRow, { name, email }: UserCha
 }
 
 /**
- * Erases name, e-mail and credentials. The id stays, so that posts keep their author. `erasing` are the rows of the
- * account that are deleted after it (`data/deletions.ts`).
- */
-export async function eraseUser(db: Db, user: UserRow, erasing: Erasure): Promise<void> {
-  const now = Date.now();
-  await db
-    .updateTable('users')
-    .set({
-      name: deletedUserName,
-      email: null,
-      emailKey: null,
-      passwordHash: null,
-      role: 'MEMBER',
-      ...eraseSubject(user),
-      erasing,
-      deletedAt: now,
-      updatedAt: now,
-      version: user.version + 1,
-    })
-    .where('id', '=', user.id)
-    .execute();
-}
-
-/** The user with this issuer and subject. */
-export async function findSubject(db: Db, { issuer, subject }: OAuthSubject): Promise<UserRow | undefined> {
-  return db
-    .selectFrom('users')
-    .select(userColumns)
-    .where('oauthIssuer', '=', issuer)
-    .where('oauthSubject', '=', subject)
-    .executeTakeFirst();
-}
-
-/**
- * The data of a subject's first token: `startedAt` is the time when the token was issued, in milliseconds since 1970.
- */
-export interface FirstSeen {
-  name: string;
-  startedAt: number;
-}
-
-/**
- * Finds the user of a subject, or creates it with the subject's first token; concurrent requests create it only once.
- * Undefined if the token is older than the deletion of the subject's previous account.
- */
-export async function findOrCreateSubject(
-  db: Db,
-  oauth: OAuthSubject,
-  { name, startedAt }: FirstSeen,
-): Promise<UserRow | undefined> {
-  const sessionsFrom = (await findErasure(db, oauth)) + 1;
-  if (startedAt < sessionsFrom) return undefined;
-  await db
-    .insertInto('users')
-    .values(createUserRow({ name, oauth, sessionsFrom }))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  // The insert may have waited for the deletion of the account to be committed.
-  if ((await findErasure(db, oauth)) >= sessionsFrom) throw new DatabaseUnavailable('the account is being deleted');
-  return findSubject(db, oauth);
-}
-
-/** The latest time at which an account of this subject was erased; -1 if there was none. */
-async function findErasure(db: Db, { issuer, subject }: OAuthSubject): Promise<number> {
-  const { erasedAt } = await db
-    .selectFrom('users')
-    .select((eb) => eb.fn.max('deletedAt').as('erasedAt'))
-    .where('oauthIssuer', 'is', null)
-    .where('oauthSubject', '=', hashSubject(issuer, subject))
-    .executeTakeFirstOrThrow();
-  return erasedAt ?? -1;
-}
-
-function eraseSubject({ oauthIssuer, oauthSubject }: UserRow): Pick<UserRow, 'oauthIssuer' | 'oauthSubject'> {
-  const isKnown = oauthIssuer !== null && oauthSubject !== null;
-  return { oauthIssuer: null, oauthSubject: isKnown ? hashSubject(oauthIssuer, oauthSubject) : null };
-}
-
-function hashSubject(issuer: string, subject: string): string {
-  return hash('sha256', `${issuer} ${subject}`);
-}
-
-/**
- * Sets a password and begins the next generation of sessions, which revokes all earlier sessions except one. The number
+ * Sets a password and begins the next generation of sessions, which revokes all earlier sessions. The number
  * always increases, whatever the clock. The clock only ensures that no number is used again after the database has
  * returned to an earlier state: sessions of the generation that was lost would be valid again.
  */
-export async function setPassword(
-  db: Db,
-  id: string,
-  changes: Pick<UserRow, 'passwordHash' | 'keptSession'>,
-): Promise<UserRow> {
+export async function setPassword(db: Db, id: string, passwordHash: string): Promise<UserRow> {
   const now = Date.now();
   return db
     .updateTable('users')
     .set(({ eb, case: choose, ref }) => {
       const latest = choose().when('sessionsFrom', '>', now).then(ref('sessionsFrom')).else(now).end();
-      return { ...changes, sessionsFrom: eb(latest, '+', 1) };
+      return { passwordHash, keptSession: null, sessionsFrom: eb(latest, '+', 1) };
     })
     .where('id', '=', id)
     .returning(userColumns)

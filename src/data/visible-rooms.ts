@@ -1,6 +1,9 @@
-import { type RawBuilder, sql } from 'kysely';
-import { countsRows } from './bounded-work.ts';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from './database.ts';
+import { countsRows } from './sql/bounded-work.ts';
+import { isPostgres } from './sql/dialects.ts';
+import { createStatement, firstOrThrow } from './sql/statement.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * The rooms that are visible to a viewer: public rooms, private rooms of which they are a member, and all rooms if
@@ -15,31 +18,102 @@ export interface VisibleRooms {
 type RoomColumn = 'rooms.id' | 'posts.roomId' | 'recent.roomId' | 'roomMembers.roomId';
 type AuthorColumn = 'posts.authorId' | 'users.id' | 'roomMembers.userId';
 
-/** Deleted rooms that still have rows. Usually there are none. */
+/** Deleted rooms that still have rows. Usually there are none. They are private. */
 const deletedRooms = sql`select "id" from "rooms" where "deletedAt" is not null`;
 
+const privateRooms = sql`select "id" from "rooms" where "visibility" = 'PRIVATE'`;
+
+/** The public rooms. Its condition must be that of the index `publicRoomsByAge`, not a parameter. */
+export function selectPublicRooms(db: Db): SelectQueryBuilder<Tables, 'rooms', object> {
+  return db.selectFrom('rooms').where(countsRows(db, 'rooms')).where(sql<boolean>`"visibility" = 'PUBLIC'`);
+}
+
+/** The rooms of which a user is a member. The cross join makes SQLite begin with the memberships. */
+export function selectJoinedRooms(db: Db, userId: string): SelectQueryBuilder<Tables, 'rooms', object> {
+  const joined = db
+    .selectFrom('roomMembers')
+    .crossJoin('rooms')
+    .where(countsRows(db, 'roomMembers'))
+    .where('userId', '=', userId)
+    .whereRef('rooms.id', '=', 'roomMembers.roomId')
+    .where('deletedAt', 'is', null);
+  return joined as unknown as SelectQueryBuilder<Tables, 'rooms', object>;
+}
+
+export function selectJoinedPrivateRooms(db: Db, userId: string): SelectQueryBuilder<Tables, 'rooms', object> {
+  return selectJoinedRooms(db, userId).where('visibility', '=', 'PRIVATE');
+}
+
 /**
- * Whether the room of a row is visible to the viewer. The hidden rooms are read once per statement, not once per row.
+ * Whether a room is visible to the viewer. The room is read by its id for each row, so that the number of rooms does not
+ * matter: for reads of few rows. `roomId` may be the value of a statement, for which it is read once.
  */
-export function isVisibleRoom(db: Db, { userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
-  if (seesAll) return isRoomKept(roomId);
-  const privateRooms = sql`select "id" from "rooms" where ${countsRows(db, 'rooms')} and "visibility" = 'PRIVATE'`;
+export function isVisibleRoom(
+  { userId, seesAll }: VisibleRooms,
+  roomId: RoomColumn | RawBuilder<string>,
+): RawBuilder<boolean> {
+  if (seesAll) return isRoomNotDeleted(roomId);
+  const isMember = sql`exists (select 1 from "roomMembers" where "roomId" = "room"."id" and "userId" = ${userId})`;
+  const isJoined = userId === null ? sql`` : sql`or "deletedAt" is null and ${isMember}`;
+  // PostgreSQL could turn another form than a scalar subquery into a join with all rooms.
+  return sql`(select "visibility" = 'PUBLIC' ${isJoined} from "rooms" as "room" where "id" = ${toExpression(roomId)})`;
+}
+
+/** The same for a total: SQLite counts the rows room by room. */
+export function isAmongVisibleRooms(db: Db, visibleRooms: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
+  if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
+  return sql`${sql.ref(roomId)} in (${selectVisibleRooms(db, visibleRooms)})`;
+}
+
+/** The same for the many rows that a page skips in the order of an index. SQLite would otherwise sort them. */
+export function isAmongVisibleRoomsInOrder(
+  db: Db,
+  visibleRooms: VisibleRooms,
+  roomId: RoomColumn,
+): RawBuilder<boolean> {
+  if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
+  return sql`${sql.raw(isPostgres(db) ? '' : '+')}${isAmongVisibleRooms(db, visibleRooms, roomId)}`;
+}
+
+/** The same if there are few private rooms: a row is then skipped faster. */
+export function isNotAmongHiddenRooms({ userId, seesAll }: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
+  if (seesAll) return isRoomNotDeleted(roomId);
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
   const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;
-  return sql<boolean>`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;
+  return sql`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;
+}
+
+function selectVisibleRooms(db: Db, { userId }: VisibleRooms) {
+  const rooms = selectPublicRooms(db).select('rooms.id');
+  return userId === null ? rooms : rooms.unionAll(selectJoinedPrivateRooms(db, userId).select('rooms.id'));
+}
+
+const maxFewRooms = 1_000;
+const countPrivateRooms = createStatement((db) =>
+  db
+    .selectFrom(sql`(${privateRooms} limit ${sql.lit(maxFewRooms + 1)})`.as('counted'))
+    .select(({ fn }) => fn.countAll<number>().as('rooms')),
+);
+
+export async function areFewRoomsPrivate(db: Db): Promise<boolean> {
+  return firstOrThrow(await countPrivateRooms(db, {})).rooms <= maxFewRooms;
 }
 
 /** Whether the room of a row is not deleted. */
-export function isRoomKept(roomId: RoomColumn): RawBuilder<boolean> {
-  return sql<boolean>`${sql.ref(roomId)} not in (${deletedRooms})`;
+export function isRoomNotDeleted(roomId: RoomColumn | RawBuilder<string>): RawBuilder<boolean> {
+  return sql<boolean>`${toExpression(roomId)} not in (${deletedRooms})`;
 }
 
 /** Whether the posts of an author are not being deleted together with the account. */
-export function arePostsKept(authorId: AuthorColumn): RawBuilder<boolean> {
+export function arePostsNotErased(authorId: AuthorColumn): RawBuilder<boolean> {
   return sql<boolean>`${sql.ref(authorId)} not in (select "id" from "users" where "erasing" = 'POSTS')`;
 }
 
 /** Whether the account itself is not being erased. */
-export function isAccountKept(userId: AuthorColumn): RawBuilder<boolean> {
+export function isAccountNotErased(userId: AuthorColumn): RawBuilder<boolean> {
   return sql<boolean>`${sql.ref(userId)} not in (select "id" from "users" where "erasing" is not null)`;
+}
+
+function toExpression(roomId: RoomColumn | RawBuilder<string>): RawBuilder<unknown> {
+  return typeof roomId === 'string' ? sql.ref(roomId) : roomId;
 }

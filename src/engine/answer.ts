@@ -118,8 +118,8 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
   const isLate = cancellation?.hasCommitted && found.code === 'SERVICE_UNAVAILABLE' && located?.path?.length !== 1;
   // Only a root field can fail before its change is done; an error below it occurs after the commit.
   const cause = isLate ? new CommitResultLost({ cause: found }) : found;
-  const isOurs = clientErrors[cause.code].status === 500;
-  if (isOurs) log.error({ requestId, err: located?.cause ?? error }, 'an operation failed');
+  const isServerFault = clientErrors[cause.code].status === 500;
+  if (isServerFault) log.error({ requestId, err: located?.cause ?? error }, 'server fault in an operation');
   return {
     message: shorten(cause.message),
     ...(located?.locations && { locations: located.locations }),
@@ -127,7 +127,7 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
     extensions: {
       code: cause.code,
       ...cause.extras,
-      ...(isOurs && { requestId }),
+      ...(isServerFault && { requestId }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Db, Reader } from '../data/database.ts';
+import type { Db, ReadContext } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/events.ts';
 import { createLoaders, type Loaders } from '../data/loaders.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
@@ -12,10 +12,10 @@ import type { Cancellation } from './cancellation.ts';
 
 export interface ContextOptions {
   address?: string;
-  /** The database, or a snapshot of it; by default the reads of `reader`. */
+  /** The database, or a snapshot of it; by default the reads of `readContext`. */
   db?: Db;
   /** For whom the operation reads; by default for the server itself. */
-  reader?: Reader;
+  readContext?: ReadContext;
   /**
    * The database as it was before the operation. The cursors of rooms are read from it, whatever is written afterwards.
    */
@@ -32,8 +32,8 @@ export class OperationContext implements Context {
   /** Whether the result may differ between viewers. */
   hasReadViewer = false;
   idempotency: Context['idempotency'];
-  readonly #viewer: Viewer | null;
-  readonly #reader: Reader | undefined;
+  #viewer: Viewer | null;
+  readonly #readContext: ReadContext | undefined;
   #db: Db | undefined;
   readonly #cancellation: Cancellation | undefined;
   #signedIn: Map<string, Viewer> | undefined;
@@ -45,12 +45,12 @@ export class OperationContext implements Context {
   constructor(
     services: Services,
     viewer: Viewer | null,
-    { address = '', db, reader, dbBefore, cancellation, readsBodies = true }: ContextOptions = {},
+    { address = '', db, readContext, dbBefore, cancellation, readsBodies = true }: ContextOptions = {},
   ) {
     this.services = services;
     this.address = address;
     this.#db = db;
-    this.#reader = reader;
+    this.#readContext = readContext;
     this.readsBodies = readsBodies;
     this.#loadersBefore = dbBefore && createLoaders(dbBefore, () => this);
     this.#viewer = viewer;
@@ -60,7 +60,7 @@ export class OperationContext implements Context {
   /** Created when it is needed, which takes a few microseconds. */
   get db(): Db {
     const { database } = this.services;
-    this.#db ??= this.#reader ? database.readsFor(this.#reader) : database.db;
+    this.#db ??= this.#readContext ? database.readsFor(this.#readContext) : database.db;
     return this.#db;
   }
 
@@ -90,6 +90,8 @@ export class OperationContext implements Context {
   addSignedInViewer(viewer: Viewer): void {
     this.#signedIn ??= new Map();
     this.#signedIn.set(viewer.user.id, viewer);
+    // A new password revokes the credentials that the operation was sent with.
+    if (this.#viewer?.user.id === viewer.user.id) this.#viewer = viewer;
   }
 
   /** An arrow function, so that resolvers can destructure it from the context. */
@@ -98,7 +100,7 @@ export class OperationContext implements Context {
     shared?: SharedCommit,
   ): Promise<T> => {
     const cancellation = this.#cancellation;
-    const options = { cancellation, ...shared, span: this.#reader?.span };
+    const options = { cancellation, ...shared, span: this.#readContext?.span };
     const changing = commitChange(this.services.database, this.services.bus, work, options);
     // Also after a failure: it may mean that another request has changed the rows.
     const { result, events } = await changing.finally(() => {

@@ -7,12 +7,11 @@ import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestEr
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
-import { createPipeline } from './documents/pipeline.ts';
 import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
+import { type Caller, createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
@@ -26,17 +25,29 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
+/** @throws ClientError if it is not a GraphQL request. */
+export type ReadRequest = () => GraphQLRequest;
+
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
   /**
-   * Runs all checks of a request before its execution. A promise if nodes share the rate, or if an operation that claims
-   * to resume is refused. @throws the error that refuses it.
+   * Runs all checks of a request before its execution. `read` parses the request; a request that does not parse is
+   * charged, too. A promise if nodes share the rate, or if the operation claims to resume. @throws the error that refuses
+   * it.
    */
-  prepare(request: GraphQLRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
-  /** Charges a request that was refused before it became an operation. @throws RateLimited. */
-  chargeRefused(address: string): Promise<void>;
+  prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
+  /** @throws RateLimited if this node knows that the caller is already over the rate. */
+  assertNotOverRate(caller: Caller): void;
+  /** Charges the address of a client whose credentials were refused. @throws RateLimited. */
+  chargeRefusedCredentials(address: string): Promise<void>;
   /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
   refuse(error: unknown, request: AnsweredRequest): Answer;
+}
+
+interface FoundOperation {
+  compiled: CompiledOperation;
+  /** Whether its document was not cached. */
+  isNew: boolean;
 }
 
 /** The variables of a subscription are held until it ends. */
@@ -45,67 +56,82 @@ const maxVariablesBytes = 4_096;
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
   const rateLimit = createRateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
-  const documents = new Documents(createPipeline(parts.schema, config), !config.introspection);
+  const documents = new Documents(parts.schema, config, config.introspection);
+  // A client that may not read the schema must not learn it from errors.
+  const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
+  const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
   const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
-  function prepareOperation(source: string, request: GraphQLRequest, call: Call): PreparedOperation {
-    const compiled = documents.find(source, request.operationName);
-    if (call.report) call.report.compiled = compiled;
-    assertAccess(compiled, call.viewer, config.authRequired);
-    if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
-    const args = compiled.bind(request.variables);
-    const cost = compiled.costOf(args);
-    assertCost(cost, config.limits.cost);
-    parts.documents.cache(request);
-    if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
-    const showsCost = request.extensions?.['cost'] === true;
-    return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
-  }
-
-  /** Without the charge, except that a caller over the rate is refused before a new document is parsed. */
-  function prepareUncharged(request: GraphQLRequest, call: Call): PreparedOperation {
+  /** The operation of a request, before its variables are read. */
+  function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
     let isNew = false;
     try {
       const source = parts.documents.find(request);
-      isNew = !documents.has(source);
+      isNew = !documentsFor(call).has(source);
       // A new document opens a group, which is charged later.
       if (isNew && call.isResumed) rateLimit.assertNotOver(call);
       if (isNew) refusals?.assertNotPaused(call);
-      return prepareOperation(source, request, call);
+      const compiled = documentsFor(call).find(source, request.operationName);
+      if (call.report) call.report.compiled = compiled;
+      return { compiled, isNew };
     } catch (error) {
-      if (call.report) call.report.requestedName = request.operationName;
-      if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+      countRefusal(error, isNew, request, call);
       throw error;
     }
   }
 
-  /** A subscription that resumes is charged when it opens a group or is refused; any other operation at once. */
-  async function prepareResumed(request: GraphQLRequest, call: Call): Promise<PreparedOperation> {
+  function prepareFound({ compiled, isNew }: FoundOperation, request: GraphQLRequest, call: Call): PreparedOperation {
+    try {
+      assertAccess(compiled, call.viewer, config.authRequired);
+      if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
+      const args = compiled.bind(request.variables);
+      const cost = compiled.costOf(args);
+      assertCost(cost, config.limits.cost);
+      parts.documents.cache(request);
+      if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
+      const showsCost = request.extensions?.['cost'] === true;
+      return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
+    } catch (error) {
+      countRefusal(error, isNew, request, call);
+      throw error;
+    }
+  }
+
+  function countRefusal(error: unknown, isNew: boolean, { operationName }: GraphQLRequest, call: Call): void {
+    if (call.report) call.report.requestedName = operationName;
+    if (isNew) refusals?.count(call, findClientError(errorsOf(error)[0])?.code);
+  }
+
+  function prepareCharged(rate: Rate | undefined, read: ReadRequest, call: Call): PreparedOperation {
+    call.rate = rate;
+    const request = read();
+    return prepareFound(findOperation(request, call), request, call);
+  }
+
+  /** A subscription that resumes is charged when it opens a group or is refused; any other operation before it is prepared. */
+  async function prepareResumed(read: ReadRequest, call: Call): Promise<PreparedOperation> {
     const resumed = new ResumedCharge(rateLimit, call);
     try {
-      const prepared = prepareUncharged(request, call);
-      if (prepared.type !== OperationTypeNode.SUBSCRIPTION) call.rate = await resumed.charge();
-      return prepared;
+      const request = read();
+      const found = findOperation(request, call);
+      if (!found.compiled.subscription) call.rate = await resumed.charge();
+      return prepareFound(found, request, call);
     } catch (error) {
       if (error instanceof RateLimited) throw error;
       throw (await resumed.chargeRefused()) ?? error;
     }
   }
 
-  function prepareCharged(rate: Rate | undefined, request: GraphQLRequest, call: Call): PreparedOperation {
-    call.rate = rate;
-    return prepareUncharged(request, call);
-  }
-
   return {
-    prepare(request, call) {
-      if (call.isResumed) return prepareResumed(request, call);
+    prepare(read, call) {
+      if (call.isResumed) return prepareResumed(read, call);
       const rate = rateLimit.charge(call);
-      if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, request, call));
-      return prepareCharged(rate, request, call);
+      if (rate instanceof Promise) return rate.then((charged) => prepareCharged(charged, read, call));
+      return prepareCharged(rate, read, call);
     },
-    async chargeRefused(address) {
+    assertNotOverRate: (caller) => rateLimit.assertNotOver(caller),
+    async chargeRefusedCredentials(address) {
       await rateLimit.charge({ viewer: null, address });
     },
     refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),

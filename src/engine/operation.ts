@@ -15,7 +15,7 @@ import type { Presence } from '../live/presence/presence.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
-import { type SubscriptionSource, serverStatus } from '../resolvers/room-event-source.ts';
+import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -169,16 +169,22 @@ export class Operation implements PreparedOperation {
       onEnd,
       answerBytes,
     };
-    const openStream = async () => {
-      if (source === serverStatus || 'presentViewer' in source) {
-        await resumed?.charge();
-        const state = { ...given, args, waitsForDatabase: source !== serverStatus };
-        if (source === serverStatus) return statusStreams.subscribe(createStateRequest(state));
-        return presence.subscribe(source.roomId, source.presentViewer, createStateRequest(state));
+    const openStream = async (): Promise<Stream> => {
+      const toEvents = { ...given, args: args as ValidatedSubscriptionArgs, after };
+      switch (source.type) {
+        case 'roomEvents':
+          return fanOut.subscribe(createSubscribeRequest(source, toEvents), resumed?.charge);
+        case 'inbox':
+          return fanOut.openInbox(createInboxRequest(source, toEvents, account, cancellation), resumed?.charge);
+        case 'presence': {
+          await resumed?.charge();
+          const request = createStateRequest({ ...given, args, waitsForDatabase: true });
+          return presence.subscribe(source.roomId, source.presentViewer, request);
+        }
+        case 'serverStatus':
+          await resumed?.charge();
+          return statusStreams.subscribe(createStateRequest({ ...given, args, waitsForDatabase: false }));
       }
-      const subscription = { ...given, args: args as ValidatedSubscriptionArgs, after };
-      if (!('rooms' in source)) return fanOut.subscribe(createSubscribeRequest(source, subscription), resumed?.charge);
-      return fanOut.openInbox(createInboxRequest(source, subscription, account, cancellation), resumed?.charge);
     };
     try {
       return await cancellation.race(openStream(), { dispose: (stream) => stream.stop('client') });
@@ -210,7 +216,7 @@ export class Operation implements PreparedOperation {
     const { viewer, address, cancellation, report } = this.#call;
     // The answer to a mutation is needed even if its client has left: its change may be committed.
     const isQuery = this.type === OperationTypeNode.QUERY;
-    const reader = {
+    const readContext = {
       caller: callerOf(this.#call),
       cancellation: isQuery ? cancellation : undefined,
       span: report?.span,
@@ -219,7 +225,7 @@ export class Operation implements PreparedOperation {
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new OperationContext(this.#parts.services, viewer, {
       address,
-      reader,
+      readContext,
       dbBefore,
       cancellation,
       readsBodies,
@@ -284,7 +290,7 @@ export class Operation implements PreparedOperation {
 }
 
 function callerOf({ viewer, address }: Call): string {
-  return viewer?.user.id ?? address;
+  return viewer?.chargedId ?? address;
 }
 
 function tookTooLong(): ClientError {

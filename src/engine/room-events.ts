@@ -19,7 +19,7 @@ import type { StreamTransport } from '../live/live-counts.ts';
 import { personal, type Selection, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
-import type { InboxSource, RoomEventSource } from '../resolvers/room-event-source.ts';
+import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/span.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -105,6 +105,7 @@ function createSelection(given: RoomSubscription, execution: Execution): Selecti
     viewerKey: viewerKeyOf(viewer),
     cost,
     address,
+    chargedId: viewer?.chargedId ?? null,
     transport,
     onEnd,
     executeShared: (event, span) => read(subscription, span, (db) => executeShared(subscription, execution, event, db)),

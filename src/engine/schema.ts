@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
-import { pageFields } from '../data/pages.ts';
+import { pageFields } from '../data/lists/pages.ts';
 import { columns } from '../data/tables.ts';
 import { inventoryFields } from '../live/inventory/fields.ts';
 import { presenceFields } from '../live/presence/presence-state.ts';

@@ -48,6 +48,7 @@ export function createStateRequest<State>(given: StateSubscription): StateReques
       }),
     transport,
     address,
+    chargedId: viewer?.chargedId ?? null,
     cost,
     onEnd,
   };

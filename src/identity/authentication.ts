@@ -3,10 +3,11 @@ import type { Database } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { Span } from '../tracing/span.ts';
-import { findKeyViewer } from './api-key/api-key.ts';
+import { authenticateApiKey } from './api-key/api-key.ts';
 import { looksLikeApiKey } from './api-key/key-text.ts';
 import type { Audit } from './audit.ts';
 import { type CredentialKind, invalidToken } from './credential.ts';
+import type { TokenSender } from './oauth/introspection.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import { type Sessions, sessionIssuer } from './session/session.ts';
 import type { Viewer } from './viewer.ts';
@@ -26,7 +27,7 @@ export interface AuthenticationParts {
   viewers: ViewerCache;
   audit: Audit;
   /** Charges refused credentials to the client's address. It may reject, and the error then replaces the refusal. */
-  chargeRefused: (address: string) => Promise<void>;
+  chargeRefusedCredentials: (address: string) => Promise<void>;
 }
 
 /** Refused credentials are charged to the client's address, and audited within the rate of the address. */
@@ -34,10 +35,12 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
   return async (authorization, address, span) => {
     if (authorization === undefined) return null;
     try {
-      return await parts.viewers.find(authorization, () => findViewer(parts, authorization, span));
+      return await parts.viewers.findOrVerify(authorization, () =>
+        authenticate(parts, authorization, { address, span }),
+      );
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        await parts.chargeRefused(address);
+        await parts.chargeRefusedCredentials(address);
         parts.audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;
@@ -45,18 +48,18 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
   };
 }
 
-type Verify = (parts: AuthenticationParts, token: string, span: Span | undefined) => Promise<Viewer>;
+type Verify = (parts: AuthenticationParts, token: string, sender: TokenSender) => Promise<Viewer>;
 
 const maxLength = 8_192;
 /** Three parts in Base64url. */
 const jwt = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const verifiers: Record<CredentialKind, Verify> = {
-  session: ({ database, sessions }, token, span) => sessions.findViewer(readsWithin(database, span), token),
-  apiKey: ({ database }, key, span) => findKeyViewer(database, key, span),
-  async oauth({ database, oauth }, token, span) {
+  session: ({ database, sessions }, token, { span }) => sessions.authenticate(readsWithin(database, span), token),
+  apiKey: ({ database }, key, { span }) => authenticateApiKey(database, key, span),
+  async oauth({ database, oauth }, token, sender) {
     if (!oauth) throw invalidToken();
-    return oauth.findViewer(database, token, span);
+    return oauth.authenticate(database, token, sender);
   },
 };
 
@@ -64,9 +67,9 @@ const verifiers: Record<CredentialKind, Verify> = {
  * Finds the viewer of an `Authorization` header. Bad credentials are never treated as no credentials.
  * @throws ClientError UNAUTHENTICATED for bad credentials.
  */
-async function findViewer(parts: AuthenticationParts, authorization: string, span: Span | undefined): Promise<Viewer> {
+async function authenticate(parts: AuthenticationParts, authorization: string, sender: TokenSender): Promise<Viewer> {
   const { scheme, token } = parseAuthorization(authorization);
-  return verifiers[kindOf(scheme, token)](parts, token, span);
+  return verifiers[kindOf(scheme, token)](parts, token, sender);
 }
 
 /** A JWT may be without a scheme. @throws ClientError UNAUTHENTICATED for any other form. */
@@ -88,11 +91,11 @@ function kindOf(scheme: string, token: string): CredentialKind {
   if (looksLikeApiKey(token)) {
     throw new ClientError('UNAUTHENTICATED', 'This is an API key: send it as "ApiKey <key>", not as "Bearer <key>".');
   }
-  return isOurs(token) ? 'session' : 'oauth';
+  return isSessionToken(token) ? 'session' : 'oauth';
 }
 
 /** Whether the token names Postroom as its issuer; its signature is verified later. */
-function isOurs(token: string): boolean {
+function isSessionToken(token: string): boolean {
   try {
     return decodeJwt(token).iss === sessionIssuer;
   } catch {

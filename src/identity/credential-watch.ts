@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { findApiKeys } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { findCredentialStates } from '../data/users.ts';
-import { findRevocation, isRevokedByPassword, keyIdOf } from './credential.ts';
+import { findRevocation, isRevokedByGeneration, keyIdOf, opaqueTokenOf } from './credential.ts';
+import type { OAuth } from './oauth/oauth.ts';
 import type { Viewer } from './viewer.ts';
 
 const checkIntervalMs = 1_000;
@@ -15,12 +16,22 @@ const maxTimeoutMs = 2 ** 31 - 1;
 export type Revocation =
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
-  | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null };
+  | { type: 'passwordChanged'; userId: string; sessionsFrom: number };
 
 export interface Watch {
   /** Resolves when the credentials have been checked for changes made before the watch began. */
   checked: Promise<void>;
   stop: () => void;
+}
+
+/** Watches the credentials of a viewer; calls `end` once, when they become invalid. */
+export type WatchCredentials = (viewer: Viewer | null, end: () => void) => Watch;
+
+interface CredentialWatchParts {
+  db: Db;
+  /** Undefined if no issuer is configured. */
+  oauth: Pick<OAuth, 'watch'> | undefined;
+  onError: (error: unknown) => void;
 }
 
 interface Watched {
@@ -35,18 +46,20 @@ const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
  * Watches the credentials of connected clients. Credentials become invalid when they expire, when the account is
  * deleted, when they are revoked, after a new password, and after a change of role. A change published in this process
  * takes effect at once, before any later message. A check of all credentials once a second finds all other changes,
- * such as those of other processes.
+ * such as those of other processes. Only the issuer of an opaque token knows whether it was revoked: `OAuth` asks it.
  */
 export class CredentialWatch {
   readonly #db: Db;
   readonly #onError: (error: unknown) => void;
+  readonly #oauth: Pick<OAuth, 'watch'> | undefined;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
   #checking: Promise<void> | undefined;
   #isCheckDue = false;
 
-  constructor(db: Db, onError: (error: unknown) => void) {
+  constructor({ db, oauth, onError }: CredentialWatchParts) {
     this.#db = db;
+    this.#oauth = oauth;
     this.#onError = onError;
     this.#timer = setInterval(() => void this.checkAll(), checkIntervalMs).unref();
   }
@@ -58,8 +71,11 @@ export class CredentialWatch {
     this.#watched.add(watched);
     const left = viewer.expiresAt - Date.now();
     const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
+    const token = opaqueTokenOf(viewer.credential);
+    const unwatchToken = token === undefined ? undefined : this.#oauth?.watch(token, () => this.#drop(watched));
     const stop = () => {
       clearTimeout(expiry);
+      unwatchToken?.();
       this.#watched.delete(watched);
     };
     // The credentials were read before this call. A change between the two was published before this watch existed.
@@ -144,6 +160,6 @@ function isRevokedBy(revocation: Revocation, { user, credential }: Viewer): bool
     case 'keyRevoked':
       return keyIdOf(credential) === revocation.keyId;
     case 'passwordChanged':
-      return user.id === revocation.userId && isRevokedByPassword(credential, revocation);
+      return user.id === revocation.userId && isRevokedByGeneration(credential, revocation);
   }
 }

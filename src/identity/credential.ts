@@ -8,14 +8,18 @@ import { assertNever, ClientError } from '../errors.ts';
 export type Credential =
   /** `sessionsFrom`: the account's generation of sessions when the session began. */
   | { kind: 'session'; id: string; sessionsFrom: number }
-  /** `startedAt`: in milliseconds since 1970, by the issuer's clock. */
-  | { kind: 'oauth'; startedAt: number }
-  | { kind: 'apiKey'; id: string };
+  /**
+   * `startedAt`: the time when the token was issued, in milliseconds since 1970, by the issuer's clock. `opaqueToken`:
+   * the token; undefined for a JWT.
+   */
+  | { kind: 'oauth'; startedAt: number; opaqueToken: string | undefined }
+  /** `ownerId`: the user who created the key; null if an operator did. */
+  | { kind: 'apiKey'; id: string; ownerId: string | null };
 
 export type CredentialKind = Credential['kind'];
 
-/** The columns of an account that decide whether its sessions are valid. */
-type SessionState = Pick<UserRow, 'sessionsFrom' | 'keptSession'>;
+/** The column of an account that decides whether its sessions are valid. */
+type SessionState = Pick<UserRow, 'sessionsFrom'>;
 
 /**
  * Why the credential is no longer valid, as a message for the client; undefined if it is valid. `key` is the row of an
@@ -27,19 +31,20 @@ export function findRevocation(
   key?: ApiKeyRow,
 ): string | undefined {
   if (!account || account.deletedAt !== null) return 'The account was deleted.';
-  if (isRevokedByPassword(credential, account)) return 'The session was revoked.';
+  if (isRevokedByGeneration(credential, account)) return 'The session was revoked.';
   if (keyIdOf(credential) !== undefined && !isActive(key)) return 'The API key was revoked or has expired.';
   return undefined;
 }
 
 /**
- * A new password revokes all sessions but one. An issuer's tokens are revoked if they are older than their account, which
- * replaces a deleted one.
+ * A new password begins a generation of sessions, which revokes all earlier ones: also the session that sets the password,
+ * because another person may have a copy of its token. For the user of an issuer, `sessionsFrom` is a time: tokens from
+ * before it were issued for an account that was deleted.
  */
-export function isRevokedByPassword(credential: Credential, { sessionsFrom, keptSession }: SessionState): boolean {
+export function isRevokedByGeneration(credential: Credential, { sessionsFrom }: SessionState): boolean {
   switch (credential.kind) {
     case 'session':
-      return credential.sessionsFrom < sessionsFrom && credential.id !== keptSession;
+      return credential.sessionsFrom < sessionsFrom;
     case 'oauth':
       return credential.startedAt < sessionsFrom;
     case 'apiKey':
@@ -56,6 +61,19 @@ export function keyIdOf(credential: Credential): string | undefined {
       return credential.id;
     case 'session':
     case 'oauth':
+      return undefined;
+    default:
+      return assertNever(credential);
+  }
+}
+
+/** The token if only its issuer knows whether it was revoked. */
+export function opaqueTokenOf(credential: Credential): string | undefined {
+  switch (credential.kind) {
+    case 'oauth':
+      return credential.opaqueToken;
+    case 'session':
+    case 'apiKey':
       return undefined;
     default:
       return assertNever(credential);

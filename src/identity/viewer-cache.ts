@@ -21,7 +21,7 @@ export class ViewerCache {
   #generation = 0;
 
   /** Calls `verify` if the viewer is not cached; concurrent requests share one call. A refusal is not cached. */
-  async find(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
+  async findOrVerify(authorization: string, verify: () => Promise<Viewer>): Promise<Viewer> {
     const cached = this.#viewers.get(authorization);
     if (cached && cached.expiresAt > Date.now()) return cached;
     const pending = this.#pending.get(authorization) ?? this.#verify(authorization, verify);

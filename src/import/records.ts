@@ -69,9 +69,13 @@ function parseObject(text: string): Json {
 function readRecord(fields: Fields): ImportRecord {
   switch (fields.type) {
     case 'room':
-      return { type: 'room', name: fields.readText('name', rules.name) };
+      return { type: 'room', name: fields.readText('name', rules.importedName) };
     case 'user':
-      return { type: 'user', name: fields.readText('name', rules.name), createdAt: fields.readTime('createdAt') };
+      return {
+        type: 'user',
+        name: fields.readText('name', rules.importedName),
+        createdAt: fields.readTime('createdAt'),
+      };
     case 'post':
       return readPost(fields);
     default:
@@ -82,8 +86,8 @@ function readRecord(fields: Fields): ImportRecord {
 function readPost(fields: Fields): PostRecord {
   return {
     type: 'post',
-    room: fields.readText('room', rules.name),
-    author: fields.readText('author', rules.name),
+    room: fields.readText('room', rules.importedName),
+    author: fields.readText('author', rules.importedName),
     ...fields.readTitle(),
     body: fields.readOptionalText('body', rules.body),
     publishedAt: fields.readTime('publishedAt'),

@@ -1,8 +1,8 @@
 import type { LogPosition, StreamEvent } from '../data/events.ts';
-import { Frame } from './stream.ts';
+import { StreamMessage } from './stream.ts';
 
 /** One event for one group of subscribers: executed once, and serialised once. */
-export class EncodedEvent extends Frame {
+export class EncodedEvent extends StreamMessage {
   readonly roomId: string;
   /** The position after the event; subscribers that have received the event share this object. */
   readonly position: LogPosition;

@@ -2,14 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { FixedWindow } from '../fixed-window.ts';
-import { CostShare } from './cost-share.ts';
+import type { AccessWatcher, FindUsersWithAccess } from './access.ts';
 import { decodeCursor } from './cursor.ts';
-import { type Feed, type FeedFollower, isReadFailure } from './feed/feed.ts';
+import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
-import type { GroupCostRequest, GroupCosts } from './group-costs.ts';
-import { Groups } from './groups.ts';
+import { isReadFailure } from './feed/room-log.ts';
+import { CostShare } from './groups/cost-share.ts';
+import type { GroupCostRequest, GroupCosts } from './groups/group-costs.ts';
+import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
-import { type FindReaders, Inboxes } from './inbox/inboxes.ts';
+import { Inboxes } from './inbox/inboxes.ts';
 import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
 import type { RoomStream } from './room-stream.ts';
 import type { Stream } from './stream.ts';
@@ -17,7 +19,7 @@ import { groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
 export interface FanOutParts extends FeedsParts {
-  findReaders: FindReaders;
+  findUsersWithAccess: FindUsersWithAccess;
   groupCosts: GroupCosts;
   /** Counts the inboxes that resume, by user: those within the limit are not charged. */
   freeInboxes: FixedWindow;
@@ -31,23 +33,23 @@ export class FanOut {
   readonly #subscribers = new Map<Feed, Set<Subscriber>>();
   readonly #costs: GroupCosts;
   readonly #inboxes: Inboxes;
-  readonly live = new LiveCounts();
+  readonly counts = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
     this.#costs = parts.groupCosts;
-    this.#groups = new Groups({ counts: this.live, tracing: parts.tracing, onError: parts.onError });
+    this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
     this.#feeds = new Feeds(parts, async (feed, isRewound) => {
       await this.#checkAccess(feed);
       if (isRewound) await this.#inboxes.checkAccess(feed.roomId);
     });
-    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.live });
+    this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.counts });
   }
 
-  /** The numbers of open feeds, groups and subscribers, and the number of executions since the start. */
-  get counts(): { feeds: number; groups: number; subscribers: number; executions: number } {
+  /** The numbers of open feeds, groups and subscribers. */
+  get sizes(): { feeds: number; groups: number; subscribers: number } {
     const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, this.#inboxes.size);
-    return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers, executions: this.live.executions };
+    return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers };
   }
 
   /** The numbers of subscriptions by room. */
@@ -83,17 +85,18 @@ export class FanOut {
   }
 
   /** Only `live.seen` has the cursors of an inbox. To open its rooms takes time, so that few inboxes are free. */
-  #isFree({ selection: { transport, userId } }: InboxRequest): boolean {
-    return transport === 'websocket' && !this.#parts.freeInboxes.charge(userId).isOver;
+  #isFree({ selection: { transport, chargedId } }: InboxRequest): boolean {
+    if (transport !== 'websocket' || chargedId === null) return false;
+    return !this.#parts.freeInboxes.charge(chargedId).isOver;
   }
 
   async #countResume(request: { after: unknown }, opening: Promise<Stream>): Promise<Stream> {
     try {
       const stream = await opening;
-      if (request.after !== undefined) this.live.countResume('OK');
+      if (request.after !== undefined) this.counts.countResume('OK');
       return stream;
     } catch (error) {
-      if (request.after !== undefined) this.live.countResume(codeOf(error));
+      if (request.after !== undefined) this.counts.countResume(codeOf(error));
       throw error;
     }
   }
@@ -106,7 +109,7 @@ export class FanOut {
       const subscriber = this.#create(feed, request, position);
       const subscribers = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, subscribers.add(subscriber));
-      this.live.started[request.transport] += 1;
+      this.counts.started[request.transport] += 1;
       release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await this.#checkAccess(feed, [subscriber]);
@@ -117,15 +120,15 @@ export class FanOut {
     }
   }
 
-  /** Keeps the room's feed open for a follower, until `unfollow`. */
-  async follow(roomId: string, follower: FeedFollower): Promise<Feed> {
+  /** Keeps the room's feed open for the watcher, until `unwatchAccess`. */
+  async watchAccess(roomId: string, watcher: AccessWatcher): Promise<Feed> {
     const feed = await this.#feeds.acquire(roomId);
-    feed.followers.add(follower);
+    feed.accessWatchers.add(watcher);
     return feed;
   }
 
-  unfollow(feed: Feed, follower: FeedFollower): void {
-    feed.followers.delete(follower);
+  unwatchAccess(feed: Feed, watcher: AccessWatcher): void {
+    feed.accessWatchers.delete(watcher);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
@@ -135,7 +138,7 @@ export class FanOut {
     share.reserve();
     const onEnd = (reason: StreamEnd | ErrorCode) => this.#remove(subscriber, reason);
     const { onError } = this.#parts;
-    const parts = { request, counts: this.live, share, onEnd, onError, feed, position, groups: this.#groups };
+    const parts = { request, counts: this.counts, share, onEnd, onError, feed, position, groups: this.#groups };
     const subscriber: Subscriber = new Subscriber(parts);
     return subscriber;
   }
@@ -163,7 +166,7 @@ export class FanOut {
 
   #remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {
     const subscribers = this.#subscribers.get(subscriber.feed);
-    if (subscribers?.delete(subscriber)) this.live.countEnd(subscriber.request.transport, reason);
+    if (subscribers?.delete(subscriber)) this.counts.countEnd(subscriber.request.transport, reason);
     if (subscribers?.size === 0) this.#subscribers.delete(subscriber.feed);
     this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
   }
@@ -182,11 +185,11 @@ export class FanOut {
     const subscribers = [...checked].filter(({ request }) => !request.visibleRooms.seesAll);
     if (subscribers.length === 0) return;
     const userIds = new Set(subscribers.flatMap(({ request }) => request.visibleRooms.userId ?? []));
-    const readers = await this.#parts.findReaders(feed.roomId, [...userIds]);
-    if (!readers) return;
+    const allowed = await this.#parts.findUsersWithAccess(feed.roomId, [...userIds]);
+    if (!allowed) return;
     for (const subscriber of subscribers) {
       const { userId } = subscriber.request.visibleRooms;
-      if (userId === null || !readers.has(userId)) subscriber.end(new ClientError('MEMBERSHIP_REVOKED'));
+      if (userId === null || !allowed.has(userId)) subscriber.end(new ClientError('MEMBERSHIP_REVOKED'));
     }
   }
 
@@ -201,6 +204,6 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 function costOf(request: SubscribeRequest): GroupCostRequest {
-  const { roomId, cost, address, visibleRooms } = request;
-  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, userId: visibleRooms.userId };
+  const { roomId, cost, address, chargedId } = request;
+  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, chargedId };
 }

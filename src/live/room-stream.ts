@@ -1,7 +1,7 @@
 import { ClientError, type ErrorCode } from '../errors.ts';
-import type { CostShare } from './cost-share.ts';
+import type { CostShare } from './groups/cost-share.ts';
 import type { LiveCounts, StreamEnd } from './live-counts.ts';
-import type { Frame, Sink, Stream } from './stream.ts';
+import type { Sink, Stream, StreamMessage } from './stream.ts';
 import type { Selection } from './subscribe-request.ts';
 
 export interface RoomStreamParts<Request extends Selection> {
@@ -31,7 +31,7 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   }
 
   abstract get cursor(): Stream['cursor'];
-  abstract endAsSlowConsumer(frame: Frame): void;
+  abstract endAsSlowConsumer(message: StreamMessage): void;
   /** Called when the stream starts. */
   protected abstract begin(): void;
   /** Called when the stream has ended: releases what it follows. */

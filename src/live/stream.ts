@@ -1,11 +1,11 @@
 import type { ClientError } from '../errors.ts';
 import type { StreamEnd } from './live-counts.ts';
 
-/** Encodes a frame for a transport; all receivers of the frame on this transport share the bytes. */
-export type Encoder = (frame: Frame) => Buffer;
+/** Encodes a message for a transport; all receivers of the message on this transport share the bytes. */
+export type Encoder = (message: StreamMessage) => Buffer;
 
 /** One message of a stream: serialised once, and encoded once per transport. */
-export class Frame {
+export class StreamMessage {
   /** The position after the message, in the form that clients send back; undefined if the stream cannot be resumed. */
   readonly cursor: string | undefined;
   /** The execution result as JSON. */
@@ -29,8 +29,8 @@ export class Frame {
 
 /** The place where a transport sends a stream: one operation on a WebSocket, or one HTTP response. */
 export interface Sink {
-  /** Writes one frame; it never fails. `at`: the time of a live event, in milliseconds since 1970. */
-  write(frame: Frame, at?: number): void;
+  /** Writes one message; it never fails. `at`: the time of a live event, in milliseconds since 1970. */
+  write(message: StreamMessage, at?: number): void;
   /** Whether more than `maxBytes` wait on the socket; by default the limit for a live stream. */
   isFull(maxBytes?: number): boolean;
   /** Calls back once, when the socket has drained. */
@@ -47,7 +47,7 @@ export interface Sink {
 export interface Stream {
   /** The position from which the client can resume, or those of many rooms by id; undefined if it cannot. */
   readonly cursor: string | Readonly<Record<string, string>> | undefined;
-  /** Sends the frames after the position to the sink, until either side ends the stream. */
+  /** Sends the messages after the position to the sink, until either side ends the stream. */
   start(sink: Sink): void;
   /**
    * Ends the stream because its connection or its operation is over, and releases all that it holds. The sink is not
@@ -56,6 +56,6 @@ export interface Stream {
   stop(reason: StreamEnd): void;
   /** Ends the stream from the server's side; the sink receives the reason. */
   end(error: ClientError): void;
-  /** The client is too slow for this frame: it must query its data again and resume from there. */
-  endAsSlowConsumer(frame: Frame): void;
+  /** The client is too slow for this message: it must query its data again and resume from there. */
+  endAsSlowConsumer(message: StreamMessage): void;
 }

@@ -30,6 +30,8 @@ export interface Selection {
   transport: StreamTransport;
   /** The client's address. */
   address: string;
+  /** Equal for viewers who share the limits of one user; null without credentials. */
+  chargedId: string | null;
   /** Called when the stream has ended. */
   onEnd: () => void;
   /** Executes the selection without a viewer; returns `personal` if the selection reads the viewer. */

@@ -1,8 +1,9 @@
 import type { LogPosition } from '../data/events.ts';
 import { ClientError } from '../errors.ts';
-import type { Feed, ReadFailure } from './feed/feed.ts';
-import { Follower, type Following } from './follower.ts';
-import type { Groups } from './groups.ts';
+import type { Feed } from './feed/feed.ts';
+import type { ReadFailure } from './feed/room-log.ts';
+import { Follower, type Following } from './groups/follower.ts';
+import type { Groups } from './groups/groups.ts';
 import { RoomStream, type RoomStreamParts } from './room-stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
 
@@ -68,7 +69,7 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     const { request, feed } = this;
     // A new stream gets all events live. A resumed stream gets the events before `feed.head` as a replay.
     const position = request.after === undefined ? this.#follower.position : feed.head;
-    this.#follower.enter(this.#groups.find(feed, request, position));
+    this.#follower.enter(this.#groups.findOrCreate(feed, request, position));
   }
 
   protected release(): void {

@@ -3,8 +3,9 @@ import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, changeAsViewer } from './rules/changes.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { loadReferenced } from './rules/rows.ts';
-import { InputCheck, name } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 
 export const ApiKey: ApiKeyResolvers = {
   scopes: (key) => [...scopesOf(key)],
@@ -19,7 +20,7 @@ export const apiKeyMutations: MutationResolvers = {
       assertMayGrant(viewer, scopes);
       const byUserId = viewer.user.id;
       const { name, expiresAt = null } = input;
-      const created = await createApiKey(db, { name, scopes, ownerId: byUserId, expiresAt });
+      const created = await createApiKey(db, { name: name.trim(), scopes, ownerId: byUserId, expiresAt });
       afterCommit(() => context.services.audit({ event: 'apiKeyCreated', keyId: created.apiKey.id, byUserId, scopes }));
       return created;
     }),
@@ -36,9 +37,9 @@ export const apiKeyMutations: MutationResolvers = {
   },
 };
 
-function assertApiKeyInput({ name: given, scopes, expiresAt }: CreateApiKeyInput): void {
+function assertApiKeyInput({ name, scopes, expiresAt }: CreateApiKeyInput): void {
   const check = new InputCheck();
-  check.required('name', given, name);
+  check.required('name', name, rules.name);
   if (scopes.length === 0) check.add('scopes', 'too_short');
   if (expiresAt != null && expiresAt <= Date.now()) check.add('expiresAt', 'out_of_range');
   check.assertValid();

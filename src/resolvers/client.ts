@@ -10,9 +10,10 @@ import type {
   QueryResolvers,
   Transport,
 } from './resolver-types.generated.ts';
-import { findOwnAccount } from './rules/changes.ts';
+import { findOwnAccountOrThrow } from './rules/changes.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
-import { clientText, InputCheck } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
 
@@ -31,7 +32,7 @@ export const clientQueries: QueryResolvers = {
 export const clientMutations: MutationResolvers = {
   async endConnection(_, { input: { id } }, context) {
     const viewer = assertAdmin(context.viewer);
-    const { role } = await findOwnAccount(context.db, viewer);
+    const { role } = await findOwnAccountOrThrow(context.db, viewer);
     assertAdmin({ ...viewer, user: { ...viewer.user, role } });
     const ended = await context.services.inventory.endClient(id);
     if (!ended) throw new ClientError('NOT_FOUND', 'There is no such connection.');
@@ -44,8 +45,8 @@ export const clientMutations: MutationResolvers = {
 /** @throws ClientError VALIDATION_ERROR. */
 function toClientFilter({ viewer, transport, address }: ConnectionFilter): ClientFilter {
   const check = new InputCheck();
-  check.optional('filter.viewer', viewer, clientText);
-  check.optional('filter.address', address, clientText);
+  check.optional('filter.viewer', viewer, rules.clientText);
+  check.optional('filter.address', address, rules.clientText);
   check.assertValid();
   const found = streamTransports.find((name) => transports[name] === transport);
   return { viewerId: viewer, address, transport: found };

@@ -10,7 +10,7 @@ import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import type { ChangeRecord } from '../live/changes.ts';
-import type { Deletions } from '../live/deletions.ts';
+import type { Deletions } from '../live/deletions/deletions.ts';
 import type { Inventory } from '../live/inventory/inventory.ts';
 import type { Presence } from '../live/presence/presence.ts';
 
@@ -28,7 +28,7 @@ export interface Services {
 }
 
 /** The changes with which a transaction may share its commit. */
-export type SharedCommit = Pick<TransactionOptions, 'room' | 'member'>;
+export type SharedCommit = Pick<TransactionOptions, 'room' | 'memberId'>;
 
 /** The context of one operation, as resolvers receive it. */
 export interface Context {
@@ -50,7 +50,7 @@ export interface Context {
   viewerFor(user: PublicUser): Viewer | null;
   /**
    * Records that `viewer` presented valid credentials in this operation. They then see the private fields of their
-   * own account; the viewer of the operation stays the same.
+   * own account. The user of the operation stays the same; if it is this user, the fields that follow use the new credentials.
    */
   addSignedInViewer(viewer: Viewer): void;
   /**

@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import type { SubscriptionInboxArgs } from './resolver-types.generated.ts';
-import type { SubscriptionField } from './room-event-source.ts';
+import type { SubscriptionField } from './subscription-source.ts';
 
 /** The maximum number of cursors: clients may send two of one room. */
 const maxCursors = 2 * maxInboxRooms;
@@ -19,7 +19,7 @@ export const inbox: SubscriptionField<SubscriptionInboxArgs, StreamEvent> = {
       );
     }
     const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
-    return { userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
+    return { type: 'inbox', userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
   },
   resolve: (event) => event,
 };

@@ -3,7 +3,7 @@ import { findUser } from '../data/users.ts';
 import { assertAdmin, assertUser } from '../identity/access.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeInRoom } from './rules/changes.ts';
-import { InputCheck } from './rules/validation.ts';
+import { InputCheck } from './rules/input-check.ts';
 
 export const muteMutations: MutationResolvers = {
   async muteUser(_, { input }, context) {

@@ -1,6 +1,6 @@
 import type { Db } from '../data/database.ts';
 import type { NewPostEvent } from '../data/events.ts';
-import { findPostPage } from '../data/post-lists.ts';
+import { findPostPage } from '../data/lists/post-lists.ts';
 import {
   changePostRow,
   createPostRow,
@@ -10,15 +10,16 @@ import {
   publishPost,
   updatePost,
 } from '../data/posts.ts';
-import { readAppended } from '../data/read-positions.ts';
+import { advanceReadPositionToAppended } from '../data/read-positions.ts';
 import type { PostRow } from '../data/tables.ts';
 import { assertMayChangePost, assertMayDeletePost, assertMayPost, assertNotMuted } from '../identity/access.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, PostResolvers, QueryResolvers, UpdatePostInput } from './resolver-types.generated.ts';
 import { changeInRoom, changePostAsViewer, isEmpty } from './rules/changes.ts';
 import { assertVersion } from './rules/conflicts.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { loadReferenced, loadRoom } from './rules/rows.ts';
-import { body, InputCheck, title } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 import { findVisiblePost } from './rules/visible-rows.ts';
 
 export const Post: PostResolvers = {
@@ -45,8 +46,13 @@ export const postMutations: MutationResolvers = {
         const row = createPostRow({ id, roomId: room.id, authorId: author.id, title, body, publishedAt: null });
         if (!(input.publish ?? true)) return { post: write(insertPost(db, row)) };
         const store = storePublished(row, isMember, insertPublishedPost);
-        const post = (at: number) => ({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
-        return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post }) };
+        const published = (publishedAt: number) => ({
+          ...row,
+          publishedAt,
+          createdAt: publishedAt,
+          updatedAt: publishedAt,
+        });
+        return { post: append({ ...eventOf(row), type: 'PostCreated', author, store, post: published }) };
       },
     ),
   updatePost: (_, { input }, context) => changePost(context, input),
@@ -103,14 +109,14 @@ function storePublished(
   store: (db: Db, post: PostRow) => Promise<void>,
 ): NewPostEvent['store'] {
   return async (db) => {
-    await Promise.all([store(db, post), isMember && readAppended(db, post.roomId, post.authorId)]);
+    await Promise.all([store(db, post), isMember && advanceReadPositionToAppended(db, post.roomId, post.authorId)]);
   };
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {
   const check = new InputCheck();
-  check.given('title', input.title, title);
-  check.optional('body', input.body, body);
+  check.given('title', input.title, rules.title);
+  check.optional('body', input.body, rules.body);
   check.assertValid();
 }
 

@@ -1,6 +1,5 @@
 import { findMute } from '../data/mutes.ts';
 import type { PublicUser } from '../data/tables.ts';
-import { ClientError } from '../errors.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
 import { keyIdOf } from '../identity/credential.ts';
 import { firstByName, maxTyping, maxUsers, type PresenceState } from '../live/presence/presence-state.ts';
@@ -10,9 +9,9 @@ import type {
   RoomPresenceResolvers,
   SubscriptionRoomPresenceArgs,
 } from './resolver-types.generated.ts';
-import type { SubscriptionField } from './room-event-source.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
-import { findVisibleRoom } from './rules/visible-rows.ts';
+import { findVisibleRoomOrThrow, mutedUsersOf } from './rules/visible-rows.ts';
+import type { SubscriptionField } from './subscription-source.ts';
 
 export const RoomPresence: RoomPresenceResolvers = {
   room: ({ roomId }, _, { loaders }) => loadRoom(loaders, roomId),
@@ -22,34 +21,29 @@ export const RoomPresence: RoomPresenceResolvers = {
 
 export const roomPresence: SubscriptionField<SubscriptionRoomPresenceArgs, PresenceState> = {
   async subscribe(_, { room: id, visible }, context) {
-    const { id: roomId } = await findRoomOrThrow(id, context);
+    const { id: roomId } = await findVisibleRoomOrThrow(id, context);
     const { viewer, address, visibleRooms } = context;
     const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
     const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, seesAll: visibleRooms.seesAll };
-    return { roomId, presentViewer: (visible ?? true) ? presentViewer : null };
+    return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
   },
   resolve: (presence) => presence,
 };
 
 export const presenceMutations: MutationResolvers = {
   async setTyping(_, { input }, context) {
-    const { user } = assertSignedIn(context.viewer);
-    const room = await findRoomOrThrow(input.room, context);
+    const viewer = assertSignedIn(context.viewer);
+    const { user } = viewer;
+    const room = await findVisibleRoomOrThrow(input.room, context);
     const { presence } = context.services;
     assertMayPost(room, await context.loaders.isMember(user.id, room.id));
     if (input.typing) {
-      assertNotMuted(await findMute(context.db, room.id, user.id));
+      assertNotMuted(await findMute(context.db, room.id, mutedUsersOf(viewer)));
       await presence.startTyping(room.id, toNamed(user), context.visibleRooms);
     } else presence.stopTyping(room.id, user.id);
     return { room };
   },
 };
-
-async function findRoomOrThrow(id: string, context: Context) {
-  const room = await findVisibleRoom(id, context);
-  if (!room) throw new ClientError('NOT_FOUND', 'There is no such room.');
-  return room;
-}
 
 /** The names are read again, because users may have changed them since they entered. */
 async function findFirst(ids: readonly string[], limit: number, { loaders }: Context): Promise<PublicUser[]> {

@@ -13,7 +13,7 @@ import type {
   RoomEdge as RoomEdgeModel,
   RoomMemberConnection as RoomMemberConnectionModel,
   RoomMemberEdge as RoomMemberEdgeModel,
-} from '../data/pages.ts';
+} from '../data/lists/pages.ts';
 import type { Client as ClientModel } from '../live/inventory/client.ts';
 import type {
   ClientConnection as ClientConnectionModel,
@@ -35,7 +35,10 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean };
   Int: { input: number; output: number };
   Float: { input: number; output: number };
-  /** A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms. */
+  /**
+   * A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset, and no fraction or one of up
+   * to nine digits. The precision is 1 ms.
+   */
   DateTime: { input: number; output: number };
 };
 
@@ -663,12 +666,15 @@ export type Mutation = {
   signIn?: Maybe<SignInPayload>;
   /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
   renewSession?: Maybe<RenewSessionPayload>;
-  /** Sets a new password and revokes the user's other sessions. */
+  /**
+   * Sets a new password, starts a new session and revokes all access tokens of the user that were issued before, including
+   * the one that the request was sent with. API keys stay valid.
+   */
   changePassword?: Maybe<ChangePasswordPayload>;
   /**
    * Creates an API key for an application, which acts as a user of its own. The key is returned only once. A request
    * with an API key cannot create keys. A user can have 100 keys that are not revoked, including expired keys; a further
-   * key is refused with CONFLICT until one is revoked.
+   * key is refused with CONFLICT until one is revoked. All keys of a user share one rate.
    */
   createApiKey?: Maybe<CreateApiKeyPayload>;
   /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
@@ -682,7 +688,7 @@ export type Mutation = {
    * posts remain unless `deletePosts` is true. Admins can delete any account.
    */
   deleteUser?: Maybe<DeleteUserPayload>;
-  /** Creates a room. The viewer becomes its owner and first member. */
+  /** Creates a room. The viewer becomes its owner and first member: its first event is `MemberJoined`. */
   createRoom?: Maybe<CreateRoomPayload>;
   /** Changes fields of a room. Only its owner and admins can do this. */
   updateRoom?: Maybe<UpdateRoomPayload>;
@@ -725,8 +731,8 @@ export type Mutation = {
    */
   endConnection?: Maybe<EndConnectionPayload>;
   /**
-   * Mutes a user in a room until a time: the user cannot create, change or publish posts there. This applies to everyone,
-   * also to the owner and to admins, and whether or not the user is a member. Only for admins.
+   * Mutes a user in a room until a time: the user cannot create, change or publish posts there, nor can the API keys of the
+   * user. This applies to everyone, also to the owner and to admins, and whether or not the user is a member. Only for admins.
    */
   muteUser?: Maybe<MuteUserPayload>;
   /**
@@ -963,7 +969,10 @@ export type MutationSetTypingArgs = {
 
 /** The input fields of `signUp`. */
 export type SignUpInput = {
-  /** The display name: 1 to 80 characters, no control characters. */
+  /**
+   * The display name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White
+   * space at its ends is removed.
+   */
   name: Scalars['String']['input'];
   /** The e-mail address. It is unique; case is ignored. */
   email: Scalars['String']['input'];
@@ -989,7 +998,10 @@ export type ChangePasswordInput = {
 
 /** The input fields of `createApiKey`. */
 export type CreateApiKeyInput = {
-  /** The name of the application: 1 to 80 characters, no control characters. */
+  /**
+   * The name of the application: 1 to 80 characters, one of them visible, no control characters or other invisible
+   * characters. White space at its ends is removed.
+   */
   name: Scalars['String']['input'];
   /**
    * The scopes of the key, at least one. The viewer's credentials must have each of them. Only an admin can grant
@@ -1026,7 +1038,10 @@ export type RemoveRoomMemberInput = {
 export type UpdateUserInput = {
   /** The id of the account, which must be the viewer's own. */
   id: Scalars['ID']['input'];
-  /** The display name: 1 to 80 characters, no control characters. */
+  /**
+   * The display name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White
+   * space at its ends is removed.
+   */
   name?: InputMaybe<Scalars['String']['input']>;
   /** The e-mail address. It is unique; case is ignored. It can be null only if the account has no password. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -1038,7 +1053,10 @@ export type UpdateUserInput = {
 export type ReplaceUserInput = {
   /** The id of the account, which must be the viewer's own. */
   id: Scalars['ID']['input'];
-  /** The display name: 1 to 80 characters, no control characters. */
+  /**
+   * The display name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White
+   * space at its ends is removed.
+   */
   name: Scalars['String']['input'];
   /** The e-mail address. It is unique; case is ignored. It can be null or absent only if the account has no password. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -1057,8 +1075,8 @@ export type DeleteUserInput = {
 /** The input fields of `createRoom`. */
 export type CreateRoomInput = {
   /**
-   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
-   * one owner.
+   * The name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White space at
+   * its ends is removed. It is unique among public rooms, and among the private rooms of one owner.
    */
   name: Scalars['String']['input'];
   /** Who can see the room. */
@@ -1070,8 +1088,8 @@ export type UpdateRoomInput = {
   /** The id of the room. */
   id: Scalars['ID']['input'];
   /**
-   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
-   * one owner.
+   * The name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White space at
+   * its ends is removed. It is unique among public rooms, and among the private rooms of one owner.
    */
   name?: InputMaybe<Scalars['String']['input']>;
   /** Who can see the room. */
@@ -1085,8 +1103,8 @@ export type ReplaceRoomInput = {
   /** The id of the room. */
   id: Scalars['ID']['input'];
   /**
-   * The name: 1 to 80 characters, no control characters. It is unique among public rooms, and among the private rooms of
-   * one owner.
+   * The name: 1 to 80 characters, one of them visible, no control characters or other invisible characters. White space at
+   * its ends is removed. It is unique among public rooms, and among the private rooms of one owner.
    */
   name: Scalars['String']['input'];
   /** Who can see the room. */
@@ -1227,7 +1245,7 @@ export type RenewSessionPayload = {
   user: User;
 };
 
-/** The result of `changePassword`: a new access token for the session, which continues. */
+/** The result of `changePassword`: the access token of the new session. */
 export type ChangePasswordPayload = {
   /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
@@ -1389,8 +1407,9 @@ export type Subscription = {
   postAdded: Post;
   /**
    * Every event of all rooms that the viewer belongs to: all new events, or all events after the cursors `after`. The
-   * events of each room are in order; between rooms there is no order. A room that the viewer joins enters with its own
-   * `MemberJoined`, and ends with the viewer's `MemberLeft` or with `RoomDeleted`. An inbox covers up to 1,000 rooms.
+   * events of each room are in order; between rooms there is no order. A room that the viewer joins or creates enters
+   * with the viewer's `MemberJoined`, and ends with the viewer's `MemberLeft` or with `RoomDeleted`. An inbox covers up to
+   * 1,000 rooms.
    */
   inbox: RoomEvent;
   /**
@@ -1495,7 +1514,7 @@ export type PostDeleted = RoomEvent & {
   postId: Scalars['ID']['output'];
 };
 
-/** A user joined a room or was added to it. */
+/** A user created or joined a room, or was added to it. */
 export type MemberJoined = RoomEvent & {
   /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
   cursor: Scalars['String']['output'];

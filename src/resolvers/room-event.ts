@@ -1,7 +1,6 @@
 import { type StreamEvent as Event, headOf } from '../data/events.ts';
 import type { InboxEventType, RoomEventType } from '../data/room-event-types.ts';
 import type { PostRow } from '../data/tables.ts';
-import { ClientError } from '../errors.ts';
 import { encodeCursor } from '../live/cursor.ts';
 import type { Context } from './context.ts';
 import type {
@@ -13,9 +12,9 @@ import type {
   SubscriptionPostAddedArgs,
   SubscriptionRoomEventsArgs,
 } from './resolver-types.generated.ts';
-import type { RoomEventSource, SubscriptionField } from './room-event-source.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
-import { findVisibleRoom } from './rules/visible-rows.ts';
+import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
+import type { RoomEventSource, SubscriptionField } from './subscription-source.ts';
 
 export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,
@@ -71,9 +70,8 @@ async function createSource(
   context: Context,
   project: RoomEventSource['project'],
 ): Promise<RoomEventSource> {
-  const room = await findVisibleRoom(id, context);
-  if (!room) throw new ClientError('NOT_FOUND', 'There is no such room.');
-  return { roomId: room.id, after, head: headOf(room), project };
+  const room = await findVisibleRoomOrThrow(id, context);
+  return { type: 'roomEvents', roomId: room.id, after, head: headOf(room), project };
 }
 
 type FoundPost = PostRow | undefined | Promise<PostRow | undefined>;

@@ -1,16 +1,10 @@
 import { type Db, UniqueViolation } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
-import {
-  findMembers,
-  hasMemberships,
-  insertJoinedMember,
-  insertMember,
-  isMember,
-  removeMember,
-} from '../data/memberships.ts';
-import { findRoomPosts } from '../data/post-lists.ts';
-import { createRoomRow, findRoomByName, findRoomPage, insertRoom, updateRoom } from '../data/rooms.ts';
+import { findRoomPosts } from '../data/lists/post-lists.ts';
+import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
+import { findMembers, hasMemberships, insertMember, isMemberOfRoom, removeMember } from '../data/memberships.ts';
+import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
@@ -21,8 +15,9 @@ import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
-import { InputCheck, name } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 import { findVisibleRoom } from './rules/visible-rows.ts';
 
 /** The maximum number of rows of a room that are deleted with it. Further rows are deleted in the background. */
@@ -61,14 +56,13 @@ export const roomQueries: QueryResolvers = {
 export const roomMutations: MutationResolvers = {
   createRoom: (_, { input }, context) =>
     refuseDuplicate(nameTaken, () =>
-      changeAsViewer(context, async (db, { write, announce }, { user }) => {
+      changeAsViewer(context, async (db, { write, append }, viewer) => {
         assertRoomInput(input);
-        const { name } = input;
+        const name = input.name.trim();
         const id = context.idempotency?.resultId;
-        const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: user.id });
+        const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: viewer.user.id });
         const room = write(insertRoom(db, row));
-        write(insertMember(db, row.id, user.id));
-        announce({ type: 'membershipsChanged', userId: user.id });
+        append(joinOf(row, viewer.user, viewer));
         return { room };
       }),
     ),
@@ -84,10 +78,10 @@ export const roomMutations: MutationResolvers = {
       return { room };
     }),
   joinRoom: (_, { input }, context) =>
-    againIfJoined(() =>
+    retryIfJoinedMeanwhile(() =>
       changeInRoom(
         context,
-        { id: input.room, member: context.viewer?.user.id },
+        { id: input.room, memberId: context.viewer?.user.id },
         async (_, { append }, viewer, { room, isMember }) => {
           assertMayJoin(room, isMember);
           if (!isMember) append(joinOf(room, viewer.user, viewer));
@@ -102,19 +96,19 @@ export const roomMutations: MutationResolvers = {
       return { room };
     }),
   addRoomMember: (_, { input }, context) =>
-    againIfJoined(() =>
+    retryIfJoinedMeanwhile(() =>
       changeInRoom(
         context,
-        { id: input.room, member: input.user },
+        { id: input.room, memberId: input.user },
         async (db, { append, afterCommit }, viewer, { room }) => {
           assertMayChangeRoom(viewer, room);
-          const [user, isJoined, hasMost] = await Promise.all([
+          const [user, isMember, hasMaxRooms] = await Promise.all([
             findUser(db, input.user, 'share').then(assertUser),
-            isMember(db, room.id, input.user),
+            isMemberOfRoom(db, room.id, input.user),
             hasMemberships(db, input.user, maxRoomsByOthers),
           ]);
-          if (!isJoined && hasMost && user.id !== viewer.user.id) throw hasTooManyRooms();
-          if (!isJoined) append(joinOf(room, user, viewer));
+          if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
+          if (!isMember) append(joinOf(room, user, viewer));
           const byUserId = viewer.user.id;
           afterCommit(() =>
             context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }),
@@ -126,12 +120,12 @@ export const roomMutations: MutationResolvers = {
   removeRoomMember: (_, { input: { room: id, user: userId } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { append, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);
-      const [user, isJoined] = await Promise.all([
+      const [user, isMember] = await Promise.all([
         findUser(db, userId).then(assertUser),
-        isMember(db, room.id, userId),
+        isMemberOfRoom(db, room.id, userId),
       ]);
       assertMayLeave(user.id, room);
-      if (isJoined) append(leaveOf(room, user, viewer));
+      if (isMember) append(leaveOf(room, user, viewer));
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return { room };
@@ -144,7 +138,7 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
       assertMayChangeRoom(viewer, room);
       assertRoomInput(input);
       assertVersion(room, input.expectedVersion);
-      const changes = { name: input.name ?? undefined, visibility: input.visibility ?? undefined };
+      const changes = { name: input.name?.trim(), visibility: input.visibility ?? undefined };
       if (isEmpty(changes)) return { room };
       const { id } = room;
       const version = room.version + 1;
@@ -156,7 +150,7 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
 }
 
 /** Two requests that add the same member at the same time: the one that fails runs again, and finds the membership. */
-async function againIfJoined<T>(change: () => Promise<T>): Promise<T> {
+async function retryIfJoinedMeanwhile<T>(change: () => Promise<T>): Promise<T> {
   try {
     return await change();
   } catch (error) {
@@ -167,18 +161,18 @@ async function againIfJoined<T>(change: () => Promise<T>): Promise<T> {
 
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
   const check = new InputCheck();
-  check.given('name', input.name, name);
+  check.given('name', input.name, rules.name);
   if (input.visibility === null) check.add('visibility', 'required');
   check.assertValid();
 }
 
-function hasTooManyRooms(): ClientError {
+function tooManyRooms(): ClientError {
   const message = `The user is a member of ${maxRoomsByOthers} rooms: only the user can join more.`;
   return new ClientError('FORBIDDEN', message);
 }
 
 function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store: NewPlainEvent<void>['store'] = (db) => insertJoinedMember(db, room.id, user.id);
+  const store: NewPlainEvent<void>['store'] = (db) => insertMember(db, room.id, user.id);
   return { ...membershipOf(room, user, actor), type: 'MemberJoined', store };
 }
 

@@ -1,19 +1,24 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { type ASTNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 
-const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/**
+ * All that the specification allows, and fractions of another length or none, which many languages write. Date.parse
+ * checks the month, minutes and seconds.
+ */
+const form = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}:\d{2}(\.\d{1,9})?(Z|(?!-00:00)[+-]([01]\d|2[0-3]):\d{2})$/;
 
 /** ISO 8601 in GraphQL, milliseconds since 1970 in the server. */
 export const dateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
   // Repeated from schema.graphql, because the scalar replaces the description and the URL there.
   description:
-    'A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset. The precision is 1 ms.',
+    'A time in UTC, in ISO 8601: `2026-11-20T08:30:00.000Z`. Input may have any UTC offset, and no fraction or one of up\n' +
+    'to nine digits. The precision is 1 ms.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   serialize: createFormat(),
-  parseValue: parseDateTime,
+  parseValue: (value) => parseDateTime(value),
   parseLiteral(node) {
     if (node.kind !== Kind.STRING) throw new GraphQLError('DateTime is written as a string.', { nodes: node });
-    return parseDateTime(node.value);
+    return parseDateTime(node.value, node);
   },
 });
 
@@ -42,11 +47,13 @@ function pad(number: number, length = 2): string {
   return String(number).padStart(length, '0');
 }
 
-function parseDateTime(value: unknown): number {
-  const time = typeof value === 'string' && value.length <= 40 && form.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(time) || !isDay(String(value).slice(0, 10)))
-    throw new GraphQLError('DateTime must be ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z.');
-  return time;
+/** `node`: the literal, which the error names by its location. */
+function parseDateTime(value: unknown, node?: ASTNode): number {
+  // Date.parse accepts only upper case.
+  const text = typeof value === 'string' && value.length <= 40 ? value.toUpperCase() : '';
+  const time = form.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time) && isDay(text.slice(0, 10))) return time;
+  throw new GraphQLError('DateTime must be ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z.', { nodes: node });
 }
 
 /** Date.parse reads the 30th of February as the 2nd of March. */

@@ -1,7 +1,7 @@
 import { assertAdmin } from '../identity/access.ts';
 import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { QueryResolvers, RoomFollowersResolvers } from './resolver-types.generated.ts';
-import { type SubscriptionField, serverStatus } from './room-event-source.ts';
+import type { SubscriptionField } from './subscription-source.ts';
 
 export const RoomFollowers: RoomFollowersResolvers = {
   room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
@@ -17,7 +17,7 @@ export const serverStatusQueries: QueryResolvers = {
 export const serverStatusChanged: SubscriptionField<object, ServerStatus> = {
   async subscribe(_, __, { viewer }) {
     assertAdmin(viewer);
-    return serverStatus;
+    return { type: 'serverStatus' };
   },
   resolve: (status) => status,
 };

@@ -5,10 +5,11 @@ import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
-import { changeAccount, findOwnAccount } from './rules/changes.ts';
+import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
 import { refuseDuplicate } from './rules/conflicts.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { toUser } from './rules/rows.ts';
-import { email, InputCheck, name, password } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 
 interface SessionPayload {
   accessToken: string;
@@ -19,14 +20,14 @@ interface SessionPayload {
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
     const check = new InputCheck();
-    check.required('name', input.name, name);
-    check.required('email', input.email, email);
-    check.required('password', input.password, password);
+    check.required('name', input.name, rules.name);
+    check.required('email', input.email, rules.email);
+    check.required('password', input.password, rules.password);
     check.assertValid();
-    await context.services.signInLimit.chargeSignUp(context.address);
+    await context.services.signInLimit.chargeNewEmail(context.address);
     const passwordHash = await context.services.passwords.hash(input.password);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
-      context.change((db) => insertUser(db, { name: input.name, email: input.email, passwordHash })),
+      context.change((db) => insertUser(db, { name: input.name.trim(), email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
     return startSession(context, user);
@@ -47,37 +48,31 @@ export const sessionMutations: MutationResolvers = {
   async renewSession(_, __, context) {
     const viewer = assertSignedIn(context.viewer);
     const sessionId = assertSession(viewer);
-    return startSession(context, await findOwnAccount(context.db, viewer), sessionId);
+    return startSession(context, await findOwnAccountOrThrow(context.db, viewer), sessionId);
   },
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
-    const sessionId = assertSession(viewer);
-    const { id, email, passwordHash: present } = await findOwnAccount(context.db, viewer);
+    assertSession(viewer);
+    const { id, email, passwordHash: present } = await findOwnAccountOrThrow(context.db, viewer);
     const { passwords, signInLimit } = context.services;
     await signInLimit.chargeAttempt(email ?? id, context.address);
     const isRight = await passwords.verify(input.currentPassword, present);
-    if (!isRight) throw wrongPassword();
+    if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
     await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
-    check.required('newPassword', input.newPassword, password);
+    check.required('newPassword', input.newPassword, rules.password);
     check.assertValid();
     const passwordHash = await passwords.hash(input.newPassword);
-    const account = await changeAccount(context, async (db, { announce }, _, { passwordHash: latest }) => {
-      // Another request of this session may have changed the password since it was verified.
-      if (latest !== present) throw wrongPassword();
-      const changed = await setPassword(db, id, { passwordHash, keptSession: sessionId });
-      const { sessionsFrom } = changed;
-      announce({ type: 'passwordChanged', userId: id, sessionsFrom, keptSession: sessionId });
+    // If another request has changed the password since it was verified, it has revoked this session.
+    const account = await changeAccount(context, async (db, { announce }) => {
+      const changed = await setPassword(db, id, passwordHash);
+      announce({ type: 'passwordChanged', userId: id, sessionsFrom: changed.sessionsFrom });
       return changed;
     });
     context.services.audit({ event: 'passwordChanged', userId: id });
-    return startSession(context, account, sessionId);
+    return startSession(context, account);
   },
 };
-
-function wrongPassword(): ClientError {
-  return new ClientError('FORBIDDEN', 'The current password is wrong.');
-}
 
 /** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {

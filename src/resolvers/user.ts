@@ -1,19 +1,27 @@
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
+import { eraseUser } from '../data/deletions.ts';
+import { createEmptyConnection, createEmptyPage, isPageLength } from '../data/lists/pages.ts';
+import { findDrafts } from '../data/lists/post-lists.ts';
 import { findJoinedRooms } from '../data/memberships.ts';
-import { createEmptyConnection, createEmptyPage, isPageLength } from '../data/pages.ts';
-import { findDrafts } from '../data/post-lists.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { eraseUser, findAccount, findUserPage, updateUser } from '../data/users.ts';
+import { emailKeyOf, findAccount, findUserPage, updateUser } from '../data/users.ts';
 import { invalidInput } from '../errors.ts';
-import { assertMayChangeUser, assertMayDeleteUser, maySeeEmail, maySeeOwn } from '../identity/access.ts';
+import {
+  assertMayChangeUser,
+  assertMayDeleteUser,
+  assertSignedIn,
+  maySeeEmail,
+  maySeeOwn,
+} from '../identity/access.ts';
 import { maxApiKeys } from '../identity/api-key/api-key.ts';
-import { eraseRows } from '../live/erasure.ts';
+import { eraseRows } from '../live/deletions/erasure.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
-import { changeAccount, isEmpty } from './rules/changes.ts';
+import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
+import { InputCheck } from './rules/input-check.ts';
 import { toUser } from './rules/rows.ts';
-import { email, InputCheck, name } from './rules/validation.ts';
+import * as rules from './rules/validation.ts';
 
 const defaultLast = 10;
 /** The maximum number of rows of an account that are deleted with it. Further rows are deleted in the background. */
@@ -63,22 +71,30 @@ export const userMutations: MutationResolvers = {
 };
 
 async function changeUser(context: Context, input: UpdateUserInput): Promise<{ user: PublicUser }> {
+  await chargeNewEmail(context, input);
   const user = await refuseDuplicate('This e-mail is taken.', () =>
     changeAccount(context, async (db, _, viewer, own) => {
       const user = assertMayChangeUser(viewer, input.id === own.id ? own : await findAccount(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
-      const changes = { name: input.name ?? undefined, email: input.email };
+      const changes = { name: input.name?.trim(), email: input.email };
       return isEmpty(changes) ? user : await updateUser(db, user, changes);
     }),
   );
   return { user: toUser(user, context) };
 }
 
+/** The answer to a change of the e-mail address tells whether it is taken, as that of signUp does. */
+async function chargeNewEmail({ viewer, db, address, services }: Context, { email }: UpdateUserInput): Promise<void> {
+  if (email == null || rules.email(email).length > 0) return;
+  const { emailKey } = await findOwnAccountOrThrow(db, assertSignedIn(viewer));
+  if (emailKeyOf(email) !== emailKey) await services.signInLimit.chargeNewEmail(address);
+}
+
 function assertUserInput(user: UserRow, input: UpdateUserInput): void {
   const check = new InputCheck();
-  check.given('name', input.name, name);
-  check.optional('email', input.email, email);
+  check.given('name', input.name, rules.name);
+  check.optional('email', input.email, rules.email);
   if (input.email === null && user.passwordHash !== null) check.add('email', 'required');
   check.assertValid();
 }

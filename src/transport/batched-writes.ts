@@ -10,18 +10,18 @@ export interface PendingWrite {
 }
 
 /** The maximum time that an answer waits for other answers, not counting the answer that is being produced. */
-const maxHeldMs = 1;
+const maxQueuedMs = 1;
 
 let answers: PendingWrite[] = [];
 let events: PendingWrite[] = [];
 let isScheduled = false;
-let heldSince = 0;
+let queuedSince = 0;
 
 export function sendAnswerAtTurnEnd(answer: PendingWrite): void {
   schedule();
   const now = performance.now();
-  if (answers.push(answer) === 1) heldSince = now;
-  else if (now - heldSince > maxHeldMs) sendHeldAnswers();
+  if (answers.push(answer) === 1) queuedSince = now;
+  else if (now - queuedSince > maxQueuedMs) flushAnswers();
 }
 
 export function sendEventsAtTurnEnd(eventsOfSocket: PendingWrite): void {
@@ -40,7 +40,7 @@ function schedule(): void {
  */
 function endTurn(): void {
   isScheduled = false;
-  sendHeldAnswers();
+  flushAnswers();
   const all = events;
   events = [];
   const now = Date.now();
@@ -48,7 +48,7 @@ function endTurn(): void {
 }
 
 /** Call it before slow work in the same turn, and before writing to a socket directly. */
-export function sendHeldAnswers(): void {
+export function flushAnswers(): void {
   if (answers.length === 0) return;
   const all = answers;
   answers = [];

@@ -5,19 +5,17 @@ import type { Engine } from '../engine/engine.ts';
 import type { ClientMemory } from '../engine/limits/client-memory.ts';
 import type { OperationReports } from '../engine/operation-reports.ts';
 import type { Authenticate } from '../identity/authentication.ts';
-import type { Watch } from '../identity/credential-watch.ts';
-import type { Viewer } from '../identity/viewer.ts';
+import type { WatchCredentials } from '../identity/credential-watch.ts';
 import type { Log } from '../log.ts';
 import type { AnswerBudget } from './admission/answer-budget.ts';
-import type { Drain } from './drain.ts';
+import type { LongConnections } from './long-connections.ts';
 
 /** The parts that all transports use. */
 export interface TransportParts {
   engine: Engine;
-  operations: OperationReports;
+  operationReports: OperationReports;
   authenticate: Authenticate;
-  /** Calls `end` when the viewer's credentials become invalid. */
-  watch: (viewer: Viewer | null, end: () => void) => Watch;
+  watchCredentials: WatchCredentials;
   answerBudget: AnswerBudget;
   config: Pick<
     Config,
@@ -33,7 +31,7 @@ export interface TransportParts {
   >;
   /** Counts the memory that the server keeps for each client. */
   clientMemory: ClientMemory;
-  drain: Drain;
+  longConnections: LongConnections;
   log: Log;
 }
 

@@ -6,11 +6,11 @@ import * as operations from '../../src/transport/console/browser/operations.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../support/browser.ts';
 import { Console, patiently } from '../support/console.ts';
 import { createFaultProxy } from '../support/fault-proxy.ts';
-import { launchStreamFixture, type StreamFixture } from '../support/followers.ts';
 import { PostgresCluster, postgresPrograms } from '../support/postgres-cluster.ts';
 import { grantAdmin, launchForTest, type Postroom, run, scratchFolder } from '../support/postroom.ts';
 import { ProtocolSocket } from '../support/protocol-socket.ts';
 import { hasRedis, RedisServer } from '../support/redis-server.ts';
+import { launchStreamFixture, type StreamFixture } from '../support/stream-fixture.ts';
 import { newSessionKey } from '../support/test-database.ts';
 
 const notAdmin = 'Ada is not an admin. Only accounts with the role ADMIN can use the console.';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { seqOf, seqsBetween } from '../support/cursors.ts';
+import { firstSeq, seqOf, seqsBetween } from '../support/cursors.ts';
 import { EventStream, streamForms } from '../support/event-stream.ts';
-import { fill, follow, openRoomFixture } from '../support/hall.ts';
 import { untilCounts } from '../support/metrics.ts';
+import { fill, follow, openRoomFixture } from '../support/room-fixture.ts';
 
 it.each(
   streamForms,
@@ -14,8 +14,8 @@ it.each(
   stalled.response.socket.pause();
   await fill(hall);
   await untilCounts(postroom, { subscribers: 1 });
-  await neighbour.take(({ id }) => seqOf(id ?? '') === 1_000);
-  expect(neighbour.received.slice(1).map(({ id }) => seqOf(id ?? ''))).toEqual(seqsBetween(0, 1_000));
+  await neighbour.take(({ id }) => seqOf(id ?? '') === firstSeq + 1_000);
+  expect(neighbour.received.slice(1).map(({ id }) => seqOf(id ?? ''))).toEqual(seqsBetween(firstSeq, firstSeq + 1_000));
 });
 
 it.each(streamForms)(

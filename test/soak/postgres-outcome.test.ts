@@ -47,7 +47,7 @@ it.skipIf(skipped !== '')(
     expect(await signingIn).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     const requestId = answer.errors?.[0]?.extensions.requestId;
     expect(first.postroom.log.filter((line) => line['requestId'] === requestId)).toMatchObject([
-      { msg: 'an operation failed', err: { reason: expect.stringContaining('ECONNREFUSED') } },
+      { msg: 'server fault in an operation', err: { reason: expect.stringContaining('ECONNREFUSED') } },
     ]);
     // Both were made, so a client that was told otherwise would repeat them.
     expect(await query(cluster.url('postgres'), 'select title from posts order by title')).toEqual([

@@ -16,6 +16,9 @@ export function seqOf(cursor: string): number {
   return openCursor(cursor).seq;
 }
 
+/** The number of the first event of a room, the `MemberJoined` of its owner. */
+export const firstSeq = 1;
+
 /** The numbers after `from` up to `to`: a reader must receive each of them once, in this order. */
 export function seqsBetween(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index + 1);

@@ -4,12 +4,13 @@ import { Client, types } from 'pg';
 /* Runs statements for a thread that waits for each answer. */
 
 interface Statement {
+  number: number;
   url: string;
   sql: string;
   values: unknown[] | undefined;
 }
 
-const { port, flag } = workerData as { port: MessagePort; flag: Int32Array };
+const { port, answered } = workerData as { port: MessagePort; answered: Int32Array };
 types.setTypeParser(types.builtins.INT8, Number);
 let latest: { url: string; client: Client } | undefined;
 
@@ -26,14 +27,14 @@ async function connect(url: string): Promise<Client> {
   return client;
 }
 
-port.on('message', async ({ url, sql, values }: Statement) => {
+port.on('message', async ({ number, url, sql, values }: Statement) => {
   try {
     const client = await connect(url);
     const { rows } = await client.query(sql, values);
-    port.postMessage({ rows });
+    port.postMessage({ number, rows });
   } catch (error) {
-    port.postMessage({ error: String(error) });
+    port.postMessage({ number, error: String(error) });
   }
-  Atomics.store(flag, 0, 1);
-  Atomics.notify(flag, 0);
+  Atomics.store(answered, 0, number);
+  Atomics.notify(answered, 0);
 });

@@ -3,6 +3,12 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 type Value = string | number | null;
 type Row = Record<string, unknown>;
 
+interface Answer {
+  number: number;
+  rows: Row[];
+  error?: string;
+}
+
 /** The part of `DatabaseSync` that tests use. */
 export interface DirectDatabase {
   exec(sql: string): void;
@@ -17,24 +23,42 @@ export interface DirectDatabase {
 /** The thread that runs the statements, while the thread of the tests waits. */
 class StatementThread {
   readonly #channel = new MessageChannel();
-  readonly #flag = new Int32Array(new SharedArrayBuffer(4));
+  /** The number of the latest statement that the thread has answered. */
+  readonly #answered = new Int32Array(new SharedArrayBuffer(4));
+  #number = 0;
 
   constructor() {
     const { port2: port } = this.#channel;
     const worker = new Worker(new URL('direct-postgres-worker.ts', import.meta.url), {
-      workerData: { port, flag: this.#flag },
+      workerData: { port, answered: this.#answered },
       transferList: [port],
     });
     worker.unref();
   }
 
   run(url: string, sql: string, values?: readonly Value[]): Row[] {
-    Atomics.store(this.#flag, 0, 0);
-    this.#channel.port1.postMessage({ url, sql, values });
-    Atomics.wait(this.#flag, 0, 0, 20_000);
-    const { rows, error } = receiveMessageOnPort(this.#channel.port1)?.message ?? { error: `No answer to ${sql}` };
+    this.#number += 1;
+    const number = this.#number;
+    this.#channel.port1.postMessage({ number, url, sql, values });
+    this.#waitForAnswer(number);
+    const { rows, error } = this.#takeAnswer(number) ?? { rows: [], error: `No answer to ${sql}` };
     if (error) throw new Error(error);
     return rows;
+  }
+
+  #waitForAnswer(number: number): void {
+    for (;;) {
+      const answered = Atomics.load(this.#answered, 0);
+      if (answered >= number || Atomics.wait(this.#answered, 0, answered, 20_000) === 'timed-out') return;
+    }
+  }
+
+  /** Drops the late answers to statements that were given up. */
+  #takeAnswer(number: number): Answer | undefined {
+    for (;;) {
+      const answer: Answer | undefined = receiveMessageOnPort(this.#channel.port1)?.message;
+      if (!answer || answer.number === number) return answer;
+    }
   }
 }
 

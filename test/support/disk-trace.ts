@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
 
 export const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
@@ -11,13 +12,20 @@ interface Call {
   end: number;
 }
 
+/** Of a file, or of a folder with the names of its files. */
+interface FlushCall {
+  type: 'flush' | 'failed flush';
+  name: 'fsync' | 'fdatasync';
+  descriptor: number;
+  file: string;
+}
+
 export type DiskCall = Call &
   (
     | { type: 'write'; file: string; offset: number; bytes: Buffer }
     | { type: 'truncate'; file: string; size: number }
     | { type: 'create'; file: string }
-    /** Of a file, or of a folder with the names of its files. */
-    | { type: 'flush' | 'failed flush'; file: string }
+    | FlushCall
     | { type: 'send'; text: string }
   );
 
@@ -41,6 +49,41 @@ export function straceOf(trace: string, command: readonly string[], faults: read
     trace,
     ...command,
   ];
+}
+
+/**
+ * Flushes of the write-ahead log take 10 ms longer, as on a disk: the database of a test may be in memory. In each thread
+ * it is every second one, so that a later one can end earlier. SQLite itself flushes with fsync.
+ */
+export const slowDisk = ['-e', 'inject=fdatasync:delay_enter=10000:when=1+2'];
+
+/** Resolves when a flush of the file begins. The trace grows fast, so each part of it is read once. */
+export async function waitForFlush(trace: string, file: string): Promise<void> {
+  const path = Array.from(Buffer.from(file), (byte) => `\\\\x${byte.toString(16).padStart(2, '0')}`).join('');
+  const flush = new RegExp(`sync\\(\\d+<${path}>`);
+  let offset = statSync(trace).size;
+  let line = '';
+  const hasBegun = async () => {
+    for await (const part of createReadStream(trace, { encoding: 'latin1', start: offset })) {
+      offset += part.length;
+      line += part;
+      if (flush.test(line)) return true;
+      line = line.slice(line.lastIndexOf('\n') + 1);
+    }
+    return false;
+  };
+  await expect.poll(hasBegun, { timeout: 60_000 }).toBe(true);
+}
+
+/** The flushes of the write-ahead log, also those that failed, without those of checkpoints. */
+export function findLogFlushes(calls: readonly DiskCall[]): (Call & FlushCall)[] {
+  const isFlush = (call: DiskCall): call is Call & FlushCall => call.type === 'flush' || call.type === 'failed flush';
+  return calls.filter(isFlush).filter(({ name, file }) => name === 'fdatasync' && file.endsWith('-wal'));
+}
+
+/** Those of the calls that began during another one. */
+export function findOverlapping(calls: readonly DiskCall[]): DiskCall[] {
+  return calls.filter((call) => calls.some(({ begin, end }) => begin < call.begin && call.begin < end));
 }
 
 /** Reads a trace. Each thread has at most one unfinished call. */
@@ -70,13 +113,15 @@ export async function readTrace(trace: string): Promise<DiskCall[]> {
 /** The result is a question mark if the process ended in the call. */
 function parse(text: string, call: Call): DiskCall[] {
   const [, name, args = '', result] = /^(\w+)\((.*)\) += (-?\d+|\?)/.exec(text) ?? [];
-  const [, descriptor = ''] = /^\d+<([^>]*)>/.exec(args) ?? [];
-  const file = decode(descriptor).toString();
-  if (name === 'fdatasync' && result === '-1') return [{ ...call, type: 'failed flush', file }];
+  const [, number, path = ''] = /^(\d+)<([^>]*)>/.exec(args) ?? [];
+  const descriptor = Number(number);
+  const file = decode(path).toString();
+  if ((name === 'fsync' || name === 'fdatasync') && result === '-1')
+    return [{ ...call, type: 'failed flush', name, descriptor, file }];
   if (name === undefined || Number(result) < 0) return [];
   const strings = [...args.matchAll(/"([^"]*)"/g)].map(([, bytes = '']) => decode(bytes));
   const numbers = [...args.matchAll(/, (\d+)(?=,|$)/g)].map(([, number]) => Number(number));
-  if (name === 'fsync' || name === 'fdatasync') return [{ ...call, type: 'flush', file }];
+  if (name === 'fsync' || name === 'fdatasync') return [{ ...call, type: 'flush', name, descriptor, file }];
   if (name === 'ftruncate') return [{ ...call, type: 'truncate', file, size: numbers[0] ?? 0 }];
   if (name === 'pwrite64') {
     const bytes = strings[0] ?? Buffer.alloc(0);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { Inbox } from './inbox.ts';
 import type { ReplyError } from './postroom.ts';
 import type { Result } from './protocol-socket.ts';
+import { ReceivedQueue } from './received-queue.ts';
 
 export interface StreamEvent {
   event: string | undefined;
@@ -26,11 +26,11 @@ export class EventStream {
   readonly response: IncomingMessage;
   readonly closed: Promise<void>;
   /** The data of the events of type `next`. */
-  readonly results = new Inbox<Result>();
+  readonly results = new ReceivedQueue<Result>();
   /** Called with each event when it arrives. */
   onEvent: ((event: StreamEvent) => void) | undefined;
   heartbeatCount = 0;
-  readonly #inbox = new Inbox<StreamEvent>();
+  readonly #queue = new ReceivedQueue<StreamEvent>();
   readonly #isMultipart: boolean;
   #text = '';
 
@@ -42,7 +42,7 @@ export class EventStream {
     response.on('data', (text: string) => this.#read(text));
     this.closed = new Promise((resolve) => {
       response.once('close', () => {
-        this.#inbox.close(() => `the stream ended; it received ${JSON.stringify(this.received.slice(-5))}`);
+        this.#queue.close(() => `the stream ended; it received ${JSON.stringify(this.received.slice(-5))}`);
         this.results.close(() => 'the stream ended');
         resolve();
       });
@@ -77,7 +77,7 @@ export class EventStream {
 
   /** The events received so far. An event without data only has a position. */
   get received(): readonly StreamEvent[] {
-    return this.#inbox.all;
+    return this.#queue.all;
   }
 
   get status(): number {
@@ -96,7 +96,7 @@ export class EventStream {
 
   /** The next matching event that was not taken yet; earlier events are skipped. */
   take(fits?: (event: StreamEvent) => boolean): Promise<StreamEvent> {
-    return this.#inbox.next(fits);
+    return this.#queue.next(fits);
   }
 
   /** The body of a refusal. */
@@ -145,7 +145,7 @@ export class EventStream {
   }
 
   #push(event: StreamEvent): void {
-    this.#inbox.push(event);
+    this.#queue.push(event);
     this.onEvent?.(event);
     if (event.event === 'next') this.results.push(event.data);
     if (event.event === 'complete') this.results.close(() => 'complete');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { firstSeq } from './cursors.ts';
 
 const headLength = 256;
 const textFrame = 0x81;
@@ -18,7 +19,7 @@ export class FrameReader {
   count = 0;
   /** Whether each event was the successor of the previous one. */
   isInOrder = true;
-  last = 0;
+  last = firstSeq;
   readonly #acknowledged = Promise.withResolvers<void>();
   readonly #live = Promise.withResolvers<void>();
   #pending = Buffer.alloc(0);

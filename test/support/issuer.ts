@@ -11,6 +11,7 @@ const keyId = 'issuer-key';
 const client = { id: 'frontend', secret: 'frontend-secret-0123456789' };
 export const introspector = { id: 'postroom', secret: 'introspector-secret-0123456789' };
 const scopes = 'read write admin';
+const introspectionPath = '/token/introspection';
 
 interface IssuerOptions {
   /** The format of the access tokens: JWTs, or opaque strings that only the issuer can resolve. */
@@ -24,9 +25,12 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
   const requests: string[] = [];
   const traceparents: unknown[] = [];
   const state = { isDown: false, givesNoKeys: false, accountId: 'ada', tokenSeconds: 3_600 };
-  const server = createServer((request, response) => {
+  /** Introspections are answered after this promise. */
+  let hold: Promise<void> | undefined;
+  const server = createServer(async (request, response) => {
     requests.push(request.url ?? '');
     traceparents.push(request.headers['traceparent']);
+    if (request.url === introspectionPath) await hold;
     if (state.isDown) return void response.destroy();
     if (state.givesNoKeys && request.url === '/jwks') return void response.end('{}');
     if (request.url?.startsWith('/interaction/')) {
@@ -73,6 +77,7 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
       introspection: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         useGrantedResource: () => true,
@@ -87,6 +92,8 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     },
   });
   const handle = provider.callback();
+  const discover = () =>
+    oauth.discovery(new URL(issuer), client.id, client.secret, undefined, { execute: [oauth.allowInsecureRequests] });
   return {
     issuer,
     state,
@@ -96,15 +103,34 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     countRequests: (path: string) => requests.filter((url) => url.startsWith(path)).length,
     /** The header `traceparent` of each request so far. */
     traceparents: () => traceparents,
+    /** The settings of a server that accepts the tokens of this issuer. */
+    settings: {
+      OAUTH_ISSUER: issuer,
+      OAUTH_AUDIENCE: audience,
+      ...(format === 'opaque' && {
+        OAUTH_INTROSPECTION_URL: `${issuer}${introspectionPath}`,
+        OAUTH_CLIENT_ID: introspector.id,
+        OAUTH_CLIENT_SECRET: introspector.secret,
+      }),
+    },
+    countIntrospections: () => requests.filter((url) => url === introspectionPath).length,
+    /** Introspections wait until the returned function is called. */
+    holdIntrospections: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      hold = promise;
+      return resolve;
+    },
+    /** Revokes an opaque token (RFC 7009). */
+    revoke: async (token: string) => {
+      await oauth.tokenRevocation(await discover(), token);
+    },
     /**
      * Signs in by the authorization code flow with PKCE, as a browser with openid-client does. Returns the access
      * token.
      */
     signIn: async (accountId: string, scope = 'openid read write') => {
       state.accountId = accountId;
-      const config = await oauth.discovery(new URL(issuer), client.id, client.secret, undefined, {
-        execute: [oauth.allowInsecureRequests],
-      });
+      const config = await discover();
       const verifier = oauth.randomPKCECodeVerifier();
       const start = oauth.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,

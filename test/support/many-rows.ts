@@ -23,3 +23,17 @@ export function writeManyRows(file: string): void {
       commit`);
   });
 }
+
+/** Writes private rooms of the same name, each with a post of its owner. They are older than all other rooms. */
+export function writePrivateRooms(file: string): void {
+  withDatabase(file, (database) => {
+    database.exec(`begin;
+      insert into users ("id", "name", "createdAt", "updatedAt", "version") ${numbers} select 'u' || i, 'one of many', i, i, 1 from n;
+      insert into rooms ("id", "name", "visibility", "ownerId", "head", "createdAt", "updatedAt", "version")
+        ${numbers} select 'r' || i, 'room', 'PRIVATE', 'u' || i, 0, i, i, 1 from n;
+      insert into "roomMembers" ("roomId", "userId", "joinedAt") ${numbers} select 'r' || i, 'u' || i, i from n;
+      insert into posts ("id", "roomId", "authorId", "title", "publishedAt", "createdAt", "updatedAt", "version")
+        ${numbers} select 'p' || i, 'r' || i, 'u' || i, 'one of many', i, i, i, 1 from n;
+      commit`);
+  });
+}

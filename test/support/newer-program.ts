@@ -58,7 +58,7 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     ],
     'src/data/migrations/migrate.ts': [
       [`import type { Tables } from '../tables.ts';`, `import { subtitles } from './9999-subtitles.ts';`],
-      ['{ migrate: joins, keepsPrograms: true },', `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`],
+      ['{ migrate: publicRooms, keepsPrograms: true },', `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`],
     ],
     'src/data/tables.ts': [
       ['interface PostTable extends Versioned {', 'subtitle: string | null;'],

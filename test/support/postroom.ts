@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
 import { setRole } from '../../src/data/users.ts';
 import { loadSchema } from '../../src/engine/schema.ts';
-import { type OwnParts, type RunningServer, startServer } from '../../src/server.ts';
+import { type PartOverrides, type RunningServer, startServer } from '../../src/server.ts';
 import { dropDatabase, withTestDatabase } from './test-database.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
@@ -204,7 +204,10 @@ const passwordCost = { memory: 64, passes: 1 };
 const schema = loadSchema();
 
 /** Starts a server inside this process; the caller stops it. */
-export async function startInProcess(settings: Settings = {}, own: OwnParts = {}): Promise<PostroomInProcess> {
+export async function startInProcess(
+  settings: Settings = {},
+  overrides: PartOverrides = {},
+): Promise<PostroomInProcess> {
   const given = { ...defaults, ...settings };
   const config = readConfig(await withTestDatabase(given));
   const lines: LogLine[] = [];
@@ -212,15 +215,15 @@ export async function startInProcess(settings: Settings = {}, own: OwnParts = {}
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
     passwordCost,
     schema,
-    ...own,
+    ...overrides,
   });
   const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
   return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
 }
 
 /** Starts a server inside this process for one test, and stops it afterwards. */
-export async function launchForTest(settings: Settings = {}, own: OwnParts = {}): Promise<Postroom> {
-  const postroom = await startInProcess(settings, own);
+export async function launchForTest(settings: Settings = {}, overrides: PartOverrides = {}): Promise<Postroom> {
+  const postroom = await startInProcess(settings, overrides);
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;
 }

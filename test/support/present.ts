@@ -1,6 +1,6 @@
-import type { Inbox } from './inbox.ts';
 import type { Person, Postroom } from './postroom.ts';
 import { ProtocolSocket, type Result } from './protocol-socket.ts';
+import type { ReceivedQueue } from './received-queue.ts';
 
 /** The presence of a room as a test compares it. */
 export interface SeenPresence {
@@ -21,7 +21,7 @@ function toSeen(presence: { count: number; users: { name: string }[]; typing: { 
 /** One subscription to the presence of a room, on a socket of its own. */
 class PresenceFollower {
   readonly socket: ProtocolSocket;
-  readonly results: Inbox<Result>;
+  readonly results: ReceivedQueue<Result>;
   readonly refused: Promise<unknown>;
 
   constructor(socket: ProtocolSocket, room: string, visible: boolean) {

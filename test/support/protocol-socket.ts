@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import WebSocket, { type RawData } from 'ws';
-import { Inbox } from './inbox.ts';
 import type { ReplyError } from './postroom.ts';
+import { ReceivedQueue } from './received-queue.ts';
 
 export interface Message {
   type: string;
@@ -31,7 +31,7 @@ export interface Result {
 export interface LiveOperation {
   /** The cursor from which the subscription is live. */
   start: Promise<string>;
-  results: Inbox<Result>;
+  results: ReceivedQueue<Result>;
   /** The errors of its `error` message. */
   refused: Promise<ReplyError[]>;
 }
@@ -39,7 +39,7 @@ export interface LiveOperation {
 interface OpenOperation {
   started: (cursor: string) => void;
   refuse: (errors: ReplyError[]) => void;
-  results: Inbox<Result>;
+  results: ReceivedQueue<Result>;
 }
 
 /** A WebSocket without a client library, so that a test can send any message, valid or invalid. It never retries. */
@@ -48,7 +48,7 @@ export class ProtocolSocket {
   readonly closed: Promise<{ code: number; reason: string }>;
   /** Called with each message when it arrives. */
   onMessage: ((message: Message) => void) | undefined;
-  readonly #inbox = new Inbox<Message>();
+  readonly #queue = new ReceivedQueue<Message>();
   readonly #operations = new Map<string, OpenOperation>();
 
   constructor(webSocket: WebSocket) {
@@ -78,7 +78,7 @@ export class ProtocolSocket {
 
   /** All messages received so far. */
   get received(): readonly Message[] {
-    return this.#inbox.all;
+    return this.#queue.all;
   }
 
   /** Sends the messages in one write. */
@@ -91,7 +91,7 @@ export class ProtocolSocket {
   subscribe(id: string, query: string, variables?: Record<string, unknown>): LiveOperation {
     const start = Promise.withResolvers<string>();
     const refused = Promise.withResolvers<ReplyError[]>();
-    const results = new Inbox<Result>();
+    const results = new ReceivedQueue<Result>();
     this.#operations.set(id, { started: start.resolve, refuse: refused.resolve, results });
     this.send({ type: 'subscribe', id, payload: { query, variables } });
     return { start: start.promise, results, refused: refused.promise };
@@ -110,7 +110,7 @@ export class ProtocolSocket {
 
   /** The next matching message that was not taken yet; earlier messages are skipped. */
   take(fits?: (message: Message) => boolean): Promise<Message> {
-    return this.#inbox.next(fits);
+    return this.#queue.next(fits);
   }
 
   /** The payloads of the `next` messages of one operation so far. */
@@ -139,7 +139,7 @@ export class ProtocolSocket {
   }
 
   #receive(message: Message): void {
-    this.#inbox.push(message);
+    this.#queue.push(message);
     this.onMessage?.(message);
     const { type, id = '', payload } = message;
     const operation = this.#operations.get(id);
@@ -152,7 +152,7 @@ export class ProtocolSocket {
   }
 
   #end(code: number): void {
-    this.#inbox.close(() => `closed with ${code}; it received ${JSON.stringify(this.received.slice(-5))}`);
+    this.#queue.close(() => `closed with ${code}; it received ${JSON.stringify(this.received.slice(-5))}`);
     for (const { results } of this.#operations.values()) results.close(() => `closed with ${code}`);
   }
 }

@@ -5,7 +5,7 @@ import { withDatabase } from './shared-server.ts';
 
 type Value = string | number | null;
 
-function insert(file: string, table: string, rows: readonly Record<string, Value>[]): void {
+export function insert(file: string, table: string, rows: readonly Record<string, Value>[]): void {
   const [first] = rows;
   if (!first) return;
   const columns = Object.keys(first);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import type { OwnParts } from '../../src/server.ts';
+import type { PartOverrides } from '../../src/server.ts';
 import type { DirectDatabase } from './direct-postgres.ts';
 import { type Postroom, type Settings, startInProcess } from './postroom.ts';
 import { openDirectly } from './test-database.ts';
@@ -13,8 +13,8 @@ export class SharedServer {
   readonly databaseFile = join(this.folder, 'postroom.db');
   #postroom: Postroom | undefined;
 
-  async start(settings: Settings, own?: OwnParts): Promise<void> {
-    this.#postroom = await startInProcess({ DATABASE_URL: `sqlite:${this.databaseFile}`, ...settings }, own);
+  async start(settings: Settings, overrides?: PartOverrides): Promise<void> {
+    this.#postroom = await startInProcess({ DATABASE_URL: `sqlite:${this.databaseFile}`, ...settings }, overrides);
   }
 
   async stop(): Promise<void> {
@@ -28,9 +28,9 @@ export class SharedServer {
   }
 }
 
-export function shareServer(settings: Settings = {}, own?: OwnParts): SharedServer {
+export function shareServer(settings: Settings = {}, overrides?: PartOverrides): SharedServer {
   const server = new SharedServer();
-  beforeAll(() => server.start(settings, own));
+  beforeAll(() => server.start(settings, overrides));
   afterAll(() => server.stop());
   return server;
 }

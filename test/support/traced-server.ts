@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type DiskCall, readTrace, straceOf } from './disk-trace.ts';
@@ -12,9 +12,15 @@ export interface Trace {
   acknowledged: Map<string, number>;
 }
 
-/** Starts a server whose calls are recorded, and kills it when `work`, which gets the path of the database, is done. */
+interface TracedFiles {
+  database: string;
+  /** The calls so far. */
+  trace: string;
+}
+
+/** Starts a server whose calls are recorded, and kills it when `work` is done. */
 export async function traceServer(
-  work: (postroom: PostroomProcess, database: string) => Promise<void>,
+  work: (postroom: PostroomProcess, files: TracedFiles) => Promise<void>,
   { faults = [], settings = {} }: { faults?: string[]; settings?: Settings } = {},
 ): Promise<Trace> {
   const scratch = scratchFolder();
@@ -25,11 +31,11 @@ export async function traceServer(
   const program = straceOf(trace, [process.execPath, ...mainProgram], faults);
   const postroom = await launch({ ...settings, DATABASE_URL: `sqlite:${database}` }, program, 'strace');
   try {
-    await work(postroom, database);
+    await work(postroom, { database, trace });
   } finally {
     await postroom.kill();
   }
-  await expect.poll(() => readFileSync(trace, 'latin1').trimEnd().endsWith('+++ killed by SIGKILL +++')).toBe(true);
+  await expect.poll(() => readEnd(trace)).toContain('+++ killed by SIGKILL +++\n');
   const calls = await readTrace(trace);
   return { folder, calls, acknowledged: findAcknowledged(calls) };
 }
@@ -41,4 +47,16 @@ function findAcknowledged(calls: readonly DiskCall[]): Map<string, number> {
     for (const [, id = ''] of call.text.matchAll(/"createPost":\{"post":\{"id":"(\w+)"/g)) places.set(id, call.end);
   }
   return places;
+}
+
+/** The end of a file that may be longer than a string. */
+function readEnd(path: string): string {
+  const bytes = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  try {
+    const length = readSync(file, bytes, 0, bytes.length, Math.max(0, statSync(path).size - bytes.length));
+    return bytes.toString('latin1', 0, length);
+  } finally {
+    closeSync(file);
+  }
 }

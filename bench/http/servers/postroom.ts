@@ -14,6 +14,7 @@ import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
 import { Drain } from '../../../src/transport/drain.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
+import { LongConnections } from '../../../src/transport/long-connections.ts';
 import { HttpMetrics } from '../../../src/transport/metrics/http-metrics.ts';
 import { Metrics } from '../../../src/transport/metrics/metrics.ts';
 import { listen } from '../../support/listen.ts';
@@ -40,20 +41,22 @@ const engine = process.env['WITHOUT_LIMITS']
       config,
       log,
     });
+const longConnections = new LongConnections();
 const server = createHttpServer(
   {
     engine,
     authenticate: async () => null,
-    watch: () => ({ checked: Promise.resolve(), stop: () => {} }),
+    watchCredentials: () => ({ checked: Promise.resolve(), stop: () => {} }),
     answerBudget: new AnswerBudget(config.limits.answerBytes),
     clientMemory: new ClientMemory(config.limits),
-    drain: new Drain(),
+    longConnections,
+    drain: new Drain(longConnections),
     config,
     log,
     readState: async () => ({ database: 'up', bus: 'up' }),
     metrics: new Metrics(),
     httpMetrics: new HttpMetrics(),
-    operations: new OperationReports(config, log),
+    operationReports: new OperationReports(config, log),
   },
   () => false,
 );

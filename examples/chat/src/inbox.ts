@@ -29,7 +29,7 @@ export function followInbox() {
   );
 }
 
-/** Puts the room at the start of the list. Nothing announces a room that the viewer has created. */
+/** Puts the room at the start of the list. A room that the viewer has created need not wait for the next query. */
 export function putFirst(room: JoinedRoomFragment): void {
   joinedRooms([room, ...joinedRooms().filter(({ id }) => id !== room.id)]);
 }

@@ -11,6 +11,7 @@ import { mutes } from './0007-mutes.ts';
 import { idempotencyKeys } from './0008-idempotency-keys.ts';
 import { memberships } from './0009-memberships.ts';
 import { joins } from './0010-joins.ts';
+import { publicRooms } from './0011-public-rooms.ts';
 import type { Migration, TableDialect } from './migration.ts';
 
 /** All migrations in order. */
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   { migrate: idempotencyKeys, keepsPrograms: true },
   { migrate: memberships, keepsPrograms: true },
   { migrate: joins, keepsPrograms: true },
+  { migrate: publicRooms, keepsPrograms: true },
 ];
 
 /** The number of migrations that this program knows. */

@@ -34,7 +34,11 @@ interface Sent {
   reader: RowReader | undefined;
 }
 
-const isChange = /^(INSERT|UPDATE|DELETE) /;
+/**
+ * The command tag of a statement that changes rows, with their number (CommandComplete in
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html).
+ */
+const changeTag = /^(?:INSERT \d+|UPDATE|DELETE) (\d+)$/;
 
 /**
  * Statements that are sent together. After one fails, the server skips the later ones, and they reject with its error.
@@ -43,7 +47,8 @@ const isChange = /^(INSERT|UPDATE|DELETE) /;
 export class Batch extends Query {
   readonly #sent: Sent[];
   readonly #options: BatchOptions;
-  #next = 0;
+  /** The number of statements that have been answered: the index of the next one. */
+  #answered = 0;
   #rows: unknown[] = [];
 
   constructor(statements: readonly Statement[], options: BatchOptions) {
@@ -79,31 +84,33 @@ export class Batch extends Query {
   }
 
   handleRowDescription({ fields }: { fields: FieldDef[] }): void {
-    const sent = this.#sent[this.#next];
+    const sent = this.#sent[this.#answered];
     if (sent) sent.reader = findRowReader(fields);
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    const row = this.#sent[this.#next]?.reader?.(fields);
+    const row = this.#sent[this.#answered]?.reader?.(fields);
     if (row) this.#rows.push(row);
   }
 
+  /** `text`: the command tag. */
   handleCommandComplete({ text }: { text: string }): void {
-    const sent = this.#sent[this.#next];
+    const sent = this.#sent[this.#answered];
     if (!sent) return;
     const { statement, name, reader = noRow } = sent;
     if (name !== undefined) this.#options.prepared.set(name, reader);
     const rows = this.#rows as never[];
-    this.#next += 1;
+    this.#answered += 1;
     this.#rows = [];
     this.#options.onAnswer(1);
-    statement.resolve(isChange.test(text) ? { rows, numAffectedRows: BigInt(lastWordOf(text)) } : { rows });
+    const [, changed] = changeTag.exec(text) ?? [];
+    statement.resolve(changed === undefined ? { rows } : { rows, numAffectedRows: BigInt(changed) });
   }
 
   /** Called at most once, also if the connection is lost. */
   handleError(error: unknown): void {
-    const failed = this.#sent.slice(this.#next);
-    this.#next = this.#sent.length;
+    const failed = this.#sent.slice(this.#answered);
+    this.#answered = this.#sent.length;
     this.#options.onAnswer(failed.length);
     const translated = this.#options.translate(error);
     for (const { statement } of failed) statement.reject(translated);
@@ -120,10 +127,6 @@ function toText(value: unknown): string | null {
   if (value == null) return null;
   const text = String(value);
   return text.includes('\0') ? text.replaceAll('\0', '\uffff') : text;
-}
-
-function lastWordOf(text: string): string {
-  return text.slice(text.lastIndexOf(' ') + 1);
 }
 
 function noRow(): undefined {}

@@ -9,7 +9,7 @@ import type { Session, StatementFailure } from './session.ts';
 const timeoutMs = 15_000;
 const retryMs = 100;
 /** Marks of connections that ended long ago are deleted. */
-const keptMs = 7 * 24 * 3_600_000;
+const retentionMs = 7 * 24 * 3_600_000;
 
 const setMark = `insert into "commitMarks" ("id", "mark", "at") values ($1, $2, $3)
   on conflict ("id") do update set "mark" = excluded."mark", "at" = excluded."at"`;
@@ -53,14 +53,18 @@ export class CommitMarks {
   /** Whether the transaction of the mark was committed although a statement failed. @throws CommitOutcomeUnknown */
   async isStored(mark: CommitMark, { error, isEnd }: StatementFailure): Promise<boolean> {
     // An error of COMMIT itself, such as a disk that fails, does not prove that nothing was stored.
-    return (isEnd || isLost(error)) && this.#find(mark);
+    return (isEnd || isLost(error)) && this.#isLatest(mark);
   }
 
-  async #find({ id, mark }: CommitMark): Promise<boolean> {
+  /**
+   * Whether the latest committed mark of its connection is this one: no later transaction has used the connection. Tries
+   * again until the server answers. @throws CommitOutcomeUnknown
+   */
+  async #isLatest({ id, mark }: CommitMark): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {
-        return (await this.#read(id)) === mark;
+        return (await this.#readLatest(id)) === mark;
       } catch (error) {
         if (!(error instanceof PostgresUnavailable)) throw new CommitOutcomeUnknown(String(error), { cause: error });
         if (performance.now() > deadline) throw new CommitOutcomeUnknown(error.reason, { cause: error });
@@ -70,10 +74,11 @@ export class CommitMarks {
   }
 
   static async deleteOld(connection: PostgresConnection): Promise<void> {
-    await connection.send(deleteOld, [Date.now() - keptMs]);
+    await connection.send(deleteOld, [Date.now() - retentionMs]);
   }
 
-  async #read(id: string): Promise<number | undefined> {
+  /** The latest committed mark of a connection. Waits for the end of its last transaction. */
+  async #readLatest(id: string): Promise<number | undefined> {
     const connection = await this.#open();
     try {
       const { rows } = await connection.send<{ mark: number }>(lockMark, [id, Date.now()]);

@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   isUnlimited?: boolean;
 }
 
-/** What a server says about itself to a new connection. */
+/** The answer to `greeting`. */
 export interface ServerFacts {
   version: number;
   encoding: string;
@@ -131,13 +131,13 @@ export class PostgresConnection implements DatabaseConnection {
   async close(): Promise<void> {
     this.#isUsable = false;
     // A server that is silent does not confirm the end. Statements that still wait are given up by `#destroyIfSilent`.
-    const late = setInterval(() => {
+    const givingUp = setInterval(() => {
       if (this.pending === 0) this.destroy();
     }, closeTimeoutMs);
     try {
       await this.#client.end();
     } finally {
-      clearInterval(late);
+      clearInterval(givingUp);
       this.#stop();
     }
   }

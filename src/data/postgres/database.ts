@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { BadSetting } from '../../bad-setting.ts';
 import {
   type Database,
   DatabaseUnavailable,
   DatabaseUnusable,
+  type Db,
   type ImplementationOptions,
   type Work,
 } from '../database.ts';
@@ -18,7 +18,7 @@ import { ConnectionPool } from './pool.ts';
 import { Session } from './session.ts';
 import { SharedConnections } from './shared-connections.ts';
 import { StatementNames } from './statement-names.ts';
-import { migrateTables } from './tables.ts';
+import { createSearchIndexes, migrateTables } from './tables.ts';
 import { Transactions } from './transactions.ts';
 
 /**
@@ -27,21 +27,15 @@ import { Transactions } from './transactions.ts';
  */
 const sizes = { reads: 3, checks: 1, transactions: 8, snapshots: 3, snapshotsDuringWrites: 3 };
 const minVersion = 15;
-/** The part of an error message that says which URLs are allowed. */
-export const postgresUrlForm = 'postgres://user:password@host/database';
-/**
- * The user, password and host, then a database: without one the server would choose that with the name of the user.
- */
-const urlParts = /^postgres:\/\/[^/?#]*\/[^/?#@]+(\?|$)/;
 const checkIntervalMs = 1_000;
 const readyTimeoutMs = 2_000;
 
 /**
  * Opens the database of a server, and brings its tables up to date. `address` is the URL without its scheme.
  *
- * Snapshots that are kept while a transaction runs have connections of their own: if they shared them with transactions,
- * each could wait for the other.
- * @throws BadSetting, DatabaseUnusable
+ * Snapshots that last while a transaction runs (`snapshotDuringWrites`) have connections of their own: if they shared
+ * them with transactions, each could wait for the other.
+ * @throws DatabaseUnusable
  */
 export async function openPostgres(address: string, options: ImplementationOptions): Promise<Database> {
   const url = toUrl(address);
@@ -52,17 +46,9 @@ export async function openPostgres(address: string, options: ImplementationOptio
   }
 }
 
-/** The URL of an address without its scheme. @throws BadSetting */
+/** The URL of an address without its scheme. */
 export function toUrl(address: string): string {
-  const url = `postgres:${address}`;
-  if (isComplete(url)) return url;
-  const rule = `must be ${postgresUrlForm}; special characters of the password must be percent-encoded`;
-  throw new BadSetting('DATABASE_URL', url, rule);
-}
-
-/** The host may be missing: then it is a parameter, the folder of a socket. */
-function isComplete(url: string): boolean {
-  return urlParts.test(url) && URL.canParse(url.replace('@/', '@host/'));
+  return `postgres:${address}`;
 }
 
 async function open(url: string, options: ImplementationOptions): Promise<Database> {
@@ -73,7 +59,8 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
     if (isOpen && isFault(error)) reports.reportFault(error.reason);
   };
   const connectionOptions = { url, names, onStatement: options.onStatement, onError };
-  await prepare(connectionOptions);
+  const reason = await prepare(connectionOptions);
+  if (reason !== undefined) options.onMissingIndexes?.(reason);
   // A pooler may refuse this one: it has limits, and the same names of statements.
   const first = await PostgresConnection.open(connectionOptions);
   let version = toVersion(first.facts);
@@ -83,25 +70,12 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
     version = toVersion(connection.facts);
     return connection;
   };
-  const reads = new SharedConnections(sizes.reads, connect);
-  const checkReads = new SharedConnections(sizes.checks, connect);
-  const writers = new ConnectionPool(sizes.transactions, connect);
-  const snapshots = new ConnectionPool(sizes.snapshots, connect);
-  const kept = new ConnectionPool(sizes.snapshotsDuringWrites, connect);
-  const transactions = new Transactions(writers, new CommitMarks(connect));
-  const checks = toDb(checkReads);
-  const db = toDb(new TimedConnection(reads, options.timings.read));
+  const connections = createConnections(connect);
+  const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
+  const checks = toDb(connections.checks);
+  const db = toDb(new TimedConnection(connections.reads, options.timings.read));
   isOpen = true;
-  const probing = setInterval(() => {
-    // Every transaction writes its mark.
-    if (!reports.isRecoveryDue) return;
-    transactions
-      .run(async () => {})
-      .then(
-        () => reports.reportRecovery(),
-        () => {},
-      );
-  }, checkIntervalMs).unref();
+  const recoveryChecks = startRecoveryChecks(reports, transactions);
   return {
     db,
     checks,
@@ -112,34 +86,64 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
     name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
-    snapshot: (work) => readSnapshot(snapshots, work),
-    snapshotDuringWrites: (work) => readSnapshot(kept, work),
+    snapshot: (work) => readSnapshot(connections.snapshots, work),
+    snapshotDuringWrites: (work) => readSnapshot(connections.snapshotsDuringWrites, work),
     purge: async () => {},
-    async isReady() {
-      const answer = sql<{ isReady: boolean }>`
-        select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isReady"`.execute(
-        checks,
-      );
-      const late = wait(readyTimeoutMs, undefined, { ref: false });
-      return Promise.race([answer, late]).then(
-        (result) => result?.rows[0]?.isReady ?? false,
-        () => false,
-      );
-    },
+    isReady: () => isPrimary(checks),
     async close() {
-      clearInterval(probing);
-      await Promise.all([reads, checkReads, writers, snapshots, kept].map((connections) => connections.close()));
+      clearInterval(recoveryChecks);
+      await Promise.all(Object.values(connections).map((group) => group.close()));
     },
   };
 }
 
-/** Checks the server and migrates its tables, on a connection of their own. @throws DatabaseUnusable */
-async function prepare(options: ConnectionOptions): Promise<void> {
+/** Each use has connections of its own, so that none waits for another. */
+function createConnections(connect: () => Promise<PostgresConnection>) {
+  return {
+    reads: new SharedConnections(sizes.reads, connect),
+    checks: new SharedConnections(sizes.checks, connect),
+    transactions: new ConnectionPool(sizes.transactions, connect),
+    snapshots: new ConnectionPool(sizes.snapshots, connect),
+    snapshotsDuringWrites: new ConnectionPool(sizes.snapshotsDuringWrites, connect),
+  };
+}
+
+/** After a fault, writes once a second until a write succeeds, which is reported as the recovery. */
+function startRecoveryChecks(reports: FaultReports, transactions: Transactions): NodeJS.Timeout {
+  return setInterval(() => {
+    if (!reports.isRecoveryDue) return;
+    // Also an empty transaction writes: its commit mark.
+    transactions
+      .run(async () => {})
+      .then(
+        () => reports.reportRecovery(),
+        () => {},
+      );
+  }, checkIntervalMs).unref();
+}
+
+/** Whether the server answers in time, and can be written. */
+async function isPrimary(checks: Db): Promise<boolean> {
+  const answer = sql<{ isPrimary: boolean }>`
+    select not (pg_is_in_recovery() or current_setting('transaction_read_only')::bool) as "isPrimary"`.execute(checks);
+  const timeout = wait(readyTimeoutMs, undefined, { ref: false });
+  return Promise.race([answer, timeout]).then(
+    (result) => result?.rows[0]?.isPrimary ?? false,
+    () => false,
+  );
+}
+
+/**
+ * Checks the server and migrates its tables, on a connection of their own. Returns the reason why an index for searches is
+ * missing. @throws DatabaseUnusable
+ */
+async function prepare(options: ConnectionOptions): Promise<string | undefined> {
   const connection = await PostgresConnection.open({ ...options, isUnlimited: true });
   try {
     assertSupported(connection.facts);
     await migrateTables(connection);
     await CommitMarks.deleteOld(connection);
+    return await createSearchIndexes(connection);
   } finally {
     connection.destroy();
   }

@@ -1,9 +1,11 @@
 import {
+  AndNode,
   BinaryOperationNode,
   type DatabaseConnection,
   type Driver,
   Kysely,
   type KyselyProps,
+  type OperationNode,
   OperatorNode,
   PostgresAdapter,
   PostgresIntrospector,
@@ -13,7 +15,7 @@ import {
   Transaction,
   WhereNode,
 } from 'kysely';
-import { DirectExecutor } from '../direct-executor.ts';
+import { DirectExecutor } from '../sql/direct-executor.ts';
 import type { Tables } from '../tables.ts';
 
 const adapter = new PostgresAdapter();
@@ -32,13 +34,17 @@ class QueryCompilerWithFairLocks extends PostgresQueryCompiler {
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const modifier = node.endModifiers?.[0]?.modifier;
     const lock = modifier === 'ForKeyShare' || modifier === 'ForUpdate' ? advisoryLocks[modifier] : undefined;
-    if (!lock || !node.where || !isOneValue(node.where)) return super.visitSelectQuery(node);
+    if (!lock || !node.where || !findsOneRow(node.where.where)) return super.visitSelectQuery(node);
     super.visitSelectQuery({ ...node, where: WhereNode.cloneWithOperation(node.where, 'And', lock) });
   }
 }
 
-/** Whether a row is found by one value: the server has memory for a few thousand advisory locks in all. */
-function isOneValue({ where }: WhereNode): boolean {
+/**
+ * Whether the first condition compares a column with one value, as that of an id does; the others only say which rows count.
+ * The server has memory for a few thousand advisory locks in all.
+ */
+function findsOneRow(where: OperationNode): boolean {
+  if (AndNode.is(where)) return findsOneRow(where.left);
   return BinaryOperationNode.is(where) && OperatorNode.is(where.operator) && where.operator.operator === '=';
 }
 

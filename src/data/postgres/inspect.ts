@@ -6,7 +6,7 @@ import { assertSupported, explain, toUrl, withoutSecrets } from './database.ts';
 import { toDb } from './dialect.ts';
 import { StatementNames } from './statement-names.ts';
 
-/** Finds out whether a node could open the database, without migrating it. @throws BadSetting, DatabaseUnusable */
+/** Finds out whether a node could open the database, without migrating it. @throws DatabaseUnusable */
 export async function inspectPostgres(address: string): Promise<DatabaseState> {
   const url = toUrl(address);
   try {

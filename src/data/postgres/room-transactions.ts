@@ -21,7 +21,7 @@ interface Parts {
 }
 
 interface Waiting {
-  /** See `TransactionOptions.member`. */
+  /** See `TransactionOptions.memberId`. */
   user: string;
   member: GroupMember;
   timer: NodeJS.Timeout;
@@ -50,7 +50,7 @@ export class RoomTransactions {
 
   run<T>(roomId: string, work: Work<T>, options: TransactionOptions): Promise<T> {
     const room = this.#rooms.get(roomId) ?? { running: 0, waiting: [] };
-    if (room.running === maxRunning) return wait(room, work, options);
+    if (room.running === maxRunning) return waitForGroup(room, work, options);
     this.#rooms.set(roomId, room);
     room.running += 1;
     const running = this.#parts.runAlone(work, options);
@@ -87,12 +87,12 @@ export class RoomTransactions {
   }
 }
 
-async function wait<T>({ waiting }: Room, work: Work<T>, options: TransactionOptions): Promise<T> {
+async function waitForGroup<T>({ waiting }: Room, work: Work<T>, options: TransactionOptions): Promise<T> {
   if (waiting.length >= maxWaiting)
     throw new PostgresUnavailable('busy', `${maxWaiting} changes of the room wait already`);
   const member = new GroupMember(work, options);
   const entry = {
-    user: options.member ?? '',
+    user: options.memberId ?? '',
     member: member as GroupMember,
     timer: setTimeout(() => {
       waiting.splice(waiting.indexOf(entry), 1);
@@ -103,13 +103,15 @@ async function wait<T>({ waiting }: Room, work: Work<T>, options: TransactionOpt
   return member.promise;
 }
 
-/** All groups lock rows of users in the same order, so that no two of them wait for each other. */
+/** Takes the members of the next group, which no longer wait. */
 function takeGroup({ waiting }: Room): GroupMember[] {
-  const group = waiting
-    .splice(0, maxMembers)
-    .sort((one, other) => (one.user < other.user ? -1 : Number(one.user > other.user)));
-  return group.map(({ member, timer }) => {
-    clearTimeout(timer);
-    return member;
-  });
+  const group = waiting.splice(0, maxMembers).sort(compareUsers);
+  for (const { timer } of group) clearTimeout(timer);
+  return group.map(({ member }) => member);
+}
+
+/** All groups lock rows of users in the same order, so that no two of them wait for each other. */
+function compareUsers({ user: one }: Waiting, { user: other }: Waiting): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

@@ -9,6 +9,14 @@ export interface StatementFailure {
 }
 
 /**
+ * Resolves when the statements that the work of a transaction has not awaited have been sent: they are sent in microtasks,
+ * which run before the next tick.
+ */
+export function untilNextTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/**
  * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
  * commit: in a packet of its own the commit would hold the locks of their rows for longer.
  */

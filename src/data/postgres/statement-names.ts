@@ -1,5 +1,5 @@
 const maxNames = 500;
-const isPlannedEachTime = / like | in \(values /;
+const plannedEachTime = / like | in \(values /;
 
 /** The names under which statements are prepared, so that each is parsed once per connection. */
 export class StatementNames {
@@ -16,7 +16,7 @@ export class StatementNames {
   nameOf(sql: string): string | undefined {
     const known = this.#names.get(sql);
     if (known !== undefined) return known;
-    if (this.#names.size >= maxNames || isPlannedEachTime.test(sql)) return undefined;
+    if (this.#names.size >= maxNames || plannedEachTime.test(sql)) return undefined;
     const name = `s${this.#names.size}`;
     this.#names.set(sql, name);
     return name;

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { DatabaseUnavailable } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
@@ -33,7 +34,6 @@ const maxAttempts = 30;
 /** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
 export async function migrateTables(connection: PostgresConnection): Promise<void> {
   for (let attempt = 1; !(await tryToMigrate(connection, attempt === maxAttempts)); attempt += 1) await wait(retryMs);
-  await createSearchIndexes(connection);
 }
 
 /** Returns false if a table is locked. `isLast`: throws the reason instead. */
@@ -59,29 +59,46 @@ function isLocked(error: unknown): boolean {
   return error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
 }
 
-const searchIndexes = {
-  postsByTitle: 'create index if not exists "postsByTitle" on posts using gin (lower("title") gin_trgm_ops)',
-  usersByPartOfName: 'create index if not exists "usersByPartOfName" on users using gin (lower("name") gin_trgm_ops)',
-  roomsByPartOfName: 'create index if not exists "roomsByPartOfName" on rooms using gin (lower("name") gin_trgm_ops)',
-};
+/** The tables and columns that are searched for a part of a text. */
+const searchIndexes = [
+  { name: 'postsByTitle', table: 'posts', column: 'title' },
+  { name: 'usersByPartOfName', table: 'users', column: 'name' },
+  { name: 'roomsByPartOfName', table: 'rooms', column: 'name' },
+] as const;
 
 /**
- * Indexes for `contains`, where the extension pg_trgm is installed or can be installed; elsewhere a search reads every
- * row. Existing indexes are not touched, because even `if not exists` locks the table.
+ * Creates the indexes for `contains` while their tables are empty; elsewhere a search reads every row. An index of a table
+ * with rows would hold up the writes of running nodes, so that an administrator creates it. Existing indexes are not touched,
+ * because even `if not exists` locks the table. Returns the reason why an index is missing.
  */
-async function createSearchIndexes(connection: PostgresConnection): Promise<void> {
+export async function createSearchIndexes(connection: PostgresConnection): Promise<string | undefined> {
   const session = new Session(connection);
   try {
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
-    const { rows } = await sql<{ indexname: string }>`
-      select indexname from pg_indexes where schemaname = current_schema()`.execute(toTransaction(session));
-    const existing = new Set(rows.map(({ indexname }) => indexname));
-    const missing = Object.entries(searchIndexes).filter(([name]) => !existing.has(name));
+    await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
+    const missing = await findMissingIndexes(session);
     if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
-    for (const [, statement] of missing) await session.send(statement);
+    const late: string[] = [];
+    for (const { name, table, column } of missing) {
+      if (await hasRows(session, table)) late.push(name);
+      else await session.send(`create index "${name}" on ${table} using gin (lower("${column}") gin_trgm_ops)`);
+    }
     await session.end('commit');
-  } catch {
+    return late.length > 0 ? `the tables of ${late.join(', ')} have rows` : undefined;
+  } catch (error) {
     await session.end('rollback');
+    return error instanceof DatabaseUnavailable ? error.reason : String(error);
   }
+}
+
+async function findMissingIndexes(db: Session) {
+  const { rows } = await sql<{ name: string }>`
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toTransaction(db));
+  const existing = new Set(rows.map(({ name }) => name));
+  return searchIndexes.filter(({ name }) => !existing.has(name));
+}
+
+async function hasRows(db: Session, table: string): Promise<boolean> {
+  return (await db.send(`select 1 from ${table} limit 1`)).rows.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
 import type { PostgresConnection } from './connection.ts';
 import type { GroupMember } from './group-member.ts';
-import { Session, type StatementFailure } from './session.ts';
+import { Session, type StatementFailure, untilNextTick } from './session.ts';
 
 /**
  * Transactions that run as one transaction of the server: first all of them read, and then the changes of all are sent
@@ -37,8 +37,7 @@ export class TransactionGroup {
     const marking = this.#marks.set(this.#session).catch(() => undefined);
     await Promise.all(this.#members.map((member) => member.run(this.#session.connection)));
     const mark = await marking;
-    // Statements that a member has not waited for are added in microtasks, which run before the next tick.
-    await new Promise<void>((resolve) => process.nextTick(resolve));
+    await untilNextTick();
     return this.#members.some(({ failure }) => failure) ? undefined : mark;
   }
 

@@ -5,7 +5,7 @@ import { toTransaction } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { RoomTransactions } from './room-transactions.ts';
-import { Session } from './session.ts';
+import { Session, untilNextTick } from './session.ts';
 
 /** The time after which a transaction is not run again. */
 const timeoutMs = 5_000;
@@ -37,16 +37,16 @@ export class Transactions {
 
   async #runAlone<T>(work: Work<T>, { cancellation }: TransactionOptions): Promise<T> {
     const deadline = performance.now() + timeoutMs;
-    const kinds: Unavailability[] = [];
+    const failedKinds: Unavailability[] = [];
     for (;;) {
       cancellation?.throwIfCancelled();
       const attempt = await this.#attempt(work, cancellation);
       if ('result' in attempt) return attempt.result;
       const { kind } = attempt.failure;
       // A conflict ends when the other transaction does; the same other failure twice has another reason.
-      const isHopeless = kind !== 'conflict' && kinds.includes(kind);
+      const isHopeless = kind !== 'conflict' && failedKinds.includes(kind);
       if (isHopeless || performance.now() > deadline) throw attempt.failure;
-      kinds.push(kind);
+      failedKinds.push(kind);
       if (kind === 'conflict') await sleep(Math.random() * maxPauseMs);
     }
   }
@@ -75,8 +75,7 @@ export class Transactions {
     try {
       result = await work(toTransaction(session));
       mark = await marking;
-      // Statements that `work` has not awaited are sent in microtasks, which run before the next tick.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
+      await untilNextTick();
       if (session.failure) throw session.failure.error;
       cancellation?.beginCommit();
     } catch (error) {

@@ -7,7 +7,7 @@ import {
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
-  type Reader,
+  type ReadContext,
 } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
@@ -24,7 +24,7 @@ import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
 
 const checkIntervalMs = 1_000;
-/** The number of connections for snapshots, and for snapshots that are kept. */
+/** The number of connections for snapshots, and for snapshots during writes. */
 const maxSnapshots = 8;
 const maxDatabaseId = 2 ** 31 - 1;
 
@@ -68,22 +68,25 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
   const reading = connect('read');
   const snapshots = toKysely(new PoolDriver(connectSeveral()));
-  const kept = toKysely(new PoolDriver(connectSeveral()));
+  const snapshotsDuringWrites = toKysely(new PoolDriver(connectSeveral()));
   const connection = connect('write');
   const { timings } = options;
-  const countPages = () => findLogPages(connection);
-  const flushDatabase = () => file.flush();
-  const logParts = { url: file.url, log: file.log, health, countPages, flushDatabase, flushes: timings.flush };
-  const log = opened.adopt(new WriteAheadLog(logParts), (log) => log.close());
+  const countPages = () => countLogPages(connection);
+  const { url, descriptor } = file;
+  const paths = { url, log: file.log, index: file.index };
+  const log = opened.adopt(
+    new WriteAheadLog({ ...paths, descriptor, health, countPages, flushes: timings.flush }),
+    (log) => log.close(),
+  );
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
   await writer.transaction((db) => migrate(db, tableDialect));
   const purge = new Purge(writer);
-  await watch({ connection, writer, health, purge }, opened);
+  await watch({ connection, writer, log, health, purge }, opened);
   const onDone = () => void purge.runIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
-  const readsFor = (reader: Reader) =>
-    toTransaction(new CallerReads({ connection: reading, longReads, timings }, reader));
+  const readsFor = (context: ReadContext) =>
+    toTransaction(new CallerReads({ connection: reading, longReads, timings }, context));
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -106,10 +109,10 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     async snapshotDuringWrites(work) {
       await log.pause;
       return (
-        kept
+        snapshotsDuringWrites
           .transaction()
           .execute(async (past) => work(await readFirst(past)))
-          // It waits: a mutation that erases data may itself have kept a snapshot with that data.
+          // It waits: a mutation that erases data may itself hold a snapshot with that data.
           .finally(() => purge.runIfDue())
       );
     },
@@ -130,24 +133,34 @@ function toKysely(driver: Driver): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new SqliteDialect(driver) });
 }
 
-/** The number of pages in the write-ahead log. */
-function findLogPages(connection: SqliteConnection): number {
+/** The number of pages in the write-ahead log. @throws DatabaseUnavailable if SQLite cannot tell. */
+function countLogPages(connection: SqliteConnection): number {
   const { rows } = connection.execute('pragma wal_checkpoint(noop)');
-  return (rows[0] as { log: number }).log;
+  const { log } = rows[0] as { log: number };
+  if (log < 0) throw new DatabaseUnavailable('the length of the write-ahead log cannot be read');
+  return log;
+}
+
+/** False if only a part was copied. */
+function truncateLog(connection: SqliteConnection): boolean {
+  const { rows } = connection.execute('pragma wal_checkpoint(truncate)');
+  const { log, checkpointed } = rows[0] as { log: number; checkpointed: number };
+  return log === checkpointed;
 }
 
 interface Watched {
   connection: SqliteConnection;
   writer: SqliteWriter;
+  log: WriteAheadLog;
   health: SqliteHealth;
   purge: Purge;
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch({ connection, writer, log, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
-  connection.execute('pragma wal_checkpoint(truncate)');
+  if (!truncateLog(connection)) await log.flushCopiedPart();
   health.watch(id);
   const check = () => {
     health.checkFiles();

@@ -11,7 +11,7 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely';
-import { DirectExecutor } from '../direct-executor.ts';
+import { DirectExecutor } from '../sql/direct-executor.ts';
 import type { Tables } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 

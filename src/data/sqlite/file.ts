@@ -2,7 +2,6 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  fsync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -15,7 +14,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { DatabaseUnusable } from '../database.ts';
 
 const magic = 'SQLite format 3\0';
@@ -30,7 +28,7 @@ const suffixes = ['-wal', '-shm'];
  */
 export class SqliteFile {
   readonly path: string;
-  readonly #descriptor: number;
+  readonly descriptor: number;
   readonly #onClose: () => void;
   readonly #opened = new Map<string, BigIntStats>();
   /** The database's `user_version`, after it was found in the file itself. */
@@ -41,7 +39,7 @@ export class SqliteFile {
     mkdirSync(dirname(path), { recursive: true });
     assertNoOrphanedLog(path);
     this.path = path;
-    this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     this.#onClose = onClose;
   }
 
@@ -73,6 +71,11 @@ export class SqliteFile {
   /** The path of the write-ahead log. SQLite derives it from the target of a symbolic link. */
   get log(): string {
     return `${realpathSync(this.path)}-wal`;
+  }
+
+  /** The path of its index. */
+  get index(): string {
+    return `${realpathSync(this.path)}-shm`;
   }
 
   /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */
@@ -120,19 +123,14 @@ export class SqliteFile {
       : this.findPathFault();
   }
 
-  /** Flushes the database file to the disk, in a thread of libuv's pool. */
-  flush(): Promise<void> {
-    return promisify(fsync)(this.#descriptor);
-  }
-
   close(): void {
-    closeSync(this.#descriptor);
+    closeSync(this.descriptor);
     this.#onClose();
   }
 
   #read(offset: number, length: number): Buffer {
     const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(this.#descriptor, bytes, 0, length, offset));
+    return bytes.subarray(0, readSync(this.descriptor, bytes, 0, length, offset));
   }
 }
 

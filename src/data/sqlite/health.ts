@@ -11,6 +11,7 @@ type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
  */
 export class SqliteHealth {
   readonly #file: SqliteFile;
+  readonly #listener: HealthListener;
   readonly #reports: FaultReports;
   /** The database's `user_version`; undefined until its files are watched. */
   #id: number | undefined;
@@ -21,6 +22,7 @@ export class SqliteHealth {
 
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
+    this.#listener = listener;
     this.#reports = new FaultReports(listener);
   }
 
@@ -75,6 +77,12 @@ export class SqliteHealth {
   noteRescue(): void {
     this.#logFault = undefined;
     this.#reportRecovery();
+  }
+
+  /** Reports why the process ends now, also if the same fault has just been reported. A command has no log. */
+  reportCrash(reason: string): void {
+    const { onFault = (line) => process.stderr.write(`postroom: ${line}\n`) } = this.#listener;
+    onFault(reason);
   }
 
   noteWrite(): void {

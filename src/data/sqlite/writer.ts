@@ -9,7 +9,7 @@ import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 const retryMs = 1;
 /** The time after which no further transaction joins a group: the event loop waits for its end. */
 const maxGroupMs = 4;
-/** The maximum time for which a group waits for a running flush, so that more transactions join it. */
+/** The maximum time for which a group waits for the running flushes, so that more transactions join it. */
 const maxGatherMs = 1;
 
 interface WriterParts {
@@ -20,7 +20,7 @@ interface WriterParts {
 
 /**
  * The only connection that writes. Transactions that wait at the same time form a group: they run one after the other,
- * each further one inside a savepoint, and share one commit. Groups that commit during a flush of the disk share the next flush.
+ * each further one inside a savepoint, and share one commit. Groups that commit during two flushes of the disk share the next one.
  */
 export class SqliteWriter {
   readonly #parts: WriterParts;
@@ -63,16 +63,17 @@ export class SqliteWriter {
     this.#queue = this.#queue.filter((transaction) => !this.#refuse(transaction));
   }
 
-  /** Waits for all transactions. */
+  /** Waits for all transactions, and for a rescue. */
   async close(): Promise<void> {
-    while (this.#isGroupDue) await this.#lastTurn;
+    do await this.#lastTurn;
+    while (this.#isGroupDue);
   }
 
   #requestGroup(): void {
     if (this.#isGroupDue) return;
     this.#isGroupDue = true;
     void this.#inTurn(async () => {
-      // Transactions that arrive meanwhile join the group. During a long flush groups run, too, and share the next flush. While
+      // Transactions that arrive meanwhile join the group. During a long flush groups run, too. While
       // the disk does not answer no group begins, so that its transactions can still be refused.
       await this.#parts.log.waitForFlush(maxGatherMs);
       await new Promise(setImmediate);

@@ -2,7 +2,6 @@ import {
   type DocumentNode,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -11,13 +10,12 @@ import {
 } from 'graphql';
 import { RequestErrors, requestError } from '../answer.ts';
 import { costOf } from '../limits/cost.ts';
+import { coerceVariables } from './coerce-variables.ts';
 import { addDeprecated, type DeprecatedInput, findDeprecatedInputs } from './deprecated-elements.ts';
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 
 export type Variables = Record<string, unknown> | undefined;
-
-const maxCoercionErrors = 10;
 
 /** Everything that is known about one operation of a document before a request brings its variables and its viewer. */
 export class CompiledOperation {
@@ -58,9 +56,7 @@ export class CompiledOperation {
     const { schema, operation, hideSuggestions } = this.#args;
     const definitions = operation.variableDefinitions ?? [];
     if (definitions.length === 0) return this.#args;
-    const options = { maxErrors: maxCoercionErrors, hideSuggestions };
-    const { errors, variableValues } = getVariableValues(schema, definitions, variables ?? {}, options);
-    if (errors) throw new RequestErrors(errors.map((error) => requestError('VARIABLES_INVALID', undefined, error)));
+    const variableValues = coerceVariables(schema, definitions, variables ?? {}, hideSuggestions);
     return { ...this.#args, variableValues, rawVariableValues: variables };
   }
 

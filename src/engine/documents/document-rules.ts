@@ -18,6 +18,8 @@ const maxErrors = 10;
 
 export interface DocumentRules {
   introspection: boolean;
+  /** Whether errors suggest names of the schema. */
+  suggestions: boolean;
   /** Runs before the parse. @throws ClientError if the text is too large or too complex. */
   checkSource: (source: string) => void;
   /** Runs before the standard rules, which would take long on the documents that it refuses. */
@@ -32,9 +34,15 @@ export interface DocumentRules {
 export type DocumentCheck = (schema: GraphQLSchema, document: DocumentNode) => readonly GraphQLError[];
 
 /** The rules for parsing and validating in the pipeline. */
-export function useDocumentRules({ introspection, checkSource, checkSize, checksAfterRules }: DocumentRules): Plugin {
+export function useDocumentRules({
+  introspection,
+  suggestions,
+  checkSource,
+  checkSize,
+  checksAfterRules,
+}: DocumentRules): Plugin {
   const rules = introspection ? linearRules : [...linearRules, NoSchemaIntrospectionCustomRule];
-  const options = { maxErrors, hideSuggestions: !introspection };
+  const options = { maxErrors, hideSuggestions: !suggestions };
   const steps = [
     checkSize,
     checkRules(rules, options),

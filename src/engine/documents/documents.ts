@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RequestErrors } from '../answer.ts';
 import { countTokens } from '../limits/client-memory.ts';
 import { CompiledOperation } from './compiled-operation.ts';
-import type { Pipeline } from './pipeline.ts';
+import { createPipeline, type Pipeline, type PipelineConfig } from './pipeline.ts';
 
 const maxDocuments = 1_000;
 /** A syntax tree takes 200 to 340 bytes for each of its tokens, so the cached trees take at most 5 MB. */
@@ -24,16 +24,17 @@ interface CheckedDocument {
 /** Parses, validates and compiles each document once. The cache is limited by the tokens of its documents. */
 export class Documents {
   readonly #pipeline: Pipeline;
-  readonly #hideSuggestions: boolean;
+  readonly #suggestions: boolean;
   readonly #checked = new LRUCache<string, CheckedDocument>({
     max: maxDocuments,
     maxSize: maxTokens,
     sizeCalculation: ({ document }, source) => countTokens(document) + Math.ceil(source.length / charactersPerToken),
   });
 
-  constructor(pipeline: Pipeline, hideSuggestions: boolean) {
-    this.#pipeline = pipeline;
-    this.#hideSuggestions = hideSuggestions;
+  /** `suggestions`: whether errors suggest names of the schema. */
+  constructor(schema: GraphQLSchema, config: PipelineConfig, suggestions: boolean) {
+    this.#pipeline = createPipeline(schema, config, suggestions);
+    this.#suggestions = suggestions;
   }
 
   has(source: string): boolean {
@@ -50,7 +51,7 @@ export class Documents {
     let operation = operations.get(operationName);
     if (!operation) {
       const schema: GraphQLSchema = this.#pipeline.schema;
-      operation = new CompiledOperation(schema, document, operationName, this.#hideSuggestions);
+      operation = new CompiledOperation(schema, document, operationName, !this.#suggestions);
       operations.set(operationName, operation);
     }
     return operation;

@@ -10,7 +10,14 @@ import { checkIdempotentFields } from './idempotent-fields.ts';
 /** Parses and validates documents, within the limits. */
 export type Pipeline = Pick<ReturnType<ReturnType<typeof createYoga>['getEnveloped']>, 'parse' | 'validate' | 'schema'>;
 
-export function createPipeline(schema: GraphQLSchema, config: Pick<Config, 'limits' | 'introspection'>): Pipeline {
+export type PipelineConfig = Pick<Config, 'limits' | 'introspection'>;
+
+/** `suggestions`: whether errors suggest names of the schema. */
+export function createPipeline(
+  schema: GraphQLSchema,
+  config: PipelineConfig,
+  suggestions = config.introspection,
+): Pipeline {
   const yoga = createYoga({
     schema,
     logging: false,
@@ -19,6 +26,7 @@ export function createPipeline(schema: GraphQLSchema, config: Pick<Config, 'limi
     plugins: [
       useDocumentRules({
         introspection: config.introspection,
+        suggestions,
         checkSource: createSourceCheck(config.limits),
         checkSize: (_schema, document) => checkExpanded(document),
         checksAfterRules: [createDepthCheck(config.limits), checkIdempotentFields],

@@ -38,10 +38,10 @@ export class FieldExecutor {
   select(plan: SelectionPlan, source: unknown, path: Path | undefined): ObjectValue | Pending<ObjectValue> {
     this.#size.characters += plan.keysLength;
     this.assertRunning();
-    const read = plan.read(source, this.#size);
-    const values: ObjectValue = read ?? { ...plan.template };
+    const projected = plan.project(source, this.#size);
+    const values: ObjectValue = projected ?? { ...plan.template };
     let pending: PendingValues<ObjectValue> | undefined;
-    for (const field of read ? plan.nonTextFields : plan.fields) {
+    for (const field of projected ? plan.nonTextFields : plan.fields) {
       const value = this.execute(field, source, path);
       values[field.responseName] = value;
       if (!(value instanceof Pending)) continue;

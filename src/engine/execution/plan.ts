@@ -30,7 +30,7 @@ import {
 } from 'graphql';
 import { requestError } from '../answer.ts';
 import type { AnswerSize } from '../limits/answer-size.ts';
-import { compileReader, type Reader } from './reader.ts';
+import { compileProjection, type RowProjection } from './row-projection.ts';
 
 /** How a value of a field's type becomes part of the answer. */
 export type Completion =
@@ -55,19 +55,19 @@ export interface FieldPlan {
   isText: boolean;
 }
 
-/** The number of objects after which a Reader is compiled, because many documents run only once. */
+/** The number of objects after which their projection is compiled, because many documents run only once. */
 const objectsBeforeCompilation = 2;
 
 /** The fields that are selected of one object type. */
 export class SelectionPlan {
   readonly fields: readonly FieldPlan[];
-  /** The fields whose values `read` leaves undefined. */
+  /** The fields whose values `project` leaves undefined. */
   readonly nonTextFields: readonly FieldPlan[];
   /** The answer's object without values, to be copied. Its keys, also `__proto__`, are properties of its own. */
   readonly template: Readonly<Record<string, unknown>>;
   /** The characters of the object's braces, keys, colons and commas in JSON. */
   readonly keysLength: number;
-  #reader: Reader | undefined;
+  #projection: RowProjection | undefined;
   #objects = 0;
 
   constructor(fields: readonly FieldPlan[]) {
@@ -77,12 +77,12 @@ export class SelectionPlan {
     this.keysLength = fields.reduce((sum, { responseName }) => sum + responseName.length + '"":,'.length, 1);
   }
 
-  /** The answer's object with the texts of the row, if a Reader can create it. */
-  read(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
-    if (this.#reader) return this.#reader(row, size);
+  /** The answer's object with the texts of the row, if the compiled projection can create it. */
+  project(row: unknown, size: AnswerSize): Record<string, unknown> | undefined {
+    if (this.#projection) return this.#projection(row, size);
     this.#objects += 1;
     const isDue = this.#objects > objectsBeforeCompilation && this.nonTextFields.length < this.fields.length;
-    if (isDue) this.#reader = compileReader(this.fields);
+    if (isDue) this.#projection = compileProjection(this.fields);
     return undefined;
   }
 }

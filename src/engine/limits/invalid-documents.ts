@@ -53,5 +53,5 @@ export class InvalidDocumentLimit {
 
 /** The prefixes keep users and addresses apart, because an address that a proxy reports may be any text. */
 function keyOf({ viewer, address }: Caller): string {
-  return viewer ? `user ${viewer.user.id}` : `address ${address}`;
+  return viewer ? `user ${viewer.chargedId}` : `address ${address}`;
 }

@@ -92,16 +92,16 @@ class LocalRate implements RateLimit {
   }
 
   charge({ viewer, address }: Caller): Rate {
-    return this.#toRate(viewer ? this.#users.charge(viewer.user.id) : this.#addresses.charge(address));
+    return this.#toRate(viewer ? this.#users.charge(viewer.chargedId) : this.#addresses.charge(address));
   }
 
   assertNotOver({ viewer, address }: Caller): void {
-    this.#toRate(viewer ? this.#users.charge(viewer.user.id, 0) : this.#addresses.charge(address, 0));
+    this.#toRate(viewer ? this.#users.charge(viewer.chargedId, 0) : this.#addresses.charge(address, 0));
   }
 
   /** Takes over the shared count, so that the limit continues with it if the shared counter fails. */
   adopt({ viewer, address }: Caller, { charges, resetMs }: SharedCount): Rate {
-    if (viewer) this.#users.adopt(viewer.user.id, charges, resetMs);
+    if (viewer) this.#users.adopt(viewer.chargedId, charges, resetMs);
     else this.#addresses.adopt(address, charges, resetMs);
     return this.#toRate({ isOver: charges > this.#limit, remaining: Math.max(0, this.#limit - charges), resetMs });
   }
@@ -120,6 +120,6 @@ function chargeShared(caller: Caller, local: LocalRate, shared: SharedWindows): 
   const rate = local.charge(caller);
   if (!shared.isUp) return rate;
   const { viewer, address } = caller;
-  const key = viewer ? `user:${viewer.user.id}` : `address:${address}`;
+  const key = viewer ? `user:${viewer.chargedId}` : `address:${address}`;
   return shared.charge(key).then((count) => (count ? local.adopt(caller, count) : rate));
 }

@@ -37,12 +37,13 @@ export async function createApiKey(db: Db, given: Omit<NewApiKey, 'prefix' | 'ha
 }
 
 /** Finds the viewer of a key. @throws ClientError UNAUTHENTICATED if the key is unknown, revoked or expired. */
-export async function findKeyViewer(database: Database, key: string, span?: Span): Promise<Viewer> {
+export async function authenticateApiKey(database: Database, key: string, span?: Span): Promise<Viewer> {
   const db = readsWithin(database, span);
   const row = isWellFormed(key) ? await findApiKeyByHash(db, hashKey(key)) : undefined;
   if (!row) throw invalidKey();
   const account = await findAccount(db, row.userId);
-  const credential: Credential = { kind: 'apiKey', id: row.id };
+  const { ownerId } = row;
+  const credential: Credential = { kind: 'apiKey', id: row.id, ownerId };
   if (!account || findRevocation(credential, account, row) !== undefined) throw invalidKey();
   const now = Date.now();
   if (row.lastUsedAt === null || now - row.lastUsedAt > lastUsedMs) {
@@ -50,7 +51,8 @@ export async function findKeyViewer(database: Database, key: string, span?: Span
     database.transaction((trx) => setLastUsed(trx, row.id, now)).catch(() => {});
   }
   const expiresAt = row.expiresAt ?? Number.POSITIVE_INFINITY;
-  return { user: toPublicUser(account), credential, scopes: scopesOf(row), expiresAt };
+  const chargedId = ownerId === null ? account.id : `keys of ${ownerId}`;
+  return { user: toPublicUser(account), chargedId, credential, scopes: scopesOf(row), expiresAt };
 }
 
 export function scopesOf(row: ApiKeyRow): Set<Scope> {

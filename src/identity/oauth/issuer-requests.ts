@@ -4,7 +4,6 @@ import { type Span, withinSpan } from '../../tracing/span.ts';
 const timeoutMs = 5_000;
 /** The pause after a failure, during which no request is sent to the issuer. */
 const pauseMs = 1_000;
-const maxPending = 100;
 
 /**
  * Sends requests to the issuer without flooding it while it is down. After a failure, one request per second is sent,
@@ -13,11 +12,10 @@ const maxPending = 100;
 export class IssuerRequests {
   #hasFailed = false;
   #pausedUntil = 0;
-  #pending = 0;
 
   /**
    * Returns the JSON of the response. The request continues the trace of `span`.
-   * @throws ClientError BAD_GATEWAY if the issuer fails, SERVICE_UNAVAILABLE if too many requests wait for it.
+   * @throws ClientError BAD_GATEWAY if the issuer fails.
    */
   async send(url: string, init: RequestInit = {}, span?: Span): Promise<Record<string, unknown>> {
     if (!span) return this.#send(url, init);
@@ -29,7 +27,6 @@ export class IssuerRequests {
 
   async #send(url: string, init: RequestInit): Promise<Record<string, unknown>> {
     this.#assertAvailable();
-    this.#pending += 1;
     let isUp = false;
     try {
       const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
@@ -43,7 +40,6 @@ export class IssuerRequests {
     } catch (error) {
       throw issuerFailed(error);
     } finally {
-      this.#pending -= 1;
       this.#hasFailed = !isUp;
       this.#pausedUntil = isUp ? 0 : performance.now() + pauseMs;
     }
@@ -52,7 +48,6 @@ export class IssuerRequests {
   #assertAvailable(): void {
     const now = performance.now();
     if (now < this.#pausedUntil) throw issuerFailed();
-    if (this.#pending >= maxPending) throw new ClientError('SERVICE_UNAVAILABLE');
     if (this.#hasFailed) this.#pausedUntil = now + pauseMs;
   }
 }

@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
 import { asRepeatable, type Database } from '../../data/database.ts';
+import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/oauth-subjects.ts';
 import { readsWithin } from '../../data/traced-database.ts';
-import { findOrCreateSubject, findSubject, toPublicUser } from '../../data/users.ts';
+import { toPublicUser } from '../../data/users.ts';
+import type { WindowOptions } from '../../fixed-window.ts';
 import type { Log } from '../../log.ts';
 import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
+import { Introspection, type TokenSender } from './introspection.ts';
 import { IssuerLog } from './issuer-log.ts';
 import { IssuerRequests } from './issuer-requests.ts';
 import { toTokenError } from './token-error.ts';
@@ -28,8 +31,8 @@ const algorithms = [
   'Ed25519',
 ];
 const refreshIntervalMs = 600_000;
-const introspectionTtlMs = 30_000;
 const maxVerified = 10_000;
+/** In code points; the same as in `resolvers/rules/validation.ts`, which a lower layer cannot import. */
 const maxNameLength = 80;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
@@ -44,36 +47,59 @@ export class OAuth {
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
-  /** The claims of valid tokens and the reasons of refused tokens, so that neither is introspected for each request. */
-  readonly #introspected = new LRUCache<string, JWTPayload | string>({ max: maxVerified, ttl: introspectionTtlMs });
+  /** Undefined if only JWTs are accepted. */
+  readonly #introspection: Introspection | undefined;
   #keys: Promise<KeySet> | undefined;
   #refresh: NodeJS.Timeout | undefined;
 
-  constructor(options: OAuthSettings, log: Pick<Log, 'debug' | 'warn'>) {
+  /** `refusals`: the maximum number of opaque tokens that the issuer refuses for an address; 0: no limit. */
+  constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
     this.#log = new IssuerLog(log);
+    this.#introspection = options.introspectionUrl
+      ? new Introspection({
+          url: options.introspectionUrl,
+          settings: options,
+          requests: this.#requests,
+          refusals,
+          log: this.#log,
+        })
+      : undefined;
     this.issuer = options.issuer;
   }
 
   /**
    * Finds the viewer of a token; the first token of a subject creates its User.
-   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY or SERVICE_UNAVAILABLE if the issuer fails.
+   * @throws ClientError UNAUTHENTICATED for a bad token, BAD_GATEWAY if the issuer fails, RATE_LIMITED or
+   * SERVICE_UNAVAILABLE if the address sends too many tokens that only the issuer can check.
    */
-  async findViewer(database: Database, token: string, span?: Span): Promise<Viewer> {
+  async authenticate(database: Database, token: string, sender: TokenSender): Promise<Viewer> {
     try {
-      const claims = isJwt(token) ? await this.#verify(token, span) : await this.#introspect(token, span);
-      return await this.#findViewer(database, claims, span);
+      const opaqueToken = isJwt(token) ? undefined : token;
+      const claims = await (opaqueToken ? this.#introspect(opaqueToken, sender) : this.#verify(token, sender.span));
+      return await this.#findOrCreateViewer(database, claims, { span: sender.span, opaqueToken });
     } catch (error) {
       this.#log.record(error);
       throw error;
     }
   }
 
-  close(): void {
-    clearInterval(this.#refresh);
+  /** Calls `onRefused` when the issuer no longer accepts an opaque token. Returns a function that ends the watch. */
+  watch(opaqueToken: string, onRefused: () => void): (() => void) | undefined {
+    return this.#introspection?.watch(opaqueToken, onRefused);
   }
 
-  async #findViewer(database: Database, claims: JWTPayload, span: Span | undefined): Promise<Viewer> {
+  close(): void {
+    clearInterval(this.#refresh);
+    this.#introspection?.close();
+  }
+
+  /** @throws ClientError UNAUTHENTICATED if a claim is missing, or the token has expired or was revoked. */
+  async #findOrCreateViewer(
+    database: Database,
+    claims: JWTPayload,
+    { span, opaqueToken }: { span: Span | undefined; opaqueToken: string | undefined },
+  ): Promise<Viewer> {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
     if (typeof sub !== 'string' || !sub) throw invalidToken('no sub');
@@ -84,19 +110,23 @@ export class OAuth {
     const startedAt = Number(iat) * 1_000;
     const create = () =>
       asRepeatable(
-        database.transaction((trx) => findOrCreateSubject(trx, subject, { name: displayName(name, sub), startedAt }), {
-          span,
-        }),
+        database.transaction(
+          (trx) => findOrCreateAccountBySubject(trx, subject, { name: displayName(name, sub), startedAt }),
+          {
+            span,
+          },
+        ),
       );
-    const account = (await findSubject(readsWithin(database, span), subject)) ?? (await create());
-    const credential = { kind: 'oauth', startedAt } as const;
+    const account = (await findAccountBySubject(readsWithin(database, span), subject)) ?? (await create());
+    const credential = { kind: 'oauth', startedAt, opaqueToken } as const;
     if (!account || findRevocation(credential, account) !== undefined) throw invalidToken('account deleted');
-    return { user: toPublicUser(account), credential, scopes: scopesOf([scope, scp].flat()), expiresAt };
+    const granted = scopesOf([scope, scp].flat());
+    return { user: toPublicUser(account), chargedId: account.id, credential, scopes: granted, expiresAt };
   }
 
   async #verify(token: string, span: Span | undefined): Promise<JWTPayload> {
-    const hash = hashOf(token);
-    const cached = this.#verified.get(hash);
+    const key = hash('sha256', token, 'base64url');
+    const cached = this.#verified.get(key);
     if (cached) return cached;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
@@ -108,42 +138,16 @@ export class OAuth {
         typ: 'at+jwt',
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      this.#verified.set(hash, payload);
+      this.#verified.set(key, payload);
       return payload;
     } catch (error) {
       throw toTokenError(error);
     }
   }
 
-  async #introspect(token: string, span: Span | undefined): Promise<JWTPayload> {
-    const hash = hashOf(token);
-    let result = this.#introspected.get(hash);
-    if (result === undefined) {
-      result = await this.#askIssuer(token, span);
-      this.#introspected.set(hash, result);
-    }
-    if (typeof result === 'string') throw invalidToken(result);
-    return result;
-  }
-
-  /** The claims of an opaque token, or the reason why it is not valid. */
-  async #askIssuer(token: string, span: Span | undefined): Promise<JWTPayload | string> {
-    const { introspectionUrl, clientId = '', clientSecret = '' } = this.#options;
-    if (introspectionUrl === undefined) return 'not a JWT, and OAUTH_INTROSPECTION_URL is not set';
-    const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-    const init = {
-      method: 'POST',
-      headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-    };
-    const claims: JWTPayload = await this.#requests.send(introspectionUrl, init, span);
-    return (claims['active'] === true ? this.#findFault(claims) : 'not active') ?? claims;
-  }
-
-  /** The reason why an active token is not valid for this server, or undefined. */
-  #findFault({ iss = this.issuer, aud = [] }: JWTPayload): string | undefined {
-    if (iss !== this.issuer) return 'wrong iss';
-    return [aud].flat().includes(this.#options.audience) ? undefined : 'wrong aud';
+  async #introspect(token: string, sender: TokenSender): Promise<JWTPayload> {
+    if (!this.#introspection) throw invalidToken('not a JWT, and OAUTH_INTROSPECTION_URL is not set');
+    return this.#introspection.introspect(token, sender);
   }
 
   /**
@@ -195,15 +199,11 @@ function displayName(name: unknown, subject: string): string {
   const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
   const clean = text
     .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ')
     .trim();
   return [...clean].slice(0, maxNameLength).join('') || 'someone';
 }
 
 function isJwt(token: string): boolean {
   return token.split('.').length === 3;
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }

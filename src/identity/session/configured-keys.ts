@@ -2,18 +2,18 @@ import { join } from 'node:path';
 import { BadSetting } from '../../bad-setting.ts';
 import type { Config } from '../../config.ts';
 import type { Database, DatabaseState } from '../../data/database.ts';
-import { isPostgresUrl } from '../../data/open-database.ts';
+import { isPostgresUrl } from '../../database-url.ts';
 import {
   assertSessionKeys,
   createSessionKeys,
-  loadSessionKeys,
+  loadOrCreateSessionKeys,
   parseSessionKeys,
   type SessionKeys,
 } from './session-key.ts';
 
 /**
- * The keys of SESSION_KEY; undefined if they are stored with the database. @throws BadSetting, also if several nodes may
- * share the database: a key that one node creates would be unknown to the others.
+ * The keys of SESSION_KEY; undefined if they are stored with the database. @throws BadSetting if there are none and
+ * several nodes may share the database: a key that one node creates would be unknown to the others.
  */
 export function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys | undefined {
   if (sessionKey === undefined) {
@@ -21,20 +21,12 @@ export function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys 
     const rule = 'needs SESSION_KEY, the same for all nodes; `openssl genpkey -algorithm ed25519` creates one';
     throw new BadSetting('DATABASE_URL', databaseUrl, rule);
   }
-  try {
-    return parseSessionKeys(sessionKey);
-  } catch {
-    throw new BadSetting(
-      'SESSION_KEY',
-      '(hidden)',
-      'must be an Ed25519 private key in PEM (PKCS #8), with its line breaks',
-    );
-  }
+  return parseSessionKeys(sessionKey);
 }
 
-/** The session key that is stored with the database. Without a folder it lasts as long as the database: until the end. */
-export function findStoredKeys({ folder }: Database): SessionKeys {
-  return folder === undefined ? createSessionKeys() : loadSessionKeys(fileIn(folder));
+/** The session key that is stored with the database; it is created if there is none. Without a folder it lasts as long as the database: until the end. */
+export function loadOrCreateStoredKeys({ folder }: Database): SessionKeys {
+  return folder === undefined ? createSessionKeys() : loadOrCreateSessionKeys(fileIn(folder));
 }
 
 /** @throws BadSetting if the session key that is stored with the database is invalid. Creates none. */

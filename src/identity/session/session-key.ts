@@ -1,7 +1,8 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { BadSetting } from '../../bad-setting.ts';
+import { parsePrivateKeys } from '../../private-keys.ts';
 import { syncFolder } from '../../sync-folder.ts';
 
 /** The first key signs. All keys verify, so that tokens stay valid after a change of keys. */
@@ -11,21 +12,15 @@ export interface SessionKeys {
   verify: ReadonlyMap<string, KeyObject>;
 }
 
-const pemBlock = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/g;
-
 /**
  * The Ed25519 keys of a PEM text (PKCS #8), the current key first. @throws Error if there is no key, or another kind of
  * key.
  */
 export function parseSessionKeys(pem: string): SessionKeys {
-  const keys = [...pem.matchAll(pemBlock)].map(([block]) => createPrivateKey(block));
-  const [sign] = keys;
-  if (!sign || keys.some(({ asymmetricKeyType }) => asymmetricKeyType !== 'ed25519')) {
-    throw new Error('The PEM text must contain Ed25519 keys only.');
-  }
+  const keys = parsePrivateKeys(pem);
   const verify = keys.map((key) => createPublicKey(key));
   const byId = new Map(verify.map((key) => [idOf(key), key]));
-  return { id: [...byId.keys()][0] ?? '', sign, verify: byId };
+  return { id: [...byId.keys()][0] ?? '', sign: keys[0], verify: byId };
 }
 
 /** Creates a key that is not stored, and is lost when the process ends. */
@@ -37,7 +32,7 @@ export function createSessionKeys(): SessionKeys {
  * Loads the keys from `file`. If the file is missing, or empty after a crash, a key is created; only the owner of the
  * file can read it. @throws BadSetting if the file has any other content.
  */
-export function loadSessionKeys(file: string): SessionKeys {
+export function loadOrCreateSessionKeys(file: string): SessionKeys {
   if (isEmpty(file)) createKeyFile(file);
   return readSessionKeys(file);
 }

@@ -60,7 +60,7 @@ export class Sessions {
   }
 
   /** Finds the viewer of a token. @throws ClientError UNAUTHENTICATED if the token or its session is not valid. */
-  async findViewer(db: Db, token: string): Promise<Viewer> {
+  async authenticate(db: Db, token: string): Promise<Viewer> {
     const claims = this.#verified.get(token) ?? (await this.#verify(token));
     const account = claims.expiresAt > Date.now() ? await findAccount(db, claims.userId) : undefined;
     if (!account) throw invalidToken();
@@ -71,7 +71,7 @@ export class Sessions {
 
   async #verify(token: string): Promise<Claims> {
     try {
-      const { payload } = await jwtVerify(token, ({ kid }: JWTHeaderParameters) => this.#findKey(kid), {
+      const { payload } = await jwtVerify(token, ({ kid }: JWTHeaderParameters) => this.#findKeyOrThrow(kid), {
         issuer: sessionIssuer,
         algorithms: [algorithm],
         typ: 'JWT',
@@ -87,14 +87,15 @@ export class Sessions {
     }
   }
 
-  #findKey(id: string | undefined) {
+  /** @throws ClientError UNAUTHENTICATED. */
+  #findKeyOrThrow(id: string | undefined) {
     const key = this.#keys.verify.get(id ?? this.#keys.id);
     if (!key) throw new ClientError('UNAUTHENTICATED', unknownKey);
     return key;
   }
 }
 
-function createViewer(account: UserRow, { sessionId, sessionsFrom, expiresAt }: Claims): Viewer {
+function createViewer(account: UserRow, { userId, sessionId, sessionsFrom, expiresAt }: Claims): Viewer {
   const credential = { kind: 'session', id: sessionId, sessionsFrom } as const;
-  return { user: toPublicUser(account), credential, scopes: new Set(scopes), expiresAt };
+  return { user: toPublicUser(account), chargedId: userId, credential, scopes: new Set(scopes), expiresAt };
 }

@@ -17,7 +17,7 @@ const accountFactor = 10;
 const maxBlocked = 100_000;
 
 /**
- * Limits how often passwords are tried and accounts are created. The limit of an address counts its attempts on all
+ * Limits how often passwords are tried, accounts are created and e-mail addresses are changed. The limit of an address counts its attempts on all
  * accounts together. The limit of an account is higher, so that a stranger at one address cannot use it up, and the
  * owner can still sign in from another address. The attempts are counted in the database, so that all nodes share them;
  * each takes a small transaction, which costs little next to the hash of the password.
@@ -30,8 +30,11 @@ export interface SignInLimit {
    * attempt is not refunded, because each attempt costs a hash.
    */
   refundAccount(email: string): Promise<void>;
-  /** An account is about to be created. @throws ClientError RATE_LIMITED, DatabaseUnavailable. */
-  chargeSignUp(address: string): Promise<void>;
+  /**
+   * An account is about to be created, or to get another e-mail address: the answer tells whether the e-mail address is
+   * taken. @throws ClientError RATE_LIMITED, DatabaseUnavailable.
+   */
+  chargeNewEmail(address: string): Promise<void>;
 }
 
 /** `attempts` is the limit of an address in 15 minutes. */
@@ -63,7 +66,7 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
         if (!(error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown)) throw error;
       }
     },
-    chargeSignUp: (address) => charge(address),
+    chargeNewEmail: (address) => charge(address),
   };
 }
 
@@ -96,7 +99,9 @@ function remainingMs({ endsAt }: AttemptWindow): number {
 }
 
 function tooManyAttempts(retryAfterMs: number): ClientError {
-  return new ClientError('RATE_LIMITED', 'Too many sign-in or sign-up attempts.', { retryAfterMs });
+  return new ClientError('RATE_LIMITED', 'Too many attempts to sign in, to sign up or to change an e-mail address.', {
+    retryAfterMs,
+  });
 }
 
 function accountKeyOf(email: string): string {

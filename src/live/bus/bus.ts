@@ -3,15 +3,15 @@ import type { BusCounts } from './bus-counts.ts';
 
 /**
  * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
- * user, except the two that decide which sessions are revoked.
+ * user, except that which decides which sessions are revoked.
  */
 export type BusMessage =
   | { type: 'roomChanged'; roomId: string; event: RoomEvent }
   | { type: 'roomDeleted'; roomId: string; actorId: string | null }
   | { type: 'userDeleted'; userId: string }
   | { type: 'keyRevoked'; keyId: string }
-  /** All sessions of the user that began before `sessionsFrom` are revoked, except `keptSession`. */
-  | { type: 'passwordChanged'; userId: string; sessionsFrom: number; keptSession: string | null }
+  /** The user's sessions of generations before `sessionsFrom` are revoked. */
+  | { type: 'passwordChanged'; userId: string; sessionsFrom: number }
   /** The user has joined or left rooms. */
   | { type: 'membershipsChanged'; userId: string }
   /** The user has read the room up to a time of its events. */
@@ -150,8 +150,8 @@ export function presenceTopic(roomId: string): string {
   return presencePrefix + roomId;
 }
 
-/** Whether the messages of the topic are of type `NodeMessage`, or stand for one. */
-export function isTopicOfNodes(topic: string): boolean {
+/** Whether the messages of the topic are about the inventory or the presence, which the database does not contain. */
+export function carriesNodeMessages(topic: string): boolean {
   return topic === nodesTopic || topic.startsWith(presencePrefix);
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
-import { isPostgresUrl } from '../../data/open-database.ts';
-import { findDatabaseId } from '../../data/settings.ts';
+import { findOrCreateDatabaseId } from '../../data/settings.ts';
+import { isPostgresUrl } from '../../database-url.ts';
 import { type Bus, type BusOptions, BusUnreachable } from './bus.ts';
 import { createMemoryBus } from './memory.ts';
 import { openPostgresBus } from './postgres.ts';
@@ -13,7 +13,7 @@ export async function openBus(
   database: Database,
   options: BusOptions,
 ): Promise<Bus> {
-  if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findDatabaseId(database) });
+  if (redisUrl) return openRedisBus(redisUrl, { ...options, databaseId: await findOrCreateDatabaseId(database) });
   return isPostgresUrl(databaseUrl) ? openPostgresBus(databaseUrl, options) : createMemoryBus(options);
 }
 

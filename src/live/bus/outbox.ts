@@ -1,6 +1,6 @@
-import { isTopicOfNodes } from './bus.ts';
+import { carriesNodeMessages } from './bus.ts';
 import type { BusCounts } from './bus-counts.ts';
-import type { Frame } from './wire-format.ts';
+import type { EncodedMessage } from './wire-format.ts';
 
 /** The maximum size of the messages that wait to be sent, not counting messages of nodes. */
 const maxWaitingBytes = 2 ** 20;
@@ -10,13 +10,13 @@ const maxNodesBytes = 2 ** 18;
 const backlogBytes = 2 ** 16;
 const maxBatchBytes = 2 ** 18;
 
-type Send = (batch: readonly Frame[]) => Promise<void>;
+type Send = (batch: readonly EncodedMessage[]) => Promise<void>;
 
 interface OutboxParts {
   /** The number of batches on their way at the same time. */
   maxInFlight: number;
   /** The message that replaces lost messages. */
-  wakeUp: Frame;
+  wakeUp: EncodedMessage;
   counts: BusCounts;
 }
 
@@ -27,7 +27,7 @@ interface OutboxParts {
  */
 export class Outbox {
   readonly #parts: OutboxParts;
-  #waiting: Frame[] = [];
+  #waiting: EncodedMessage[] = [];
   #waitingBytes = 0;
   /** Not part of `#waitingBytes`. */
   #nodesBytes = 0;
@@ -40,10 +40,11 @@ export class Outbox {
     this.#parts = parts;
   }
 
-  add(frame: Frame): void {
-    if (isTopicOfNodes(frame.topic) && this.#nodesBytes + frame.bytes > maxNodesBytes) return this.#countLost([frame]);
-    this.#waiting.push(frame);
-    this.#countBytes(frame, frame.bytes);
+  add(message: EncodedMessage): void {
+    if (carriesNodeMessages(message.topic) && this.#nodesBytes + message.bytes > maxNodesBytes)
+      return this.#countLost([message]);
+    this.#waiting.push(message);
+    this.#countBytes(message, message.bytes);
     if (this.#waitingBytes > maxWaitingBytes) this.#replaceAll();
     this.#schedule();
   }
@@ -110,19 +111,19 @@ export class Outbox {
     );
   }
 
-  #takeBatch(): Frame[] {
+  #takeBatch(): EncodedMessage[] {
     let bytes = 0;
-    const end = this.#waiting.findIndex((frame) => {
-      bytes += frame.bytes;
+    const end = this.#waiting.findIndex((message) => {
+      bytes += message.bytes;
       return bytes > maxBatchBytes;
     });
     // The first message is sent even if it is longer than a batch.
     const batch = this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(1, end));
-    for (const frame of batch) this.#countBytes(frame, -frame.bytes);
+    for (const message of batch) this.#countBytes(message, -message.bytes);
     return batch;
   }
 
-  #replaceLost(send: Send, batch: readonly Frame[]): void {
+  #replaceLost(send: Send, batch: readonly EncodedMessage[]): void {
     this.#countLost(batch);
     if (send === this.#send) this.#send = undefined;
     if (this.#waiting[0] === this.#parts.wakeUp) return;
@@ -132,13 +133,13 @@ export class Outbox {
     this.#schedule();
   }
 
-  #countBytes({ topic }: Frame, bytes: number): void {
-    if (isTopicOfNodes(topic)) this.#nodesBytes += bytes;
+  #countBytes({ topic }: EncodedMessage, bytes: number): void {
+    if (carriesNodeMessages(topic)) this.#nodesBytes += bytes;
     else this.#waitingBytes += bytes;
   }
 
-  #countLost(frames: readonly Frame[]): void {
-    this.#parts.counts.lost += frames.filter((frame) => frame !== this.#parts.wakeUp).length;
+  #countLost(messages: readonly EncodedMessage[]): void {
+    this.#parts.counts.lost += messages.filter((message) => message !== this.#parts.wakeUp).length;
   }
 
   #replaceAll(): void {

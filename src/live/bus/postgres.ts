@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
 import type { Bus, BusOptions } from './bus.ts';
-import { type Connection, type ConnectionHandlers, NetworkBus, type Transport } from './network-bus.ts';
-import type { Frame } from './wire-format.ts';
+import type { BusConnection, BusDriver, ConnectionHandlers } from './driver.ts';
+import { NetworkBus } from './network-bus.ts';
+import type { EncodedMessage } from './wire-format.ts';
 
 /** LISTEN per room would cost a round trip per subscription; listeners filter by topic. A channel belongs to one database. */
 const channel = 'postroom';
@@ -17,20 +18,20 @@ const statementTimeoutMs = 5_000;
  * transaction mode the bus is down.
  */
 export function openPostgresBus(databaseUrl: string, options: BusOptions): Promise<Bus> {
-  const transport: Transport = {
+  const driver: BusDriver = {
     kind: 'postgres',
-    maxFrameBytes: maxPayloadBytes,
+    maxMessageBytes: maxPayloadBytes,
     maxInFlight: 1,
     connect: (handlers, signal) => connect(databaseUrl, handlers, signal),
   };
-  return new NetworkBus(transport, options).open();
+  return new NetworkBus(driver, options).open();
 }
 
 async function connect(
   databaseUrl: string,
   { receive, onLost }: ConnectionHandlers,
   signal: AbortSignal,
-): Promise<Connection> {
+): Promise<BusConnection> {
   const open = () => openClient(databaseUrl, onLost, signal);
   const [listening, notifying] = await Promise.all([open(), open()]);
   listening.on('notification', ({ payload = '' }) => {
@@ -78,18 +79,18 @@ async function openClient(
 }
 
 /** Joins messages by line breaks, up to the maximum size of a payload. */
-function inPayloads(batch: readonly Frame[]): string[] {
+function inPayloads(batch: readonly EncodedMessage[]): string[] {
   const payloads: string[] = [];
   let texts: string[] = [];
   let bytes = 0;
-  for (const frame of batch) {
-    if (bytes + frame.bytes > maxPayloadBytes) {
+  for (const message of batch) {
+    if (bytes + message.bytes > maxPayloadBytes) {
       payloads.push(texts.join('\n'));
       texts = [];
       bytes = 0;
     }
-    texts.push(frame.text);
-    bytes += frame.bytes + 1;
+    texts.push(message.text);
+    bytes += message.bytes + 1;
   }
   return [...payloads, texts.join('\n')];
 }

@@ -1,24 +1,34 @@
 import { createClient } from 'redis';
 import type { Bus, BusOptions } from './bus.ts';
-import { type Connection, type ConnectionHandlers, NetworkBus, type Transport } from './network-bus.ts';
+import type { BusConnection, BusDriver, ConnectionHandlers } from './driver.ts';
+import { NetworkBus } from './network-bus.ts';
 
 /** The larger the events, the fewer fit into the memory that Redis keeps for a slow subscriber before it disconnects it. */
-const maxFrameBytes = 2 ** 16;
+const maxMessageBytes = 2 ** 16;
 
 export interface RedisBusOptions extends BusOptions {
   /** Identifies the database, so that several installations can share a server. */
   databaseId: string;
 }
 
-/** A bus over Redis: one channel per room, and one for common messages. */
+/**
+ * A bus over Redis: one channel per room, and one for common messages. Channels have the number of Redis's database in their
+ * names, because Redis does not keep the channels of its databases apart: a copy of an installation has the same `databaseId`.
+ */
 export function openRedisBus(redisUrl: string, { databaseId, ...options }: RedisBusOptions): Promise<Bus> {
-  const transport: Transport = {
+  const prefix = `postroom:${numberOf(redisUrl)}:${databaseId}:`;
+  const driver: BusDriver = {
     kind: 'redis',
-    maxFrameBytes,
+    maxMessageBytes,
     maxInFlight: 4,
-    connect: (handlers, signal) => connect(redisUrl, `postroom:${databaseId}:`, handlers, signal),
+    connect: (handlers, signal) => connect(redisUrl, prefix, handlers, signal),
   };
-  return new NetworkBus(transport, options).open();
+  return new NetworkBus(driver, options).open();
+}
+
+/** The number of the database of Redis that a URL selects. */
+function numberOf(redisUrl: string): string {
+  return new URL(redisUrl).pathname.slice(1) || '0';
 }
 
 async function connect(
@@ -26,7 +36,7 @@ async function connect(
   prefix: string,
   { receive, onLost }: ConnectionHandlers,
   signal: AbortSignal,
-): Promise<Connection> {
+): Promise<BusConnection> {
   const open = () => openClient(redisUrl, onLost, signal);
   const [publishing, subscribing] = await Promise.all([open(), open()]);
   const channelOf = (topic: string) => prefix + topic;

@@ -2,7 +2,7 @@ import type { EventContent, RoomEvent } from '../../data/events.ts';
 import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
 import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
-import { asRecord, fields, flag, integer, listOf, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
+import { asRecord, fields, flag, integer, listOf, oneOf, orNull, type Parser, parseJson, text } from '../parsers.ts';
 import { type BusMessage, type PresenceReport, topicOf, wakeUpOf } from './bus.ts';
 
 /*
@@ -16,7 +16,7 @@ const version = 1;
 const pingTopic = 'ping';
 
 /** A message as it is sent. The text contains no line break. */
-export interface Frame {
+export interface EncodedMessage {
   topic: string;
   text: string;
   bytes: number;
@@ -33,16 +33,16 @@ export interface Received {
  * Encodes a message. An event whose text would be longer than `maxBytes` is sent without its content, which the receiver
  * then reads from the database; any other message that is too long, as a wake-up.
  */
-export function encode(from: string, message: BusMessage, maxBytes: number): Frame {
-  const frame = frameOf(topicOf(message), { from, message });
-  if (frame.bytes <= maxBytes) return frame;
+export function encode(from: string, message: BusMessage, maxBytes: number): EncodedMessage {
+  const encoded = toEncodedMessage(topicOf(message), { from, message });
+  if (encoded.bytes <= maxBytes) return encoded;
   if (message.type !== 'roomChanged' || !message.event.content) return encodeWakeUp(from, message);
   const { content: _, ...event } = message.event;
   return encode(from, { ...message, event }, maxBytes);
 }
 
-export function encodePing(from: string, topic: string): Frame {
-  return { ...frameOf(pingTopic, { from }), topic };
+export function encodePing(from: string, topic: string): EncodedMessage {
+  return { ...toEncodedMessage(pingTopic, { from }), topic };
 }
 
 export function decode(json: string): Received {
@@ -54,18 +54,18 @@ export function decode(json: string): Received {
   return { from: sender, message: isValid ? read : wakeUpOf(String(topic)) };
 }
 
-function encodeWakeUp(from: string, message: BusMessage): Frame {
+function encodeWakeUp(from: string, message: BusMessage): EncodedMessage {
   const topic = topicOf(message);
-  return frameOf(topic, { from, message: wakeUpOf(topic) });
+  return toEncodedMessage(topic, { from, message: wakeUpOf(topic) });
 }
 
 /** Text of any kind stays valid: JSON escapes line breaks, NUL and halves of surrogate pairs. */
-function frameOf(topic: string, rest: { from: string; message?: BusMessage }): Frame {
+function toEncodedMessage(topic: string, rest: { from: string; message?: BusMessage }): EncodedMessage {
   const text = JSON.stringify({ v: version, topic, ...rest });
   return { topic, text, bytes: Buffer.byteLength(text) };
 }
 
-const eventType: Reader<RoomEventType> = (value) =>
+const eventType: Parser<RoomEventType> = (value) =>
   typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
 
 const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
@@ -126,7 +126,7 @@ const presenceReport = fields<PresenceReport>({
 
 type Fields<Type extends BusMessage['type']> = Omit<Extract<BusMessage, { type: Type }>, 'type'>;
 
-const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
+const messages: { [Type in BusMessage['type']]: Parser<Fields<Type>> } = {
   roomChanged: (value) => {
     const read = roomAndEvent(value);
     return read?.event.roomId === read?.roomId ? read : undefined;
@@ -134,7 +134,7 @@ const messages: { [Type in BusMessage['type']]: Reader<Fields<Type>> } = {
   roomDeleted: fields({ roomId: text, actorId: orNull(text) }),
   userDeleted: fields({ userId: text }),
   keyRevoked: fields({ keyId: text }),
-  passwordChanged: fields({ userId: text, sessionsFrom: integer, keptSession: orNull(text) }),
+  passwordChanged: fields({ userId: text, sessionsFrom: integer }),
   membershipsChanged: fields({ userId: text }),
   roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
   contentErased: fields({}),

@@ -1,36 +1,18 @@
-import type { Database } from '../../data/database.ts';
-import {
-  findFirstPosition,
-  headOf,
-  type LogPosition,
-  logStart,
-  type RoomEvent,
-  readEvents,
-} from '../../data/events.ts';
+import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/events.ts';
 import { roomEventTypes } from '../../data/room-event-types.ts';
 import { findRoom } from '../../data/rooms.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import type { Tracing } from '../../tracing/span.ts';
+import type { AccessWatcher } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
 import { AnnouncedTraces } from './announced-traces.ts';
-import type { ContentBudget } from './event-contents.ts';
-import { follows, RecentEvents } from './recent-events.ts';
+import { follows } from './recent-events.ts';
+import { chunkLength, isReadFailure, type ReadFailure, RoomLog, type RoomLogParts } from './room-log.ts';
 
-/** The age and the number of events of a room that can be replayed. */
-export interface Retention {
-  hours: number;
-  count: number;
-}
-
-export interface FeedParts {
-  database: Database;
+export interface FeedParts extends RoomLogParts {
   bus: Bus;
-  retention: Retention;
-  onLogRead: (roomId: string) => void;
-  /** The memory budget for the content of recent events, shared by all rooms. */
-  contents: ContentBudget;
   /** Undefined if no traces are recorded. */
   tracing: Tracing | undefined;
 }
@@ -50,24 +32,11 @@ export interface FeedReader {
   end(): void;
 }
 
-/** Notified when viewers may have lost access to the room, and when it is deleted. */
-export interface FeedFollower {
-  checkAccess(): Promise<void>;
-  end(): void;
-}
-
-/** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
-export type ReadFailure = 'trimmed' | 'rewound';
-
 /** Who deleted the room, if that is known, and when this process found out, in milliseconds since 1970. */
 export interface RoomDeletion {
   actorId: string | null;
   at: number;
 }
-
-/** The number of events in one read of the log; a feed without traffic holds no more in memory. */
-export const chunkLength = 256;
-const hourMs = 3_600_000;
 
 /**
  * The events of one room, in order. The log is the source; the bus only notifies the feed. `head` moves by one event at
@@ -86,21 +55,20 @@ export class Feed {
   /** Undefined while the room exists. */
   deletion: RoomDeletion | undefined;
   readonly readers = new Set<FeedReader>();
-  readonly followers = new Set<FeedFollower>();
+  readonly accessWatchers = new Set<AccessWatcher>();
   readonly #parts: FeedParts;
   readonly #checkAccess: AccessCheck;
-  readonly #recent: RecentEvents;
+  readonly #log: RoomLog;
   readonly #announced = new AnnouncedTraces();
-  readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
   #early: BusMessage[] | undefined = [];
   #syncing: Promise<void> | undefined;
-  #isBehind = false;
+  #isReadDue = false;
   #leaveBus: () => void = () => {};
 
   constructor(roomId: string, parts: FeedParts, checkAccess: AccessCheck) {
     this.roomId = roomId;
     this.#parts = parts;
-    this.#recent = new RecentEvents(parts.contents);
+    this.#log = new RoomLog(roomId, parts);
     this.#checkAccess = checkAccess;
   }
 
@@ -114,11 +82,11 @@ export class Feed {
     try {
       const head = await this.#findHead();
       if (!head) return this.end();
-      for (const event of await this.#readLog(Math.max(0, head.seq - recentCount)))
-        this.#recent.append(event, this.room);
-      const { latest } = this.#recent;
+      for (const event of await this.#log.readChunk(Math.max(0, head.seq - recentCount)))
+        this.#log.recent.append(event, this.room);
+      const { latest } = this.#log.recent;
       this.head = latest && latest.seq >= head.seq ? latest : head;
-      if (latest !== this.head) this.#recent.clear();
+      if (latest !== this.head) this.#log.recent.clear();
     } catch (error) {
       this.#leaveBus();
       throw error;
@@ -130,7 +98,7 @@ export class Feed {
 
   close(): void {
     this.#leaveBus();
-    this.#recent.clear();
+    this.#log.recent.clear();
   }
 
   get deleted(): boolean {
@@ -141,7 +109,7 @@ export class Feed {
   end(actorId: string | null = null): void {
     if (this.deletion) return;
     this.deletion = { actorId, at: Date.now() };
-    for (const each of [...this.readers, ...this.followers]) each.end();
+    for (const each of [...this.readers, ...this.accessWatchers]) each.end();
   }
 
   /** The cursor of `head`, from which clients can resume. */
@@ -157,39 +125,21 @@ export class Feed {
 
   /** Reads up to `limit` events after a position, or returns the reason why the position cannot be read from. */
   async read(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | ReadFailure> {
-    const found = await this.#find(after, limit);
+    const found = await this.#log.read(this.head, after, limit);
     if (!isReadFailure(found)) return found;
     // The position may be newer than this feed, or belong to a history that this feed has not detected yet.
     await this.syncWithLog();
-    return this.#find(after, limit);
-  }
-
-  /**
-   * The read decides by number and age which events are past the retention; it does not depend on the progress of
-   * trimming.
-   */
-  async #find(after: LogPosition, limit: number): Promise<readonly RoomEvent[] | ReadFailure> {
-    if (after.seq > this.head.seq) return 'rewound';
-    if (after.seq === this.head.seq) return after.mark === this.head.mark ? [] : 'rewound';
-    if (after.seq < this.head.seq - this.#parts.retention.count) return 'trimmed';
-    const events = (this.#recent.read(after.seq, limit) ?? (await this.#readChunk(after.seq))).slice(0, limit);
-    const first = events[0];
-    if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
-    if (!follows(first, after)) return 'rewound';
-    return first.at < Date.now() - this.#parts.retention.hours * hourMs ? 'trimmed' : events;
+    return this.#log.read(this.head, after, limit);
   }
 
   /** The earliest position after which all events are available. */
   async findOldest(): Promise<LogPosition> {
-    const { database, retention } = this.#parts;
-    const after = this.head.seq - retention.count;
-    const since = Date.now() - retention.hours * hourMs;
-    return (await findFirstPosition(database.db, { roomId: this.roomId, after, since })) ?? this.head;
+    return (await this.#log.findOldest(this.head)) ?? this.head;
   }
 
   /** Moves `head` to the end of the log; concurrent calls share one read. */
   syncWithLog(): Promise<void> {
-    this.#isBehind = true;
+    this.#isReadDue = true;
     this.#syncing ??= this.#catchUp();
     return this.#syncing;
   }
@@ -225,15 +175,15 @@ export class Feed {
    */
   #isRepeated({ seq, mark }: RoomEvent): boolean {
     if (seq > this.head.seq) return false;
-    const current = seq === this.head.seq ? this.head : this.#recent.find(seq);
+    const current = seq === this.head.seq ? this.head : this.#log.recent.find(seq);
     return current === undefined || current.mark === mark;
   }
 
   async #catchUp(): Promise<void> {
     try {
-      while (this.#isBehind) {
+      while (this.#isReadDue) {
         // Calls of `syncWithLog` from here on may ask for events that this read does not find.
-        this.#isBehind = false;
+        this.#isReadDue = false;
         await this.#readAhead();
       }
     } finally {
@@ -247,7 +197,7 @@ export class Feed {
     if (!head) return this.end();
     if (head.seq === this.head.seq && head.mark === this.head.mark) return;
     if (head.seq <= this.head.seq) return this.#rewind(head);
-    const events = await this.#readLog(this.head.seq);
+    const events = await this.#log.readChunk(this.head.seq);
     const [first] = events;
     if (first?.seq === this.head.seq + 1 && !follows(first, this.head)) return this.#rewind(head);
     // All events after `head` have been trimmed. Readers find out with their next read.
@@ -256,12 +206,12 @@ export class Feed {
       if (roomEventTypes[event.type].mayEndAccess) await this.#checkAllAccess(false);
       this.#process(this.#announced.restore(event));
     }
-    this.#isBehind ||= events.length === chunkLength;
+    this.#isReadDue ||= events.length === chunkLength;
   }
 
   async #checkAllAccess(isRewound: boolean): Promise<void> {
     await this.#checkAccess(this, isRewound);
-    for (const follower of [...this.followers]) await follower.checkAccess();
+    for (const watcher of [...this.accessWatchers]) await watcher.checkAccess();
   }
 
   /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
@@ -269,19 +219,18 @@ export class Feed {
     await this.#checkAllAccess(true);
     this.generation += 1;
     this.head = head;
-    this.#recent.clear();
-    this.#chunks.clear();
+    this.#log.clear();
     for (const reader of [...this.readers]) reader.restart();
   }
 
   #skipTo(head: LogPosition): void {
-    this.#recent.clear();
+    this.#log.recent.clear();
     this.head = head;
     this.advance();
   }
 
   #push(event: RoomEvent): void {
-    this.#recent.append(event, this.room);
+    this.#log.recent.append(event, this.room);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
     if (roomEventTypes[event.type].changesContent) this.#forgetSubject(event.subjectId);
@@ -292,34 +241,9 @@ export class Feed {
     for (const reader of this.readers) reader.forgetSubject(subjectId);
   }
 
-  /**
-   * Reads of old events are shared: chunks start at fixed numbers, and concurrent readers of a chunk wait for one read.
-   */
-  async #readChunk(after: number): Promise<RoomEvent[]> {
-    const start = after - (after % chunkLength);
-    const reading = this.#chunks.get(start) ?? this.#readLog(start);
-    this.#chunks.set(start, reading);
-    try {
-      const events = await reading;
-      this.#recent.prepend(events);
-      return events.filter(({ seq }) => seq > after);
-    } finally {
-      this.#chunks.delete(start);
-    }
-  }
-
   async #findHead(): Promise<LogPosition | undefined> {
     const room = await findRoom(this.#parts.database.db, this.roomId);
     if (room) this.room = room;
     return room && headOf(room);
   }
-
-  #readLog(after: number): Promise<RoomEvent[]> {
-    this.#parts.onLogRead(this.roomId);
-    return readEvents(this.#parts.database.db, this.roomId, after, chunkLength);
-  }
-}
-
-export function isReadFailure(found: readonly RoomEvent[] | ReadFailure): found is ReadFailure {
-  return typeof found === 'string';
 }

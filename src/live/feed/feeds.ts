@@ -2,7 +2,8 @@ import { findMovedHeads } from '../../data/moved-heads.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
-import { type AccessCheck, chunkLength, Feed, type FeedParts } from './feed.ts';
+import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
+import { chunkLength } from './room-log.ts';
 
 /** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
 const maxCompared = 2_000;
@@ -117,12 +118,12 @@ export class Feeds {
     this.#syncNext();
   }
 
-  /** Heals several feeds at a time without waiting for all of them, so that a slow feed delays no other room. */
+  /** Several feeds read the log at a time, and the next one does not wait for all of them: a slow feed delays no other room. */
   #syncNext(): void {
     for (const feed of this.#pendingSync) {
       if (this.#syncing.size >= maxSyncing) return;
       this.#pendingSync.delete(feed);
-      // A feed may still be healing since an earlier comparison.
+      // A feed may still be reading since an earlier comparison.
       if (!this.#syncing.has(feed)) this.#syncWithLog(feed).catch(this.#parts.onError);
     }
   }

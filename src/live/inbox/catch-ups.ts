@@ -1,5 +1,5 @@
 import { yieldWhenDue } from '../../event-loop.ts';
-import type { Follower } from '../follower.ts';
+import type { Follower } from '../groups/follower.ts';
 import type { Sink } from '../stream.ts';
 
 /** The maximum number of rooms of one inbox that read from the log at the same time. */

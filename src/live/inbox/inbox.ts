@@ -3,17 +3,18 @@ import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { EncodedEvent } from '../encoded-event.ts';
-import type { Feed, ReadFailure } from '../feed/feed.ts';
-import { Follower, type Following } from '../follower.ts';
-import type { Groups } from '../groups.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { ReadFailure } from '../feed/room-log.ts';
+import { Follower, type Following } from '../groups/follower.ts';
+import type { Groups } from '../groups/groups.ts';
 import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
-import type { Frame } from '../stream.ts';
+import type { StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { FormerRooms } from './former-rooms.ts';
 import { type InboxSelection, inboxRoomBytes, RoomCount, tooManyRooms } from './inbox-request.ts';
 import { LeavingRooms } from './leaving-rooms.ts';
-import { ReadMarks } from './read-marks.ts';
+import { PendingRoomReads } from './pending-room-reads.ts';
 import { type FindNext, type FindStart, findJoined } from './start.ts';
 
 export interface InboxParts extends RoomStreamParts<InboxSelection> {
@@ -41,7 +42,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
   readonly #catchUps: CatchUps;
-  readonly #marks: ReadMarks;
+  readonly #roomReads: PendingRoomReads;
   readonly #roomCount: RoomCount;
 
   constructor(parts: InboxParts) {
@@ -55,7 +56,13 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const fail = (error: unknown) => this.fail(error);
     this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
     const find = (roomId: string) => (this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId));
-    this.#marks = new ReadMarks({ request: parts.request, sink, find, waitUntilDrained, onError: parts.refresh });
+    this.#roomReads = new PendingRoomReads({
+      request: parts.request,
+      sink,
+      find,
+      waitUntilDrained,
+      onError: parts.refresh,
+    });
     this.#roomCount = new RoomCount(parts.request.account);
   }
 
@@ -90,7 +97,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     if (this.hasStopped) return true;
     if (!this.countRooms(rooms.length)) this.end(tooManyRooms());
     else this.#update(rooms);
-    this.#marks.start();
+    this.#roomReads.start();
     return true;
   }
 
@@ -125,7 +132,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
 
   /** The user has read a room, perhaps on another device. */
   markRead(roomId: string): void {
-    this.#marks.add(roomId);
+    this.#roomReads.add(roomId);
   }
 
   catchUp(follower: Follower): void {
@@ -172,8 +179,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     this.#endUnreadable(failure === 'rewound' ? 'CURSOR_EXPIRED' : 'SLOW_CONSUMER', follower.feed.roomId);
   }
 
-  endAsSlowConsumer(frame: Frame): void {
-    this.#endUnreadable('SLOW_CONSUMER', frame instanceof EncodedEvent ? frame.roomId : undefined);
+  endAsSlowConsumer(message: StreamMessage): void {
+    this.#endUnreadable('SLOW_CONSUMER', message instanceof EncodedEvent ? message.roomId : undefined);
   }
 
   protected begin(): void {
@@ -235,7 +242,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     const { groups } = this.#parts;
     const isOpen = this.sink !== undefined && this.#rooms.get(follower.feed.roomId) === follower;
     if (!isOpen || follower.group) return;
-    follower.enter(groups.find(follower.feed, this.request, groupPosition));
+    follower.enter(groups.findOrCreate(follower.feed, this.request, groupPosition));
     // The user may have left it while it was being opened.
     if (this.#leaving.has(follower.feed.roomId)) this.#endLater(follower.feed.roomId);
   }

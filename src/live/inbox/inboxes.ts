@@ -3,19 +3,17 @@ import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } fro
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
-import { CostShare } from '../cost-share.ts';
+import type { FindUsersWithAccess } from '../access.ts';
 import type { Feeds } from '../feed/feeds.ts';
-import type { GroupCosts } from '../group-costs.ts';
-import type { Groups } from '../groups.ts';
+import { CostShare } from '../groups/cost-share.ts';
+import type { GroupCosts } from '../groups/group-costs.ts';
+import type { Groups } from '../groups/groups.ts';
 import type { LiveCounts, StreamEnd } from '../live-counts.ts';
 import { groupKeyOf } from '../subscribe-request.ts';
 import { Inbox } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
 import { Memberships, type MembershipsParts } from './memberships.ts';
 import { createFindStart, readCursors } from './start.ts';
-
-/** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
-export type FindReaders = (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 
 /** One inbox opens many feeds, most of which are quiet: they must not take much memory. */
 const recentCount = 8;
@@ -26,7 +24,7 @@ interface InboxesParts extends MembershipsParts {
   feeds: Feeds;
   groups: Groups;
   groupCosts: GroupCosts;
-  findReaders: FindReaders;
+  findUsersWithAccess: FindUsersWithAccess;
   counts: LiveCounts;
 }
 
@@ -57,9 +55,10 @@ export class Inboxes {
   async checkAccess(roomId: string): Promise<void> {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
     if (inboxes.length === 0) return;
-    const readers = await this.#parts.findReaders(roomId, [...new Set(inboxes.map(({ request }) => request.userId))]);
+    const userIds = new Set(inboxes.map(({ request }) => request.userId));
+    const allowed = await this.#parts.findUsersWithAccess(roomId, [...userIds]);
     for (const inbox of inboxes) {
-      if (readers?.has(inbox.request.userId) === false) inbox.lose(roomId);
+      if (allowed?.has(inbox.request.userId) === false) inbox.lose(roomId);
       this.#memberships.refresh(inbox);
     }
   }
@@ -92,8 +91,13 @@ export class Inboxes {
 
   #create({ selection: request, readAt }: InboxRequest): Inbox {
     const { database, feeds, groups, groupCosts, counts, onError } = this.#parts;
-    const { cost, address, userId } = request;
-    const share = new CostShare(groupCosts, () => ({ group: `inbox ${groupKeyOf(request)}`, cost, address, userId }));
+    const { cost, address, userId, chargedId } = request;
+    const share = new CostShare(groupCosts, () => ({
+      group: `inbox ${groupKeyOf(request)}`,
+      cost,
+      address,
+      chargedId,
+    }));
     share.reserve();
     counts.started[request.transport] += 1;
     const inbox: Inbox = new Inbox({
@@ -118,8 +122,8 @@ export class Inboxes {
   async #findVisibleJoin(values: AfterPosition): Promise<LogPosition | undefined> {
     const { roomId, userId } = values;
     const joined = await findNextJoin(this.#parts.database.db, values);
-    const readers = joined && (await this.#parts.findReaders(roomId, [userId]));
-    return readers?.has(userId) === false ? undefined : joined;
+    const allowed = joined && (await this.#parts.findUsersWithAccess(roomId, [userId]));
+    return allowed?.has(userId) === false ? undefined : joined;
   }
 
   #remove(inbox: Inbox, reason: StreamEnd | ErrorCode): void {

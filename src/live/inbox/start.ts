@@ -2,7 +2,8 @@ import type { LogPosition } from '../../data/events.ts';
 import type { InboxRoom } from '../../data/inbox-rooms.ts';
 import { ClientError } from '../../errors.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
-import { type Feed, isReadFailure } from '../feed/feed.ts';
+import type { Feed } from '../feed/feed.ts';
+import { isReadFailure } from '../feed/room-log.ts';
 import type { InboxRequest } from './inbox-request.ts';
 
 /** Finds the position after which an inbox sends the events of a room. */

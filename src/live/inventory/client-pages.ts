@@ -1,5 +1,11 @@
-import type { KeyRange } from '../../data/key-ranges.ts';
-import { type Connection, type ConnectionArguments, createConnection, type Edge, encodeKey } from '../../data/pages.ts';
+import type { KeyRange } from '../../data/lists/key-ranges.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  createConnection,
+  type Edge,
+  encodeKey,
+} from '../../data/lists/pages.ts';
 import { type Client, type ClientFilter, keyOf } from './client.ts';
 import type { Inventory } from './inventory.ts';
 

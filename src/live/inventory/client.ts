@@ -1,4 +1,4 @@
-import type { Key } from '../../data/key-ranges.ts';
+import type { Key } from '../../data/lists/key-ranges.ts';
 import type { StreamTransport } from '../live-counts.ts';
 
 /** A client with an open WebSocket or event stream. */

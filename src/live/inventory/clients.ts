@@ -1,4 +1,4 @@
-import type { KeyRange } from '../../data/key-ranges.ts';
+import type { KeyRange } from '../../data/lists/key-ranges.ts';
 import { type Client, type ClientFilter, isBefore, keyOf, meets } from './client.ts';
 
 /** The range is read from its start. */

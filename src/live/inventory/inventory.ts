@@ -3,7 +3,7 @@ import { assertNever } from '../../errors.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Client } from './client.ts';
 import { type ClientQuestion, type ClientsAnswer, mergeAnswers } from './clients.ts';
-import { type Question, readClients, readEnded, readReport } from './node-messages.ts';
+import { parseClients, parseEnded, parseReport, type Question } from './node-messages.ts';
 import type { LocalNode } from './node-report.ts';
 import { OtherNodes } from './other-nodes.ts';
 import { joinReports, type ServerStatus } from './server-status.ts';
@@ -39,7 +39,7 @@ export class Inventory {
   }
 
   async findClients(question: ClientQuestion): Promise<ClientsAnswer> {
-    const others = await this.#others.ask({ kind: 'clients', question }, { read: readClients });
+    const others = await this.#others.ask({ kind: 'clients', question }, { parse: parseClients });
     return mergeAnswers([this.#parts.node.findClients(question), ...others], question);
   }
 
@@ -48,13 +48,13 @@ export class Inventory {
     const own = this.#parts.node.endClient(id);
     if (own) return own;
     const isEnough = ({ ended }: { ended: Client | null }) => ended !== null;
-    const answers = await this.#others.ask({ kind: 'end', id }, { read: readEnded, isEnough });
+    const answers = await this.#others.ask({ kind: 'end', id }, { parse: parseEnded, isEnough });
     return answers.find(isEnough)?.ended ?? undefined;
   }
 
   /** Resolves when the other nodes have reported the presence in these rooms. */
   async askForPresence(rooms: readonly string[]): Promise<void> {
-    await this.#others.ask({ kind: 'presence', rooms }, { read: () => undefined });
+    await this.#others.ask({ kind: 'presence', rooms }, { parse: () => undefined });
   }
 
   /** Concurrent reads share one result. */
@@ -69,7 +69,7 @@ export class Inventory {
     const { bus, database, node } = this.#parts;
     const [isUp, others] = await Promise.all([
       database.isReady(),
-      this.#others.ask({ kind: 'status' }, { read: readReport }),
+      this.#others.ask({ kind: 'status' }, { parse: parseReport }),
     ]);
     return {
       time: Date.now(),

@@ -1,6 +1,6 @@
-import type { Key } from '../../data/key-ranges.ts';
+import type { Key } from '../../data/lists/key-ranges.ts';
 import { streamTransports } from '../live-counts.ts';
-import { asRecord, fields, integer, listOf, number, oneOf, orNull, parseJson, type Reader, text } from '../readers.ts';
+import { asRecord, fields, integer, listOf, number, oneOf, orNull, type Parser, parseJson, text } from '../parsers.ts';
 import type { Client, ClientFilter } from './client.ts';
 import type { ClientQuestion, ClientRange, ClientsAnswer } from './clients.ts';
 import type { ErrorCount, NodeReport, NodeStatus, QueueDepth, RoomFollowers } from './node-report.ts';
@@ -50,11 +50,11 @@ const client = fields<Client>({
   lagMs: number,
 });
 
-export const readEnded = fields<{ ended: Client | null }>({ ended: orNull(client) });
+export const parseEnded = fields<{ ended: Client | null }>({ ended: orNull(client) });
 
-export const readClients = fields<ClientsAnswer>({ clients: listOf(client), total: integer });
+export const parseClients = fields<ClientsAnswer>({ clients: listOf(client), total: integer });
 
-export const readReport = fields<NodeReport>({
+export const parseReport = fields<NodeReport>({
   status: fields<NodeStatus>({
     name: text,
     version: text,
@@ -76,17 +76,17 @@ export const readReport = fields<NodeReport>({
   rooms: listOf(fields<RoomFollowers>({ roomId: text, followers: integer })),
 });
 
-const key: Reader<Key> = (value) => {
+const key: Parser<Key> = (value) => {
   const [time, id] = Array.isArray(value) ? [integer(value[0]), text(value[1])] : [];
   return time === undefined || id === undefined ? undefined : [time, id];
 };
 
 /** JSON leaves out what is undefined. */
-function optional<T>(read: Reader<T>): (value: unknown) => T | undefined {
-  return (value) => (value == null ? undefined : read(value));
+function optional<T>(parse: Parser<T>): Parser<T> {
+  return (value) => (value == null ? undefined : parse(value));
 }
 
-function readClientQuestion(value: unknown): ClientQuestion {
+function parseClientQuestion(value: unknown): ClientQuestion {
   const question = asRecord(value);
   const [filter, range] = [asRecord(question?.['filter']), asRecord(question?.['range'])];
   const readFilter: ClientFilter = {
@@ -103,7 +103,7 @@ function readClientQuestion(value: unknown): ClientQuestion {
 }
 
 /** Undefined for a question that this program does not know. */
-export function readQuestion(json: string): Question | undefined {
+export function parseQuestion(json: string): Question | undefined {
   const value = asRecord(parseJson(json));
   switch (value?.['kind']) {
     case 'discover':
@@ -111,7 +111,7 @@ export function readQuestion(json: string): Question | undefined {
     case 'status':
       return { kind: 'status' };
     case 'clients':
-      return { kind: 'clients', question: readClientQuestion(value['question']) };
+      return { kind: 'clients', question: parseClientQuestion(value['question']) };
     case 'end':
       return { kind: 'end', id: String(value['id']) };
     case 'presence':

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, type BusMessage, nodesTopic } from '../bus/bus.ts';
-import type { Reader } from '../readers.ts';
-import { encodeAnswer, type Question, readQuestion } from './node-messages.ts';
+import type { Parser } from '../parsers.ts';
+import { encodeAnswer, parseQuestion, type Question } from './node-messages.ts';
 import { type AnswerPart, type Ask, PendingAsk } from './pending-ask.ts';
 
 /** How long an answer is waited for. */
@@ -15,7 +15,7 @@ export interface OtherNodesParts {
 }
 
 interface AskOptions<Answer> {
-  read: Reader<Answer>;
+  parse: Parser<Answer>;
   isEnough?: (answer: Answer) => boolean;
 }
 
@@ -53,11 +53,11 @@ export class OtherNodes {
   /** Returns the answers that arrive in time, at once if all known nodes have answered or `isEnough` is true of one. */
   async ask<Answer>(
     question: Question,
-    { read, isEnough = () => false }: AskOptions<Answer>,
+    { parse, isEnough = () => false }: AskOptions<Answer>,
   ): Promise<readonly Answer[]> {
     await this.#discovery;
     if (!this.#isConnected) return [];
-    const pending = new PendingAsk({ expected: this.#known, read, isEnough });
+    const pending = new PendingAsk({ expected: this.#known, parse, isEnough });
     await this.#send(question, pending, pending.done);
     return pending.answers;
   }
@@ -70,7 +70,7 @@ export class OtherNodes {
   /** All nodes that receive it learn of this node, and this node learns of them by their answers. */
   #discover(): void {
     if (!this.#isConnected) return;
-    const pending = new PendingAsk({ expected: [], read: () => undefined, isEnough: () => false });
+    const pending = new PendingAsk({ expected: [], parse: () => undefined, isEnough: () => false });
     this.#discovery = this.#send({ kind: 'discover' }, pending, new Promise(() => {}));
   }
 
@@ -100,7 +100,7 @@ export class OtherNodes {
   }
 
   async #answer({ asker, ask, question: json }: { asker: string; ask: number; question: string }): Promise<void> {
-    const question = readQuestion(json);
+    const question = parseQuestion(json);
     const parts = question && encodeAnswer(await this.#parts.answer(question));
     for (const [part, content] of (parts ?? []).entries()) {
       const answer: AnswerPart = { from: this.#id, part, parts: parts?.length ?? 0, content };

@@ -1,4 +1,4 @@
-import type { Reader } from '../readers.ts';
+import type { Parser } from '../parsers.ts';
 import { decodeAnswer, maxParts } from './node-messages.ts';
 
 /** A part of the answer of one node. */
@@ -12,7 +12,7 @@ export interface AnswerPart {
 export interface PendingAskOptions<Answer> {
   /** The nodes that are known. */
   expected: Iterable<string>;
-  read: Reader<Answer>;
+  parse: Parser<Answer>;
   /** Whether no further answer is needed. */
   isEnough: (answer: Answer) => boolean;
 }
@@ -51,7 +51,7 @@ export class PendingAsk<Answer> implements Ask {
     // `filter` leaves out the parts that have not arrived.
     if (received.filter(() => true).length < parts) return;
     this.#parts.delete(from);
-    this.#take(from, this.#options.read(decodeAnswer(received)));
+    this.#take(from, this.#options.parse(decodeAnswer(received)));
   }
 
   #take(from: string, answer: Answer | undefined): void {

@@ -8,9 +8,9 @@ import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts
 import { OtherPresence } from './other-presence.ts';
 import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
 import { OwnReports, type ReportingNode } from './own-reports.ts';
+import { type AccessParts, PresenceAccess } from './presence-access.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
 import type { ReportQueue } from './report-queue.ts';
-import { type AccessParts, RoomAccess } from './room-access.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
@@ -40,7 +40,7 @@ export class PresenceRoom {
   readonly own: OwnPresence;
   readonly reports: OwnReports;
   readonly #others: OtherPresence;
-  readonly #access: RoomAccess;
+  readonly #access: PresenceAccess;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
   readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
@@ -61,7 +61,7 @@ export class PresenceRoom {
     this.own = new OwnPresence(parts.absences, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
-    this.#access = new RoomAccess(roomId, this, parts);
+    this.#access = new PresenceAccess(roomId, this, parts);
     this.#opened = this.#open();
   }
 

@@ -1,9 +1,18 @@
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import type { LiveCounts, StreamEnd } from '../live-counts.ts';
-import type { Frame, Sink, Stream } from '../stream.ts';
+import type { Sink, Stream, StreamMessage } from '../stream.ts';
 import type { personal, SubscribeRequest } from '../subscribe-request.ts';
 
-type SubscriptionParts = 'key' | 'traits' | 'viewerKey' | 'visibleRooms' | 'cost' | 'transport' | 'address' | 'onEnd';
+type SubscriptionParts =
+  | 'key'
+  | 'traits'
+  | 'viewerKey'
+  | 'visibleRooms'
+  | 'cost'
+  | 'transport'
+  | 'address'
+  | 'chargedId'
+  | 'onEnd';
 
 /** A subscription to a state. Its `cost` is that of each state. */
 export interface StateRequest<State> extends Pick<SubscribeRequest, SubscriptionParts> {
@@ -34,7 +43,7 @@ export class StateStream<State> implements Stream {
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
   /** The state that waits until the client has read; undefined if none waits. */
-  #latest: Frame | undefined;
+  #latest: StreamMessage | undefined;
   #lastJson: string | undefined;
   /** Whether the client has read the state before. */
   #hasRead = true;
@@ -51,13 +60,13 @@ export class StateStream<State> implements Stream {
     this.#parts.onStart();
   }
 
-  deliver(frame: Frame): void {
+  deliver(message: StreamMessage): void {
     if (this.#hasStopped || !this.#sink) return;
-    if (!this.#hasRead) return this.#setLatest(frame);
-    if (this.#parts.onlyChanges && frame.json === this.#lastJson) return;
-    this.#lastJson = frame.json;
+    if (!this.#hasRead) return this.#setLatest(message);
+    if (this.#parts.onlyChanges && message.json === this.#lastJson) return;
+    this.#lastJson = message.json;
     this.#hasRead = false;
-    this.#sink.write(frame);
+    this.#sink.write(message);
     this.#sink.onceRead(() => this.#deliverLatest());
   }
 
@@ -88,9 +97,9 @@ export class StateStream<State> implements Stream {
     if (latest) this.deliver(latest);
   }
 
-  #setLatest(frame: Frame | undefined): void {
-    this.#parts.counts.slowConsumers += Number(frame !== undefined) - Number(this.#latest !== undefined);
-    this.#latest = frame;
+  #setLatest(message: StreamMessage | undefined): void {
+    this.#parts.counts.slowConsumers += Number(message !== undefined) - Number(this.#latest !== undefined);
+    this.#latest = message;
   }
 
   #stop(reason: StreamEnd | ErrorCode): void {

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
-import type { GroupCosts, GroupReservation } from '../group-costs.ts';
+import type { GroupCosts, GroupReservation } from '../groups/group-costs.ts';
 import type { LiveCounts, StreamEnd, StreamTransport } from '../live-counts.ts';
-import { Frame } from '../stream.ts';
+import { StreamMessage } from '../stream.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
 import { type StateRequest, StateStream } from './state-stream.ts';
 
@@ -126,9 +126,9 @@ export class StateStreams<State> {
     const json = await group[0]?.request.execute(state);
     if (json === undefined) return;
     if (json === personal) return this.#split(group);
-    const frame = new Frame(undefined, json);
+    const message = new StreamMessage(undefined, json);
     for (const streams of chunksOf(group, maxDelivered)) {
-      for (const stream of streams) stream.deliver(frame);
+      for (const stream of streams) stream.deliver(message);
       // The sockets of these streams are written at the end of the turn.
       if (streams.length === maxDelivered) await setImmediate();
     }
@@ -162,9 +162,9 @@ export class StateStreams<State> {
   }
 
   #reserve(request: StateRequest<State>): GroupReservation {
-    const { cost, address, visibleRooms } = request;
+    const { cost, address, chargedId } = request;
     const group = `${this.#parts.name} ${groupKeyOf(request)}`;
-    return this.#parts.costs.reserve({ group, cost, address, userId: visibleRooms.userId });
+    return this.#parts.costs.reserve({ group, cost, address, chargedId });
   }
 
   #release(stream: StateStream<State>): void {

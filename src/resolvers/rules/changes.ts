@@ -25,7 +25,7 @@ type RowWork<Row, T> = (db: Db, record: ChangeRecord, viewer: Viewer, row: Row) 
 /** The lock of the account, and a read that does not depend on it: both need only one round trip to the database. */
 interface Reads<Row> {
   account: RowLock;
-  row: (db: Db, userId: string) => Promise<Row>;
+  row: (db: Db, viewer: Viewer) => Promise<Row>;
   shared?: SharedCommit | undefined;
 }
 
@@ -55,8 +55,8 @@ interface RoomChange {
   lock?: RowLock;
   /** Whether the change may share its commit; the default is whether it shares the lock. See `TransactionOptions.room`. */
   sharesCommit?: boolean;
-  /** See `TransactionOptions.member`. */
-  member?: string | undefined;
+  /** See `TransactionOptions.memberId`. */
+  memberId?: string | undefined;
 }
 
 /**
@@ -69,11 +69,11 @@ export function changeInRoom<T>(
   { id, lock = 'share', ...shared }: RoomChange,
   work: RowWork<RoomAccess, T>,
 ): Promise<T> {
-  const row = (db: Db, userId: string) => findRoomAccess(db, userId, id, lock);
-  const { sharesCommit = lock === 'share', member } = shared;
+  const row = (db: Db, viewer: Viewer) => findRoomAccess(db, viewer, id, lock);
+  const { sharesCommit = lock === 'share', memberId } = shared;
   return changeAfterReads(
     context,
-    { account: 'share', row, ...(sharesCommit && { shared: { room: id, member } }) },
+    { account: 'share', row, ...(sharesCommit && { shared: { room: id, memberId } }) },
     async (db, record, viewer, access) => work(db, record, viewer, await assertVisibleRoom(viewer, access)),
   );
 }
@@ -83,7 +83,7 @@ export function changeInRoom<T>(
  * NOT_FOUND if there is no such post, or it is not visible to the viewer.
  */
 export function changePostAsViewer<T>(context: Context, id: string, work: RowWork<PostAccess, T>): Promise<T> {
-  const row = (db: Db, userId: string) => findPostAccess(db, userId, id);
+  const row = (db: Db, viewer: Viewer) => findPostAccess(db, viewer, id);
   return changeAfterReads(context, { account: 'share', row }, async (db, record, viewer, access) =>
     work(db, record, viewer, await assertVisiblePost(viewer, access)),
   );
@@ -99,8 +99,8 @@ function changeAfterReads<Row, T>(
   return change(
     async (db, record) => {
       const [account, row] = await Promise.all([
-        findOwnAccount(db, signedIn, lock),
-        read(db, signedIn.user.id),
+        findOwnAccountOrThrow(db, signedIn, lock),
+        read(db, signedIn),
         // Locked last: a repeated request that waits for the key holds no lock that the first one needs.
         idempotency && claimKey(db, record, signedIn.user.id, idempotency),
       ]);
@@ -114,7 +114,7 @@ function changeAfterReads<Row, T>(
  * Reads the viewer's account again: after the check of the credentials another request, or an earlier field of the same
  * request, may have revoked them. @throws ClientError UNAUTHENTICATED.
  */
-export async function findOwnAccount(db: Db, { user, credential }: Viewer, lock?: RowLock): Promise<UserRow> {
+export async function findOwnAccountOrThrow(db: Db, { user, credential }: Viewer, lock?: RowLock): Promise<UserRow> {
   const keyId = keyIdOf(credential);
   const [account, key] = await Promise.all([
     findAccount(db, user.id, lock),

@@ -16,7 +16,8 @@ import type { ChangeRecord } from '../../live/changes.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { Context } from '../context.ts';
 import type { MutationResolvers } from '../resolver-types.generated.ts';
-import { InputCheck, idempotencyKey } from './validation.ts';
+import { InputCheck } from './input-check.ts';
+import { idempotencyKey } from './validation.ts';
 import { findVisiblePost, findVisibleRoom } from './visible-rows.ts';
 
 /** A mutation that returns one object. */
@@ -75,7 +76,7 @@ function runOnce(resolve: MutationResolver, mutation: IdempotentMutation): Mutat
     if (key === undefined) return resolve(source, args, context, info);
     const claim = createClaim(key, info.fieldName, args['input'] as Input, mutation);
     return withClaim(context, claim, () => resolve(source, args, context, info)).catch((error: unknown) => {
-      if (error instanceof Repeated) return findResult(error.resultId, mutation, context);
+      if (error instanceof Repeated) return findResultOrThrow(error.resultId, mutation, context);
       throw error;
     });
   };
@@ -150,8 +151,8 @@ export async function claimKey(
 }
 
 /** The result as it is now. @throws ClientError NOT_FOUND if it was deleted, or is no longer visible to the viewer. */
-async function findResult(id: string, { payloadField }: IdempotentMutation, context: Context): Promise<object> {
-  const found = await findNow(id, payloadField, context);
+async function findResultOrThrow(id: string, { payloadField }: IdempotentMutation, context: Context): Promise<object> {
+  const found = await findVisibleResult(id, payloadField, context);
   if (!found)
     throw new ClientError(
       'NOT_FOUND',
@@ -160,7 +161,7 @@ async function findResult(id: string, { payloadField }: IdempotentMutation, cont
   return { [payloadField]: found };
 }
 
-function findNow(
+function findVisibleResult(
   id: string,
   payloadField: IdempotentMutation['payloadField'],
   context: Context,

@@ -1,5 +1,5 @@
-import { isStorable } from '../../data/stored-text.ts';
-import { type InputProblem, invalidInput } from '../../errors.ts';
+import { isStorable } from '../../data/sql/stored-text.ts';
+import type { InputProblem } from '../../errors.ts';
 
 type Issue = InputProblem['issue'];
 
@@ -7,9 +7,17 @@ type Issue = InputProblem['issue'];
 export type Rule = (value: string) => Issue[];
 
 const controlCharacter = /\p{Cc}/u;
+/**
+ * A character that is not seen, with which a name would look like another one. Those that emoji and the scripts of some
+ * languages need are allowed.
+ */
+const invisibleCharacter =
+  /[\p{Default_Ignorable_Code_Point}--[\p{Join_Control}\p{Variation_Selector}\u180e\u{e0020}-\u{e007f}]]/v;
+/** U+2800 is a blank pattern of Braille. */
+const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
 
-/** A name or title: at least one visible character, no control characters. Lengths are in code points. */
+/** A title, or a name of an import: not only white space, no control characters. Lengths are in code points. */
 function line(maxLength: number): Rule {
   return (value) =>
     issuesOf({
@@ -19,12 +27,27 @@ function line(maxLength: number): Rule {
     });
 }
 
+/** A name, which is stored without white space at its ends: whoever stores it calls `trim`. */
+function trimmedLine(maxLength: number): Rule {
+  return (value) => {
+    const trimmed = value.trim();
+    return issuesOf({
+      too_short: !visibleCharacter.test(trimmed),
+      too_long: lengthOf(trimmed) > maxLength,
+      invalid: controlCharacter.test(value) || invisibleCharacter.test(trimmed) || !value.isWellFormed(),
+    });
+  };
+}
+
 /** Free text: any characters except NUL and lone surrogates. */
 function text(maxLength: number): Rule {
   return (value) => issuesOf({ too_long: lengthOf(value) > maxLength, invalid: !isStorable(value) });
 }
 
-export const name = line(80);
+const maxNameLength = 80;
+export const name = trimmedLine(maxNameLength);
+/** The name as it is in the history: an import recognises what it has imported before by it. */
+export const importedName = line(maxNameLength);
 export const title = line(200);
 export const body = text(20_000);
 
@@ -45,46 +68,16 @@ export const email: Rule = (value) => {
 export const password: Rule = (value) =>
   issuesOf({ too_short: lengthOf(value) < 8, too_long: lengthOf(value) > 200, invalid: !isStorable(value) });
 
-/** Collects all problems of an input, so that they are reported together. */
-export class InputCheck {
-  readonly #problems: InputProblem[] = [];
-
-  /** A value that is required. */
-  required(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value == null) this.add(field, 'required');
-    else this.#check(field, value, rule);
-  }
-
-  /** A value that may be absent, but not null. */
-  given(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value !== undefined) this.required(field, value, rule);
-  }
-
-  /** A value that may be absent or null. */
-  optional(field: string, value: string | null | undefined, rule: Rule): void {
-    if (value != null) this.#check(field, value, rule);
-  }
-
-  add(field: string, issue: Issue): void {
-    this.#problems.push({ field, issue });
-  }
-
-  /** @throws ClientError VALIDATION_ERROR with all problems. */
-  assertValid(): void {
-    if (this.#problems.length > 0) throw invalidInput(this.#problems);
-  }
-
-  #check(field: string, value: string, rule: Rule): void {
-    for (const issue of rule(value)) this.add(field, issue);
-  }
-}
-
 function issuesOf(found: Partial<Record<Issue, boolean>>): Issue[] {
   return (Object.keys(found) as Issue[]).filter((issue) => found[issue]);
 }
 
-/** The length in code points. */
+/** Texts of 1 MB take milliseconds to count. */
+const maxCounted = 100_000;
+
+/** The length in code points; that of a longer text, which no rule allows, in code units. */
 function lengthOf(value: string): number {
+  if (value.length > maxCounted) return value.length;
   let length = 0;
   for (const _ of value) length += 1;
   return length;

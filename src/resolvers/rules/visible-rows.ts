@@ -1,12 +1,12 @@
 import type { Db, RowLock } from '../../data/database.ts';
-import { isMember, isMemberOfPostRoom } from '../../data/memberships.ts';
-import { findMute, findMuteOfPostRoom } from '../../data/mutes.ts';
+import { isMemberOfPostRoom, isMemberOfRoom } from '../../data/memberships.ts';
+import { findMute, findMuteOfPostRoom, type MutedUsers } from '../../data/mutes.ts';
 import { findPost } from '../../data/posts.ts';
 import { findRoom, findRoomOfPost } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import { maySeePost, maySeeRoom } from '../../identity/access.ts';
-import type { Viewer } from '../../identity/viewer.ts';
+import { accountIdOf, type Viewer } from '../../identity/viewer.ts';
 import type { Context } from '../context.ts';
 
 /** A room, and what concerns the viewer in it. */
@@ -26,33 +26,38 @@ export interface PostAccess {
 /** Locks the room. The rest is read after the lock is held, although all statements are sent at once. */
 export async function findRoomAccess(
   db: Db,
-  userId: string,
+  viewer: Viewer,
   id: string,
   lock: RowLock,
 ): Promise<RoomAccess | undefined> {
-  const [room, isJoined, mutedUntil] = await Promise.all([
+  const [room, isMember, mutedUntil] = await Promise.all([
     findRoom(db, id, lock),
-    isMember(db, id, userId),
-    findMute(db, id, userId),
+    isMemberOfRoom(db, id, viewer.user.id),
+    findMute(db, id, mutedUsersOf(viewer)),
   ]);
-  return room && { room, isMember: isJoined, mutedUntil };
+  return room && { room, isMember, mutedUntil };
 }
 
 /** Locks the post exclusively, after its room: the deletion of a room locks them in the same order. */
-export async function findPostAccess(db: Db, userId: string, id: string): Promise<PostAccess | undefined> {
-  const [room, isJoined, mutedUntil, post] = await Promise.all([
+export async function findPostAccess(db: Db, viewer: Viewer, id: string): Promise<PostAccess | undefined> {
+  const [room, isMember, mutedUntil, post] = await Promise.all([
     findRoomOfPost(db, id, 'share'),
-    isMemberOfPostRoom(db, id, userId),
-    findMuteOfPostRoom(db, id, userId),
+    isMemberOfPostRoom(db, id, viewer.user.id),
+    findMuteOfPostRoom(db, id, mutedUsersOf(viewer)),
     findPost(db, id, 'exclusive'),
   ]);
-  return room && post && { post, access: { room, isMember: isJoined, mutedUntil } };
+  return room && post && { post, access: { room, isMember, mutedUntil } };
+}
+
+/** Anybody can create API keys, so a mute of their owner applies to them. */
+export function mutedUsersOf(viewer: Viewer): MutedUsers {
+  return { userId: viewer.user.id, accountId: accountIdOf(viewer) };
 }
 
 /** @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer. */
 export async function assertVisibleRoom(viewer: Viewer, access: RoomAccess | undefined): Promise<RoomAccess> {
   if (access && (await isVisible(viewer, access))) return access;
-  throw new ClientError('NOT_FOUND', 'There is no such room.');
+  throw noSuchRoom();
 }
 
 /** @throws ClientError NOT_FOUND if there is no such post, or it is not visible to the viewer. */
@@ -76,8 +81,20 @@ export async function findVisibleRoom(id: string, context: Context): Promise<Roo
   return room && (await maySeeRoom(() => context.viewer, room, context.loaders.isMember)) ? room : undefined;
 }
 
+/** @throws ClientError NOT_FOUND if there is no such room, or it is not visible to the viewer. */
+export async function findVisibleRoomOrThrow(id: string, context: Context): Promise<RoomRow> {
+  const room = await findVisibleRoom(id, context);
+  if (!room) throw noSuchRoom();
+  return room;
+}
+
 export async function findVisiblePost(id: string, context: Context): Promise<PostRow | undefined> {
   const post = await context.loaders.post.load(id);
   if (!post || !maySeePost(() => context.viewer, post)) return undefined;
   return (await findVisibleRoom(post.roomId, context)) ? post : undefined;
+}
+
+/** The same error for a room that is hidden from the viewer: it must not reveal that the room exists. */
+function noSuchRoom(): ClientError {
+  return new ClientError('NOT_FOUND', 'There is no such room.');
 }

@@ -13,8 +13,14 @@ export const maxShortAnswer = 16_384;
 const bytesPerCharacter = 3;
 
 /** An answer; a long one is counted until `release` is called. */
-export interface HeldAnswer extends Answer {
+export interface ReservedAnswer extends Answer {
   release?: () => void;
+}
+
+/** The client of an answer. */
+interface Recipient {
+  socket: Socket;
+  address: string;
 }
 
 /** An answer that waits on a socket; `bytes` is its estimated memory. */
@@ -42,27 +48,26 @@ export class AnswerBudget {
     this.#maxTotal = perProcess * maxAnswerBytes;
   }
 
+  /** Call it before an operation runs. @throws ClientError SERVICE_UNAVAILABLE if there is no space for its answer. */
+  assertMayRun(address: string): void {
+    if (this.#total > 0 && !this.#mayRun(address)) throw tooManyUnread();
+  }
+
   /**
-   * Runs an operation if the budget has space for its answer. The budget is checked again when the answer is ready,
-   * because many operations may run at the same time.
+   * Call it as soon as the answer is ready: the budget is checked again, because many operations may run at the same
+   * time, and many answers may be ready in one turn of the event loop.
    * @throws ClientError SERVICE_UNAVAILABLE, or COST_LIMIT_EXCEEDED if a mutation has run and its answer is dropped.
    */
-  execute(operation: PreparedOperation, socket: Socket, address: string): HeldAnswer | Promise<HeldAnswer> {
-    if (this.#total > 0 && !this.#mayRun(address)) throw tooManyUnread();
-    const answer = operation.execute();
-    const admit = (finished: Answer): HeldAnswer => {
-      const { length = 0 } = finished;
-      if (length <= maxShortAnswer) return finished;
-      const bytes = bytesPerCharacter * length;
-      // Counted immediately: many answers may be ready in one turn of the event loop.
-      if (this.#fits(bytes, address)) return { ...finished, release: this.hold(socket, address, bytes) };
-      throw operation.type === 'mutation' ? droppedAnswer() : tooManyUnread();
-    };
-    return answer instanceof Promise ? answer.then(admit) : admit(answer);
+  reserve(answer: Answer, type: PreparedOperation['type'], { socket, address }: Recipient): ReservedAnswer {
+    const { length = 0 } = answer;
+    if (length <= maxShortAnswer) return answer;
+    const bytes = bytesPerCharacter * length;
+    if (this.#fits(bytes, address)) return { ...answer, release: this.reserveBytes(socket, address, bytes) };
+    throw type === 'mutation' ? droppedAnswer() : tooManyUnread();
   }
 
   /** Counts an answer until the function that it returns is called, or the socket is closed. */
-  hold(socket: Socket, address: string, bytes: number): () => void {
+  reserveBytes(socket: Socket, address: string, bytes: number): () => void {
     if (socket.destroyed) return () => {};
     const unsent = { address, bytes };
     const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);

@@ -1,8 +1,9 @@
 const sharedBytes = 16_000_000;
-const ownBytes = 16_384;
+/** Longer bodies pass further checks before they are read. */
+export const maxShortBody = 16_384;
 
 /**
- * Bounds the memory of request bodies that are still incomplete. Each body has `ownBytes` of its own, which is enough
+ * Bounds the memory of request bodies that are still incomplete. Each body has `maxShortBody` of its own, which is enough
  * for most. Larger bodies share one budget: 500 clients that withhold the last byte of 1 MB hold 16 MB instead of 500.
  */
 export class BodyBudget {
@@ -45,7 +46,7 @@ export class BodyReservation {
   }
 
   #missing(length: number): number {
-    return Math.max(0, length - ownBytes - this.#reserved);
+    return Math.max(0, length - maxShortBody - this.#reserved);
   }
 
   #add(bytes: number): void {

@@ -14,14 +14,14 @@ export class MessageBudget {
     this.#tokens = this.#burst;
   }
 
-  /** False if the message exceeds the budget. */
-  take(): boolean {
+  /** False if the budget is used up. A long message counts as several. */
+  take(count: number): boolean {
     const now = performance.now();
     const refill = ((now - this.#refilledAt) / 1_000) * this.#perSecond;
     this.#refilledAt = now;
     this.#tokens = Math.min(this.#burst, this.#tokens + refill);
     if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+    this.#tokens -= count;
     return true;
   }
 }

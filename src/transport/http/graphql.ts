@@ -6,19 +6,20 @@ import type { PreparedOperation } from '../../engine/operation.ts';
 import type { OperationReport } from '../../engine/operation-report.ts';
 import { ClientError } from '../../errors.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
-import type { HeldAnswer } from '../admission/answer-budget.ts';
+import type { ReservedAnswer } from '../admission/answer-budget.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
-import { runHttpStream } from '../http-stream.ts';
-import { multipart } from '../multipart.ts';
 import { createPageRoute } from '../pages/route.ts';
-import { sse, writeAnswerAsStream } from '../sse.ts';
 import type { TransportParts } from '../transport.ts';
 import { digestInSteps } from './entity-tag.ts';
-import { type Accepted, eventStream, multipartMixed, parseAccept } from './negotiation.ts';
+import type { Exchange } from './exchange.ts';
+import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
-import { namesDocument, readGetRequest, readPostRequest } from './request.ts';
-import { type Exchange, writeAnswer } from './responses.ts';
+import { namesDocument, readGetRequest, receivePostRequest } from './request.ts';
+import { writeAnswer } from './responses.ts';
+import { runHttpStream } from './stream/http-stream.ts';
+import { multipart } from './stream/multipart.ts';
+import { sse, writeAnswerAsStream } from './stream/sse.ts';
 
 /* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
 
@@ -50,30 +51,56 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   response.on('close', () => {
     if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
   });
-  const operation = isPost ? await readPostRequest(exchange, parts) : readGetRequest(exchange.query);
-  // The parser may have rejected the request meanwhile, and an error may have been sent.
-  if (response.headersSent) return;
-  report.startedAt = performance.now();
-  const { authorization } = request.headers;
-  if (authorization !== undefined) {
-    exchange.viewer = await parts.authenticate(authorization, exchange.address, report.span);
-  }
-  const preparing = parts.engine.prepare(operation, exchange);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
-  if (exchange.cancellation.isCancelled) return parts.operations.finish(exchange);
+  const prepared = await prepare(parts, exchange, report);
+  if (!prepared) return;
+  if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  const answer = parts.answerBudget.execute(prepared, request.socket, exchange.address);
-  const finished = answer instanceof Promise ? await answer : answer;
-  parts.operations.finish(exchange, finished);
-  await writeResult(exchange, prepared, accepted, finished);
+  parts.answerBudget.assertMayRun(exchange.address);
+  const executing = prepared.execute();
+  const executed = executing instanceof Promise ? await executing : executing;
+  const recipient = { socket: request.socket, address: exchange.address };
+  const answer = parts.answerBudget.reserve(executed, prepared.type, recipient);
+  parts.operationReports.finish(exchange, answer);
+  await writeResult(exchange, prepared, accepted, answer);
+}
+
+/** Undefined if the request was answered meanwhile, with an error of the HTTP parser. */
+async function prepare(
+  parts: GraphqlParts,
+  exchange: Exchange,
+  report: OperationReport,
+): Promise<PreparedOperation | undefined> {
+  const { request, response, query } = exchange;
+  const read =
+    request.method === 'POST'
+      ? await receivePostRequest(exchange, parts, () => admitLongBody(parts, exchange))
+      : () => readGetRequest(query);
+  if (response.headersSent) return undefined;
+  report.startedAt = performance.now();
+  if (request.headers.authorization !== undefined) await authenticate(parts, exchange);
+  return parts.engine.prepare(read, exchange);
+}
+
+async function authenticate(parts: GraphqlParts, exchange: Exchange): Promise<void> {
+  const { request, address, report } = exchange;
+  exchange.viewer = await parts.authenticate(request.headers.authorization, address, report?.span);
+}
+
+/**
+ * A caller that is over the rate is refused before a long body is read. The credentials are checked again when the body
+ * has arrived, because they may be revoked meanwhile. @throws RateLimited, ClientError UNAUTHENTICATED.
+ */
+async function admitLongBody(parts: GraphqlParts, exchange: Exchange): Promise<void> {
+  await authenticate(parts, exchange);
+  parts.engine.assertNotOverRate(exchange);
 }
 
 /** A client that sends `traceparent` continues its trace; the answer names the trace if it is recorded. */
-function startReport({ operations }: GraphqlParts, exchange: Exchange): OperationReport {
+function startReport({ operationReports }: GraphqlParts, exchange: Exchange): OperationReport {
   const { request, response, requestId, timer } = exchange;
-  const report = operations.start(requestId, readTraceContext(request.headers), timer.startedAt);
+  const report = operationReports.start(requestId, readTraceContext(request.headers), timer.startedAt);
   if (report.span) response.setHeader('server-timing', `traceparent;desc="${report.span.context.traceparent}"`);
   exchange.report = report;
   return report;
@@ -99,10 +126,10 @@ async function writeResult(
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
-  answer: HeldAnswer,
+  answer: ReservedAnswer,
 ): Promise<void> {
   if (answer.status === 294) exchange.response.statusMessage = 'Partial Success';
-  if (accepted.result === eventStream && answer.status < 400) writeAnswerAsStream(exchange, answer);
+  if (accepted.result === eventStreamType && answer.status < 400) writeAnswerAsStream(exchange, answer);
   else {
     const cachePolicy = answer.status === 200 ? findSharedPolicy(exchange, prepared) : undefined;
     const digest = cachePolicy && Buffer.isBuffer(answer.json) ? await digestInSteps(answer.json) : undefined;
@@ -120,7 +147,7 @@ function findSharedPolicy(
 }
 
 async function openStream(
-  { engine, operations, watch, clientMemory, drain }: GraphqlParts,
+  { engine, operationReports, watchCredentials, clientMemory, longConnections }: GraphqlParts,
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
@@ -128,7 +155,7 @@ async function openStream(
   const { request, response, viewer, address } = exchange;
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
   if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', needsStream);
-  const format = accepted.stream === multipartMixed ? multipart : sse;
+  const format = accepted.stream === multipartMixedType ? multipart : sse;
   const after = request.headers['last-event-id'];
   const account = clientMemory.open(address);
   response.once('close', () => account.close());
@@ -139,19 +166,19 @@ async function openStream(
     transport: format.transport,
     after: typeof after === 'string' && after !== '' ? [after] : undefined,
   });
-  const { checked, stop } = watch(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
+  const { checked, stop } = watchCredentials(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
   response.once('close', stop);
   await checked;
   if (response.closed) {
     stop();
-    operations.finish(exchange);
+    operationReports.finish(exchange);
     return stream.stop('disconnected');
   }
-  operations.finish(exchange);
+  operationReports.finish(exchange);
   exchange.timer.record();
   const { requestId } = exchange;
   const refuse = (error: ClientError) => engine.refuse(error, { requestId });
-  runHttpStream(response, stream, { format, address, viewer, refuse, account, drain });
+  runHttpStream(response, stream, { format, address, viewer, refuse, account, longConnections });
 }
 
 export function writeOptions({ response }: Exchange): void {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WaitingRequests } from '../admission/waiting-requests.ts';
 import type { Drain } from '../drain.ts';
-import type { Exchange } from './responses.ts';
+import type { Exchange } from './exchange.ts';
 
 /** The latest exchange of each connection that is not over. While the server drains, its answer closes the connection. */
 export class LatestExchanges {

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache';
 
-export const graphqlResponse = 'application/graphql-response+json';
-export const json = 'application/json';
-export const eventStream = 'text/event-stream';
+export const graphqlResponseType = 'application/graphql-response+json';
+export const jsonType = 'application/json';
+export const eventStreamType = 'text/event-stream';
 /** Only a client that names this protocol receives it; `multipart/mixed` alone may mean another one. */
-export const multipartMixed = 'multipart/mixed;subscriptionspec=1.0';
-const html = 'text/html';
+export const multipartMixedType = 'multipart/mixed;subscriptionspec=1.0';
+const htmlType = 'text/html';
 
-type MediaType = typeof graphqlResponse | typeof json | typeof eventStream;
+type MediaType = typeof graphqlResponseType | typeof jsonType | typeof eventStreamType;
 
 /** The media types that a client accepts, among those that the server can produce. */
 export interface Accepted {
   /** The media type of a result; undefined if the client accepts none that the server can produce. */
   result: MediaType | undefined;
   /** The media type of a stream of results; undefined if the client accepts none. */
-  stream: typeof eventStream | typeof multipartMixed | undefined;
+  stream: typeof eventStreamType | typeof multipartMixedType | undefined;
   /** Whether the client prefers an HTML page. */
   prefersPage: boolean;
 }
@@ -34,29 +34,29 @@ type Ranges = ReadonlyMap<string, number>;
 
 function negotiate(accept: string): Accepted {
   const ranges = parseRanges(accept.trim() || '*/*');
-  const single = Math.max(weightOf(graphqlResponse, ranges), weightOf(json, ranges));
-  const stream = weightOf(eventStream, ranges);
-  const prefersStream = stream > single && (ranges.has(eventStream) || single === 0);
-  const result = prefersStream ? eventStream : single > 0 ? chooseJson(ranges) : undefined;
-  const prefersPage = (ranges.get(html) ?? 0) > Math.max(single, stream);
+  const single = Math.max(weightOf(graphqlResponseType, ranges), weightOf(jsonType, ranges));
+  const stream = weightOf(eventStreamType, ranges);
+  const prefersStream = stream > single && (ranges.has(eventStreamType) || single === 0);
+  const result = prefersStream ? eventStreamType : single > 0 ? chooseJson(ranges) : undefined;
+  const prefersPage = (ranges.get(htmlType) ?? 0) > Math.max(single, stream);
   return { result, stream: chooseStream(ranges), prefersPage };
 }
 
 /** Of equal weights, a type that the client names; of these, text/event-stream, which can resume by itself. */
 function chooseStream(ranges: Ranges): Accepted['stream'] {
-  const sse = weightOf(eventStream, ranges);
-  const multipart = ranges.get(multipartMixed) ?? 0;
-  const prefersMultipart = multipart > sse || (multipart === sse && !ranges.has(eventStream));
-  if (multipart > 0 && prefersMultipart) return multipartMixed;
-  return sse > 0 ? eventStream : undefined;
+  const sse = weightOf(eventStreamType, ranges);
+  const multipart = ranges.get(multipartMixedType) ?? 0;
+  const prefersMultipart = multipart > sse || (multipart === sse && !ranges.has(eventStreamType));
+  if (multipart > 0 && prefersMultipart) return multipartMixedType;
+  return sse > 0 ? eventStreamType : undefined;
 }
 
 /** A client that does not name application/graphql-response+json, or prefers JSON to it, may not support it. */
 function chooseJson(ranges: Ranges): MediaType {
-  const graphqlWeight = weightOf(graphqlResponse, ranges);
-  const jsonWeight = weightOf(json, ranges);
-  const prefersGraphql = ranges.has(graphqlResponse) && graphqlWeight > 0 && graphqlWeight >= jsonWeight;
-  return jsonWeight === 0 || prefersGraphql ? graphqlResponse : json;
+  const graphqlWeight = weightOf(graphqlResponseType, ranges);
+  const jsonWeight = weightOf(jsonType, ranges);
+  const prefersGraphql = ranges.has(graphqlResponseType) && graphqlWeight > 0 && graphqlWeight >= jsonWeight;
+  return jsonWeight === 0 || prefersGraphql ? graphqlResponseType : jsonType;
 }
 
 /** The weight of the most specific matching range. */
@@ -68,7 +68,7 @@ function parseRanges(accept: string): Ranges {
   const ranges = new Map<string, number>();
   for (const range of accept.split(',', maxRanges)) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const name = isMultipart(type, parameters) ? multipartMixed : type;
+    const name = isMultipart(type, parameters) ? multipartMixedType : type;
     if (isUtf8(parameters)) ranges.set(name, parseWeight(parameters));
   }
   return ranges;

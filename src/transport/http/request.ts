@@ -1,22 +1,29 @@
 import type { Config } from '../../config.ts';
+import type { ReadRequest } from '../../engine/engine.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import type { BodyBudget, BodyReservation } from '../admission/body-budget.ts';
+import { type BodyBudget, type BodyReservation, maxShortBody } from '../admission/body-budget.ts';
 import { toGraphQLRequest } from '../graphql-request.ts';
+import { parseJson } from '../json.ts';
+import type { Exchange } from './exchange.ts';
 import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
-import type { Exchange } from './responses.ts';
 
-const maxJsonDepth = 64;
 /** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 /**
- * Reads the body of a POST. @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE,
- * BAD_REQUEST or INVALID_REQUEST.
+ * Receives the body of a POST, and returns the function that parses it, which throws ClientError BAD_REQUEST or
+ * INVALID_REQUEST. `admitLongBody` is called before a body is received that is or may be long.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST; any error of
+ * `admitLongBody`.
  */
-export async function readPostRequest(exchange: Exchange, { bodies, config }: PostParts): Promise<GraphQLRequest> {
+export async function receivePostRequest(
+  exchange: Exchange,
+  { bodies, config }: PostParts,
+  admitLongBody: () => Promise<void>,
+): Promise<ReadRequest> {
   const { request, response } = exchange;
   const { headers } = request;
   const maxBytes = config.limits.bodyBytes;
@@ -26,10 +33,12 @@ export async function readPostRequest(exchange: Exchange, { bodies, config }: Po
   if (length > maxBytes) throw tooLarge(maxBytes);
   const reservation = bodies.open();
   if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
+  if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody();
+  if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (headers.expect !== undefined) response.writeContinue();
   const body = await readBody(exchange, reservation, maxBytes);
-  return toGraphQLRequest(parseJson(decodeUtf8(body)));
+  return () => toGraphQLRequest(parseJson(decodeUtf8(body)));
 }
 
 interface PostParts {
@@ -110,11 +119,15 @@ function readBody({ request, response }: Exchange, reservation: BodyReservation,
       chunks = [];
     });
     const abort = () => {
-      if (!request.complete) refuse(new ClientError('BAD_REQUEST', 'The body did not arrive whole.'));
+      if (!request.complete) refuse(incomplete());
     };
     request.once('error', abort);
     response.once('close', abort);
   });
+}
+
+function incomplete(): ClientError {
+  return new ClientError('BAD_REQUEST', 'The body did not arrive whole.');
 }
 
 function tooLarge(maxBytes: number): ClientError {
@@ -142,28 +155,4 @@ function assertEncoded(query: string): void {
   } catch {
     throw new ClientError('BAD_REQUEST', 'The query of the URL is not UTF-8 in percent-encoding.');
   }
-}
-
-function parseJson(text: string): unknown {
-  const value = parseOrThrow(text);
-  if (isDeeper(value, maxJsonDepth)) {
-    throw new ClientError('BAD_REQUEST', `The JSON is nested deeper than ${maxJsonDepth}.`);
-  }
-  return value;
-}
-
-function parseOrThrow(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ClientError('BAD_REQUEST', 'The JSON does not parse.');
-  }
-}
-
-/** JSON.parse itself has no limit of depth. */
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (depth === 0) return true;
-  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], depth - 1)) return true;
-  return false;
 }

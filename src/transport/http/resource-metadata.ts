@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../../config.ts';
 import { scopes } from '../../identity/viewer.ts';
-import { json } from './negotiation.ts';
+import { jsonType } from './negotiation.ts';
 
 /* OAuth 2.0 Protected Resource Metadata: RFC 9728 */
 
@@ -33,7 +33,7 @@ export function writeResourceMetadata(
     resource_name: 'Postroom',
   });
   response.writeHead(200, {
-    'content-type': json,
+    'content-type': jsonType,
     'content-length': Buffer.byteLength(content),
     'cache-control': 'no-store',
     'access-control-allow-origin': '*',

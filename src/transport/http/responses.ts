@@ -1,28 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
-import type { Call } from '../../engine/operation.ts';
 import { maxShortAnswer } from '../admission/answer-budget.ts';
 import { type PendingWrite, sendAnswerAtTurnEnd } from '../batched-writes.ts';
-import type { RequestTimer } from '../metrics/http-metrics.ts';
-import type { TransportParts } from '../transport.ts';
 import { createEntityTag, namesEntityTag } from './entity-tag.ts';
-import { type Accepted, graphqlResponse, json } from './negotiation.ts';
+import type { Exchange } from './exchange.ts';
+import { type Accepted, graphqlResponseType, jsonType } from './negotiation.ts';
 import { retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
-
-/** One HTTP request and its answer. */
-export interface Exchange extends Call {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** The query of the URL, still percent-encoded. */
-  query: string | undefined;
-  /** Whether an error was already sent as the answer. */
-  isRefused?: boolean;
-  timer: RequestTimer;
-  parts: Pick<TransportParts, 'engine' | 'operations' | 'answerBudget' | 'config'>;
-}
 
 export interface AnswerTraits {
   accepted?: Accepted;
@@ -35,8 +21,8 @@ export interface AnswerTraits {
 }
 
 const contentTypes = {
-  [json]: `${json}; charset=utf-8`,
-  [graphqlResponse]: `${graphqlResponse}; charset=utf-8`,
+  [jsonType]: `${jsonType}; charset=utf-8`,
+  [graphqlResponseType]: `${graphqlResponseType}; charset=utf-8`,
 };
 /** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
@@ -57,7 +43,7 @@ export function writeAnswer(
   { accepted, cachePolicy, digest, headers }: AnswerTraits = {},
 ): void {
   const { status, rate } = answer;
-  const type = status < 300 && accepted?.result === json ? json : graphqlResponse;
+  const type = status < 300 && accepted?.result === jsonType ? jsonType : graphqlResponseType;
   const content = jsonOf(answer);
   const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
@@ -98,22 +84,22 @@ export class Content implements PendingWrite {
   constructor(exchange: Exchange, payload: Payload) {
     this.#exchange = exchange;
     this.#payload = payload;
-    if (payload.bytes > maxShortAnswer) this.#hold();
+    if (payload.bytes > maxShortAnswer) this.#reserve();
   }
 
   flush(): void {
     const { response } = this.#exchange;
     response.end(this.#payload.content);
     const isWaiting = response.writableLength > 0;
-    if (isWaiting && !this.#release) this.#hold();
+    if (isWaiting && !this.#release) this.#reserve();
     if (!this.#release) return;
     if (isWaiting) response.once('finish', this.#release);
     else this.#release();
   }
 
-  #hold(): void {
+  #reserve(): void {
     const { parts, request, address } = this.#exchange;
-    this.#release = parts.answerBudget.hold(request.socket, address, this.#payload.bytes);
+    this.#release = parts.answerBudget.reserveBytes(request.socket, address, this.#payload.bytes);
   }
 }
 
@@ -124,7 +110,7 @@ export class Content implements PendingWrite {
 function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
   const { request, response, parts, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
-  response.once('finish', parts.answerBudget.hold(request.socket, address, bytes));
+  response.once('finish', parts.answerBudget.reserveBytes(request.socket, address, bytes));
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(end, lingerMs);

@@ -3,15 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
+import type { Drain } from '../drain.ts';
 import type { HttpMetrics } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
+import type { Exchange } from './exchange.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
-import { json } from './negotiation.ts';
+import { jsonType } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
-import { type Exchange, writeAnswer } from './responses.ts';
+import { writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
 export interface PartStates {
@@ -24,6 +26,7 @@ type PartState = 'up' | 'down';
 
 export interface HttpParts extends GraphqlParts {
   hosts: AllowedHosts;
+  drain: Drain;
   /** The state of each part. Operations can be served while the database is up. */
   readState: () => Promise<PartStates>;
   /** Undefined if they are served on another port. */
@@ -120,7 +123,7 @@ export function refuse(exchange: Exchange, error: unknown): void {
   exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
   const answer = parts.engine.refuse(error, exchange);
-  parts.operations.finish(exchange, answer);
+  parts.operationReports.finish(exchange, answer);
   writeAnswer(exchange, answer, { headers });
 }
 
@@ -155,7 +158,7 @@ function writeState(response: ServerResponse, status: 'ok' | 'not ready' | 'stop
   const isWell = status === 'ok';
   const content = JSON.stringify({ status, ...states });
   response.writeHead(isWell ? 200 : 503, {
-    'content-type': `${json}; charset=utf-8`,
+    'content-type': `${jsonType}; charset=utf-8`,
     'content-length': content.length,
     'cache-control': 'no-store',
     ...(!isWell && { 'retry-after': retryAfter503 }),

@@ -5,14 +5,14 @@ import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { ConnectionLimit } from '../admission/connection-limit.ts';
-import { sendHeldAnswers } from '../batched-writes.ts';
+import { flushAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
+import type { Exchange } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
-import type { Exchange } from './responses.ts';
 import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
 import { writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
@@ -48,7 +48,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));
   server.on('connect', (_request, socket) => {
-    sendHeldAnswers();
+    flushAnswers();
     writeRefusalTo(parts, socket, methodNotAllowed(...graphqlMethods));
   });
   const refuseSocket = (socket: Socket, error: unknown) => writeRefusalTo(parts, socket, error);
@@ -60,7 +60,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   };
   if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
-    sendHeldAnswers();
+    flushAnswers();
     // The socket may fail before another listener is added.
     socket.on('error', ignore);
     try {
@@ -124,7 +124,7 @@ function answerParseError(
   // The parser reports the error again for each later packet.
   if (refused.has(socket)) return;
   refused.add(socket);
-  sendHeldAnswers();
+  flushAnswers();
   const fault = explain(error);
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return writeRefusalTo(parts, socket, fault);

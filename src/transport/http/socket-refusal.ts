@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Answer } from '../../engine/answer.ts';
-import { graphqlResponse } from './negotiation.ts';
+import { graphqlResponseType } from './negotiation.ts';
 
 const lingerMs = 1_000;
 
@@ -16,7 +16,7 @@ export function writeRefusal(
 ): void {
   const content = JSON.stringify(body);
   const fields = Object.entries({
-    'content-type': `${graphqlResponse}; charset=utf-8`,
+    'content-type': `${graphqlResponseType}; charset=utf-8`,
     'content-length': String(Buffer.byteLength(content)),
     'cache-control': 'private, no-store',
     'x-content-type-options': 'nosniff',

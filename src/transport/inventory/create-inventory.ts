@@ -3,20 +3,20 @@ import type { Database } from '../../data/database.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
-import type { GroupCosts } from '../../live/group-costs.ts';
+import type { GroupCosts } from '../../live/groups/group-costs.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import { StatusStreams } from '../../live/inventory/status-streams.ts';
 import type { StreamTransport } from '../../live/live-counts.ts';
 import type { Presence } from '../../live/presence/presence.ts';
 import { nodeNameOf } from '../../log.ts';
-import type { Drain } from '../drain.ts';
+import type { LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { MeasuredNode } from './measured-node.ts';
 
 interface InventorySources {
   config: Pick<Config, 'nodeName'>;
-  drain: Drain;
-  operations: OperationReports;
+  longConnections: LongConnections;
+  operationReports: OperationReports;
   fanOut: FanOut;
   database: Database;
   bus: Bus;
@@ -39,10 +39,10 @@ export function createInventory({ config, groupCosts, onError, ...sources }: Inv
   const { fanOut, database, bus, presence } = sources;
   const countSubscriptions = (transport: StreamTransport) =>
     fanOut.countOpen(transport) + presence.countOpen(transport) + statusStreams.countOpen(transport);
-  const countAll = () => fanOut.counts.subscribers + presence.size + statusStreams.size;
+  const countAll = () => fanOut.sizes.subscribers + presence.size + statusStreams.size;
   const node = new MeasuredNode(nodeNameOf(config), { ...sources, countSubscriptions: countAll });
   const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
   const inventory = new Inventory({ node, database, bus, reportPresence, onError });
-  const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.live, onError });
+  const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.counts, onError });
   return { inventory, statusStreams, countSubscriptions, stop: () => node.stop() };
 }

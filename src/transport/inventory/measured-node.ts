@@ -7,13 +7,13 @@ import { type ClientQuestion, type ClientsAnswer, selectClients } from '../../li
 import type { LocalNode, NodeReport, NodeStatus, QueueDepth } from '../../live/inventory/node-report.ts';
 import { mostFollowed } from '../../live/inventory/server-status.ts';
 import { version } from '../../version.ts';
-import type { Drain, LongConnection } from '../drain.ts';
+import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { Rates } from './rates.ts';
 
 interface NodeParts {
-  drain: Drain;
-  operations: OperationReports;
+  longConnections: LongConnections;
+  operationReports: OperationReports;
   fanOut: FanOut;
   database: Pick<Database, 'countWaiting'>;
   bus: Pick<Bus, 'waitingCount'>;
@@ -38,20 +38,20 @@ export class MeasuredNode implements LocalNode {
   }
 
   readReport(): NodeReport {
-    const { operations, fanOut } = this.#parts;
+    const { operationReports, fanOut } = this.#parts;
     return {
       status: this.#readStatus(),
-      errors: operations.errors(),
+      errors: operationReports.errors(),
       rooms: mostFollowed(fanOut.followers(), maxRooms),
     };
   }
 
   findClients(question: ClientQuestion): ClientsAnswer {
-    return selectClients(this.#parts.drain.connections.values(), question, (open) => this.#describe(open));
+    return selectClients(this.#parts.longConnections.byId.values(), question, (open) => this.#describe(open));
   }
 
   endClient(id: string): Client | undefined {
-    const open = this.#parts.drain.connections.get(id);
+    const open = this.#parts.longConnections.byId.get(id);
     if (!open) return undefined;
     const client = this.#describe(open);
     open.endByOperator();
@@ -70,20 +70,20 @@ export class MeasuredNode implements LocalNode {
   }
 
   #readStatus(): NodeStatus {
-    const { drain, fanOut, countSubscriptions, eventLoopDelay } = this.#parts;
+    const { longConnections, fanOut, countSubscriptions, eventLoopDelay } = this.#parts;
     return {
       name: this.name,
       version,
       nodeVersion: process.version,
       startedAt: Math.round(performance.timeOrigin),
-      connections: drain.connections.size,
+      connections: longConnections.byId.size,
       subscriptions: countSubscriptions(),
-      roomsFollowed: fanOut.counts.feeds,
+      roomsFollowed: fanOut.sizes.feeds,
       operationsPerSecond: this.#rates.perSecond('operations'),
       deliveriesPerSecond: this.#rates.perSecond('deliveries'),
       failedOperationsPerSecond: this.#rates.perSecond('failed'),
       lagMs: 1_000 * this.#rates.ratio('lagSeconds', 'lagged'),
-      slowConsumers: fanOut.live.slowConsumers,
+      slowConsumers: fanOut.counts.slowConsumers,
       queues: this.#readQueues(),
       memoryBytes: process.memoryUsage.rss(),
       eventLoopLagMs: 1_000 * eventLoopDelay.readP99Seconds(),
@@ -97,12 +97,12 @@ export class MeasuredNode implements LocalNode {
   }
 }
 
-function readCounts({ operations, fanOut: { live } }: NodeParts) {
+function readCounts({ operationReports, fanOut: { counts } }: NodeParts) {
   let [all, failed] = [0, 0];
-  for (const { code, count } of operations.counts()) {
+  for (const { code, count } of operationReports.counts()) {
     all += count;
     if (code !== 'OK' && code !== 'CANCELLED') failed += count;
   }
-  const { sum, count } = live.deliveryLag;
-  return { operations: all, failed, deliveries: live.deliveries, lagSeconds: sum, lagged: count };
+  const { sum, count } = counts.deliveryLag;
+  return { operations: all, failed, deliveries: counts.deliveries, lagSeconds: sum, lagged: count };
 }

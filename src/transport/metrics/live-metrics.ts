@@ -12,32 +12,40 @@ export interface LiveParts {
 
 /** The metrics of subscriptions, deliveries and the bus. */
 export function addLiveMetrics(metrics: Metrics, { bus, fanOut, countSubscriptions }: LiveParts): void {
-  const { live } = fanOut;
-  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.counts.feeds);
-  metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.counts.groups);
-  metrics.gauge('postroom_subscribers', 'Live subscriptions.', () => fanOut.counts.subscribers);
+  const { counts } = fanOut;
+  metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds);
+  metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.sizes.groups);
+  metrics.gauge(
+    'postroom_subscribers',
+    'Open subscriptions to the events of rooms, and inboxes.',
+    () => fanOut.sizes.subscribers,
+  );
   metrics.gauge('postroom_subscriptions', 'Open subscriptions, by transport.', () =>
     streamTransports.map((transport) => ({ labels: { transport }, value: countSubscriptions(transport) })),
   );
   metrics.counter('postroom_subscriptions_started_total', 'Subscriptions that were opened.', () =>
-    streamTransports.map((transport) => ({ labels: { transport }, value: live.started[transport] })),
+    streamTransports.map((transport) => ({ labels: { transport }, value: counts.started[transport] })),
   );
   metrics.counter('postroom_subscriptions_ended_total', 'Subscriptions that have ended, by reason.', () =>
-    streamTransports.flatMap((transport) => toSeries('reason', live.ended[transport], { transport })),
+    streamTransports.flatMap((transport) => toSeries('reason', counts.ended[transport], { transport })),
   );
   metrics.counter('postroom_resumes_total', 'Subscriptions after a cursor, by OK or the code of the error.', () =>
-    toSeries('outcome', live.resumes),
+    toSeries('outcome', counts.resumes),
   );
-  metrics.counter('postroom_events_rendered_total', 'Executions of a selection for an event.', () => live.executions);
-  metrics.counter('postroom_deliveries_total', 'Events written to live subscribers.', () => live.deliveries);
-  metrics.counter('postroom_replayed_events_total', 'Events written from the log.', () => live.replayed);
+  metrics.counter(
+    'postroom_event_executions_total',
+    'Executions of a selection for an event.',
+    () => counts.executions,
+  );
+  metrics.counter('postroom_deliveries_total', 'Events written to live subscribers.', () => counts.deliveries);
+  metrics.counter('postroom_replayed_events_total', 'Events written from the log.', () => counts.replayed);
   metrics.histogram('postroom_delivery_lag_seconds', 'From the time of an event to its live write to a socket.', () => [
-    { labels: {}, histogram: live.deliveryLag },
+    { labels: {}, histogram: counts.deliveryLag },
   ]);
   metrics.gauge(
     'postroom_slow_consumers',
     'Subscriptions whose clients must read before more is written.',
-    () => live.slowConsumers,
+    () => counts.slowConsumers,
   );
   metrics.gauge('postroom_bus_listeners', 'Listeners on the bus, including one of the process itself.', () =>
     bus.listenerCount(),

@@ -10,7 +10,7 @@ import { Metrics } from './metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
 export interface MeasuredParts extends LiveParts {
-  operations: OperationReports;
+  operationReports: OperationReports;
   timings: DatabaseTimings;
   eventLoopDelay: EventLoopDelay;
   webSockets: Pick<WebSocketEndpoint, 'size'>;
@@ -38,13 +38,14 @@ export function createMetrics(parts: MeasuredParts): ServerMetrics {
 
 /** The metrics of operations, the live feed, the database, the connections and the log. */
 function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
-  const { operations, timings, webSockets, log, countLogReads, countRateLimited, countDroppedConnections } = parts;
+  const { operationReports, timings, webSockets, log, countLogReads, countRateLimited, countDroppedConnections } =
+    parts;
   metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
-    Array.from(operations.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
+    Array.from(operationReports.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
   );
   metrics.counter('postroom_deprecated_fields_total', 'Operations that used a deprecated element of the schema.', () =>
-    Array.from(operations.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
+    Array.from(operationReports.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
   );
   metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', countRateLimited);
   addLiveMetrics(metrics, parts);

@@ -4,11 +4,11 @@ import {
   MessageType,
   type PingMessage,
   type PongMessage,
-  parseMessage,
   type SubscribeMessage,
-  stringifyMessage,
+  validateMessage,
 } from 'graphql-ws';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
+import { parseJson } from '../json.ts';
 
 export type ClientMessage = ConnectionInitMessage | PingMessage | PongMessage | SubscribeMessage | CompleteMessage;
 
@@ -36,17 +36,12 @@ export function findLengthFault({ type }: ClientMessage, length: number): string
   return `A ${type} must have at most ${maxLength} characters`;
 }
 
-/** Parses a message; undefined if it is malformed, or of a type that clients may not send. */
-export function readClientMessage(data: string): ClientMessage | undefined {
-  try {
-    const message = parseMessage(data);
-    // A deeply nested payload can be parsed, but stringifying it to send it back could overflow the stack.
-    if (message.type === MessageType.Ping) stringifyMessage(message);
-    if (message.type === MessageType.Subscribe) return toSubscribeMessage(message as SubscribeMessage);
-    return clientMessages.has(message.type) ? (message as ClientMessage) : undefined;
-  } catch {
-    return undefined;
-  }
+/** Parses a message. @throws an error if it is malformed, or of a type that clients may not send. */
+export function readClientMessage(text: string): ClientMessage {
+  const message = validateMessage(parseJson(text));
+  if (message.type === MessageType.Subscribe) return toSubscribeMessage(message as SubscribeMessage);
+  if (clientMessages.has(message.type)) return message as ClientMessage;
+  throw new Error(`Clients may not send a message of the type ${message.type}.`);
 }
 
 /** The payload of a `subscribe` message. graphql-ws keeps a reference to it until the operation is over. */

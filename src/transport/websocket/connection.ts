@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
@@ -31,6 +32,8 @@ interface OpenOperation {
   cancel(): void;
   /** Ends a subscription that the current credentials do not allow. */
   checkScope(viewer: Viewer | null): void;
+  /** Stops a subscription without a message: its end is that of the connection. */
+  stopStream(): void;
   /** Whether it is a subscription that has begun. */
   readonly isStream: boolean;
 }
@@ -61,7 +64,8 @@ export class Connection {
   #onEnd: (code: number, reason: string) => void = () => {};
   #hasEnded = false;
   #streamEnd: StreamEnd = 'client';
-  #isDraining = false;
+  /** The close frame that is sent as soon as running queries and mutations are answered. */
+  #pendingClose: { code: number; reason: string } | undefined;
 
   constructor({ address, authorization, webSocket, socket, account }: ConnectionParts) {
     this.socket = socket;
@@ -85,9 +89,9 @@ export class Connection {
     return this.#streamEnd;
   }
 
-  /** Whether it starts no more operations. */
-  get isDraining(): boolean {
-    return this.#isDraining;
+  /** Whether it starts no more operations and no more streams. */
+  get isEnding(): boolean {
+    return this.#pendingClose !== undefined;
   }
 
   get isOpen(): boolean {
@@ -171,13 +175,24 @@ export class Connection {
     if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
-  /**
-   * Closes it because the server stops, as soon as running queries and mutations are answered. Without that, clients
-   * would send these again to another server. Messages that arrive from now on are ignored: their operations never start.
-   */
+  /** Closes it because the server stops. Clients would send operations that are not answered again to another server. */
   drain(): void {
-    this.#isDraining = true;
-    if (this.#messages.size === 0) this.end(serviceRestart, 'Shutting down');
+    this.#endWhenAnswered(serviceRestart, 'Shutting down');
+  }
+
+  /**
+   * Closes it because its credentials are no longer valid. Its streams end at once; but the answer to `changePassword`,
+   * which revokes the token that it was sent with, contains the next token.
+   */
+  revoke(): void {
+    for (const operation of this.operations.values()) operation.stopStream();
+    this.#endWhenAnswered(CloseCode.Forbidden, 'Forbidden');
+  }
+
+  /** Messages that arrive from now on are ignored: their operations never start. */
+  #endWhenAnswered(code: number, reason: string): void {
+    this.#pendingClose = { code, reason };
+    if (this.#messages.size === 0) this.end(code, reason);
   }
 
   /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */
@@ -204,7 +219,7 @@ export class Connection {
   dropMessage(id: string): void {
     this.account.add(-(this.#messages.get(id) ?? 0));
     this.#messages.delete(id);
-    if (this.#isDraining) this.drain();
+    if (this.#pendingClose) this.#endWhenAnswered(this.#pendingClose.code, this.#pendingClose.reason);
     if (!this.#isReadingPaused || this.#messages.size > 0) return;
     this.#isReadingPaused = false;
     this.resumeReading();

@@ -1,5 +1,4 @@
-import { CloseCode } from 'graphql-ws';
-import type { Watch } from '../../identity/credential-watch.ts';
+import type { Watch, WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
 /** The client is warned this long before its credentials expire. */
@@ -13,7 +12,7 @@ interface Owner {
   readonly writer: { expiresAt: number };
   readonly operations: ReadonlyMap<string, { checkScope(viewer: Viewer | null): void }>;
   send(text: string): Promise<void>;
-  end(code: number, reason: string): void;
+  revoke(): void;
 }
 
 /** The credentials of one WebSocket. A client can renew them without a new connection. */
@@ -28,10 +27,9 @@ export class SocketCredentials {
   }
 
   /**
-   * Sets the viewer. `watch` monitors the credentials and calls `end` when they become invalid. Resolves when the
-   * credentials have been checked.
+   * Sets the viewer, and revokes the socket when the credentials become invalid. Resolves when the credentials have been checked.
    */
-  async set(viewer: Viewer | null, watch: (viewer: Viewer | null, end: () => void) => Watch): Promise<void> {
+  async set(viewer: Viewer | null, watchCredentials: WatchCredentials): Promise<void> {
     if (this.#owner.hasEnded) return;
     this.stop();
     this.viewer = viewer;
@@ -40,7 +38,7 @@ export class SocketCredentials {
     const left = expiresAt - Date.now() - warningMs;
     if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(expiresAt), Math.max(0, left));
     for (const operation of this.#owner.operations.values()) operation.checkScope(viewer);
-    this.#watch = watch(viewer, () => this.#owner.end(CloseCode.Forbidden, 'Forbidden'));
+    this.#watch = watchCredentials(viewer, () => this.#owner.revoke());
     await this.#watch.checked;
   }
 

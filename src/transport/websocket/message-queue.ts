@@ -1,9 +1,10 @@
 import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
 import type { Config } from '../../config.ts';
+import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
 import type { Log } from '../../log.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
-import { sendHeldAnswers } from '../batched-writes.ts';
+import { flushAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { OperationOrder } from './operation/operation-order.ts';
@@ -11,6 +12,8 @@ import { findIdFault } from './seen.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */
 const messagesPerTurn = 16;
+/** To parse as many characters takes as long, and counts as much, as a message. */
+const lengthPerMessage = 16_384;
 /** In characters. The first message is `connection_init`: it has credentials, and the cursors of each subscription. */
 const minInitLength = 65_536;
 const lengthPerSeen = 500;
@@ -24,6 +27,11 @@ interface QueueParts {
   config: Pick<Config, 'limits'>;
 }
 
+/** As how many messages a text counts. */
+export function countOf({ length }: { length: number }): number {
+  return Math.max(1, Math.ceil(length / lengthPerMessage));
+}
+
 /** Checks the messages of one client, and passes a limited number of them to graphql-ws in each turn. */
 export class MessageQueue {
   readonly #connection: Connection;
@@ -31,7 +39,7 @@ export class MessageQueue {
   readonly #log: Log;
   readonly #maxInitLength: number;
   readonly #order = new OperationOrder();
-  readonly #turns = new PerTurnQueue<string>(messagesPerTurn, (text) => this.#handle(text));
+  readonly #turns = new PerTurnQueue<string>(messagesPerTurn, (text) => this.#handle(text), countOf);
   #isFirst = true;
   #isPaused = false;
 
@@ -60,9 +68,9 @@ export class MessageQueue {
       this.#isPaused = false;
       this.#connection.resumeReading();
     }
-    if (!this.#connection.isOpen || this.#connection.isDraining) return;
+    if (!this.#connection.isOpen || this.#connection.isEnding) return;
     // An operation may take long, and one turn may handle many.
-    sendHeldAnswers();
+    flushAnswers();
     this.#dispatch(text)?.catch((error) => {
       this.#log.error({ err: error }, 'a message could not be handled');
       this.#connection.end(tryAgainLater, 'Try again later');
@@ -70,8 +78,8 @@ export class MessageQueue {
   }
 
   #dispatch(text: string): Promise<void> | undefined {
-    const message = readClientMessage(text);
-    if (!message) return void this.#refuse('Invalid message received');
+    const message = this.#read(text);
+    if (!message) return undefined;
     const fault = findLengthFault(message, text.length) ?? ('id' in message ? findIdFault(message.id) : undefined);
     if (fault) return void this.#refuse(fault);
     // Clients may add an `id` to other messages: it has no meaning there.
@@ -86,6 +94,16 @@ export class MessageQueue {
       this.#connection.operations.get(id)?.cancel();
       return this.#listener(message);
     });
+  }
+
+  /** Undefined if the message is refused. */
+  #read(text: string): ClientMessage | undefined {
+    try {
+      return readClientMessage(text);
+    } catch (error) {
+      this.#refuse(error instanceof ClientError ? error.message : 'Invalid message received');
+      return undefined;
+    }
   }
 
   #refuse(reason: string): void {

@@ -1,5 +1,5 @@
 import { createConnectionId } from '../../ids.ts';
-import type { LongConnection } from '../drain.ts';
+import type { LongConnection } from '../long-connections.ts';
 import type { Connection } from './connection.ts';
 
 /** The close code for a connection that an operator ends: clients of graphql-ws do not connect again by themselves. */

@@ -55,7 +55,7 @@ async function connect(context: ConnectionContext, parts: TransportParts): Promi
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
   extra.setSeen(seen);
-  await extra.credentials.set(viewer, parts.watch);
+  await extra.credentials.set(viewer, parts.watchCredentials);
   return true;
 }
 
@@ -64,7 +64,7 @@ async function renew({ extra }: ConnectionContext, authorization: unknown, parts
   const viewer = await authenticate(extra, authorization, parts);
   const { viewer: current } = extra.credentials;
   const isSame = viewer != null && (current === null || viewer.user.id === current.user.id);
-  if (isSame) await extra.credentials.set(viewer, parts.watch);
+  if (isSame) await extra.credentials.set(viewer, parts.watchCredentials);
   else extra.end(CloseCode.Forbidden, 'Forbidden');
 }
 

@@ -10,7 +10,7 @@ import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
 import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { type MessageListener, MessageQueue } from './message-queue.ts';
+import { countOf, type MessageListener, MessageQueue } from './message-queue.ts';
 import { OpenSocket } from './open-socket.ts';
 import { createProtocol } from './protocol.ts';
 
@@ -62,10 +62,10 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     const { webSocket } = connection;
     connections.add(connection);
     const open = new OpenSocket(connection);
-    parts.drain.add(open);
+    parts.longConnections.add(open);
     webSocket.once('close', () => {
       connections.delete(connection);
-      parts.drain.delete(open);
+      parts.longConnections.delete(open);
     });
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
@@ -117,8 +117,8 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
 /** Closes a socket that sends too many messages, with a code that tells its client to try again later. */
 function limitMessages(connection: Connection, perSecond: number, handshakes: HandshakeQueue<Handshake>): void {
   const budget = new MessageBudget(perSecond);
-  const count = () => {
-    if (!connection.isOpen || budget.take()) return;
+  const count = (data: RawData) => {
+    if (!connection.isOpen || budget.take(countOf(data as Buffer))) return;
     handshakes.pause(connection.address);
     connection.end(tryAgainLater, 'Too many messages');
   };

@@ -1,13 +1,9 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
+import { maxBufferedBytes } from '../admission/buffered-bytes.ts';
 import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';
 import { copyFrames, headOf, lengthOf, type TextFrame } from './text-frame.ts';
-
-/**
- * The maximum number of bytes that wait on the socket of a live subscriber; above it, the subscriber is no longer live.
- */
-export const maxBufferedBytes = 256 * 1024;
 
 /** Longer writes are not copied into one buffer. */
 const maxCopiedBytes = 16 * 1024;

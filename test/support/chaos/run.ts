@@ -45,9 +45,9 @@ export async function assemble({ seed, ...options }: Omit<ChaosOptions, 'steps'>
   const { postroom } = first;
   const ada = await postroom.signUp('Ada');
   const open = [await postroom.createRoom(ada, 'lobby'), await postroom.createRoom(ada, 'hall')];
-  const createDen = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
-  const den: string = (await postroom.ask(createDen, {}, ada.token)).createRoom.room.id;
-  const rooms = [...open, den];
+  const createPrivateRoom = 'mutation { createRoom(input: { name: "den", visibility: PRIVATE }) { room { id } } }';
+  const privateRoom: string = (await postroom.ask(createPrivateRoom, {}, ada.token)).createRoom.room.id;
+  const rooms = [...open, privateRoom];
   const cursors = new Map<string, string>();
   for (const room of rooms) cursors.set(room, await postroom.cursorOf(room, ada.token));
   const choose = new Chooser(seed + 1);

@@ -8,7 +8,7 @@ import { Failure, Field } from './form.tsx';
 
 type ListedRoom = RoomNameFragment & { unread?: number | null };
 
-/** The viewer's rooms, and the first hundred of the others. There are no events of new rooms, so these are polled. */
+/** The viewer's rooms, and the first hundred of the others. There are no events of the new rooms of others, so these are polled. */
 export function Rooms({ selected }: { selected: string }) {
   const failed = useStream(followInbox).error;
   const joined = useReactiveVar(joinedRooms);

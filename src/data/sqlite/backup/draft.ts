@@ -17,6 +17,8 @@ import { syncFolder } from '../../../sync-folder.ts';
 import { BackupError } from '../../backup.ts';
 
 const ownerOnly = 0o600;
+/** The codes with which file systems without hard links refuse one, such as FAT and some network mounts. */
+const noHardLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The suffixes of the files that SQLite creates beside a database. */
 export const companions = ['-wal', '-shm', '-journal'];
@@ -64,13 +66,15 @@ export class Draft implements Disposable {
     for (const signal of endSignals) process.off(signal, exit);
   }
 
-  /** Another program may have created the target after it was found missing. */
+  /** Another program may have created the target after it was found missing; a rename would replace it. */
   #linkToTarget(): void {
     try {
       linkSync(this.path, this.#target);
     } catch (error) {
-      if (!existsSync(this.#target)) throw error;
-      throw new BackupError(`${this.#target} was created by another program meanwhile`);
+      if (existsSync(this.#target)) throw new BackupError(`${this.#target} was created by another program meanwhile`);
+      if (!noHardLinks.includes(codeOf(error))) throw error;
+      // Reserving the name by an empty file would leave that file after a crash.
+      renameSync(this.path, this.#target);
     }
   }
 }
@@ -78,6 +82,10 @@ export class Draft implements Disposable {
 /** A symbolic link stays, and its target is replaced. */
 export function resolveTarget(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function syncFile(path: string): void {

@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { yieldWhenDue } from '../../../event-loop.ts';
-import type { Reader } from '../../database.ts';
+import type { ReadContext } from '../../database.ts';
 import type { DatabaseTimings } from '../../timings.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { LongReads } from './long-reads.ts';
@@ -18,11 +18,11 @@ interface CallerReadsParts {
 /** The reads of one caller: short reads on the event loop, and long reads in a thread. */
 export class CallerReads implements DatabaseConnection {
   readonly #parts: CallerReadsParts;
-  readonly #reader: Reader;
+  readonly #context: ReadContext;
 
-  constructor(parts: CallerReadsParts, reader: Reader) {
+  constructor(parts: CallerReadsParts, context: ReadContext) {
     this.#parts = parts;
-    this.#reader = reader;
+    this.#context = context;
   }
 
   /**
@@ -38,7 +38,7 @@ export class CallerReads implements DatabaseConnection {
     const short = connection.executeWithin(maxRows, command);
     timings.read.observeSince(start);
     if (short) return short as QueryResult<Row>;
-    const long = longReads.run(command, this.#reader);
+    const long = longReads.run(command, this.#context);
     return (await long.finally(() => timings.long_read.observeSince(start))) as QueryResult<Row>;
   }
 

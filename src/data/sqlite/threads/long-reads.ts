@@ -1,7 +1,7 @@
 import type { QueryResult } from 'kysely';
 import { FairQueue } from '../../../fair-queue.ts';
 import type { Span } from '../../../tracing/span.ts';
-import type { Reader } from '../../database.ts';
+import type { ReadContext } from '../../database.ts';
 import { toRows } from '../connection.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
@@ -23,7 +23,7 @@ interface LongReadParts {
   onDone: () => void;
 }
 
-interface QueuedRead extends Reader {
+interface QueuedRead extends ReadContext {
   command: ReadCommand;
   settled: PromiseWithResolvers<QueryResult<unknown>>;
   timer: NodeJS.Timeout;
@@ -53,16 +53,16 @@ export class LongReads {
   }
 
   /** @throws SqliteBusy if too many wait, or it waits for too long; DatabaseUnavailable, or the cancellation's reason. */
-  run(command: ReadCommand, reader: Reader): Promise<QueryResult<unknown>> {
+  run(command: ReadCommand, context: ReadContext): Promise<QueryResult<unknown>> {
     const settled = Promise.withResolvers<QueryResult<unknown>>();
     const timer = setTimeout(() => this.#refuse(read, tooManyReads()), timeoutMs);
-    const wait = reader.span?.startChild('wait for a thread', 'internal');
-    const read: QueuedRead = { ...reader, command, settled, timer, wait, onCancel: () => this.#cancel(read) };
-    const isFull = this.#queue.size >= maxWaiting || this.#queue.sizeOf(reader.caller) >= maxWaitingPerCaller;
+    const wait = context.span?.startChild('wait for a thread', 'internal');
+    const read: QueuedRead = { ...context, command, settled, timer, wait, onCancel: () => this.#cancel(read) };
+    const isFull = this.#queue.size >= maxWaiting || this.#queue.sizeOf(context.caller) >= maxWaitingPerCaller;
     if (isFull || this.#isClosed) this.#refuse(read, tooManyReads());
     else {
       this.#queue.add(read.caller, read);
-      reader.cancellation?.addListener(read.onCancel);
+      context.cancellation?.addListener(read.onCancel);
       this.#startNext();
     }
     return settled.promise;

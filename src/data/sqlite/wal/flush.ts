@@ -1,6 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import type { Histogram } from '../../../histogram.ts';
 
+/** With two, a commit on a slow disk seldom waits for an earlier flush before its own begins. A third one gained nothing. */
+const maxRunning = 2;
 /** The disk may have failed if a flush takes longer. */
 const lateMs = 100;
 
@@ -9,77 +11,106 @@ interface FlushOptions {
   onFault: (fault: Error) => void;
 }
 
+interface RunningFlush {
+  /** By `performance.now()`. */
+  startedAt: number;
+  /** Never rejects. */
+  end: Promise<void>;
+}
+
 /**
- * Flushes the write-ahead log to the disk, in a thread of libuv's pool. The descriptor is its own, because SQLite locks
+ * Flushes the write-ahead log to the disk, in threads of libuv's pool. The descriptors are its own, because SQLite locks
  * other files only: closing a descriptor of a locked file would release the lock.
  */
 export class LogFlush {
-  readonly #descriptor: number;
   readonly #options: FlushOptions;
-  /** By `performance.now()`; undefined while no flush runs. */
-  #startedAt: number | undefined;
-  #running: Promise<void> | undefined;
+  /** The system reports a failed write once to each descriptor, so no two flushes share one. */
+  readonly #freeDescriptors: number[];
+  /** In the order of their starts. */
+  readonly #running = new Set<RunningFlush>();
+  /** Resolves when all flushes that have started have ended. */
+  #idle: Promise<void> = Promise.resolve();
+  /** The flush that has not started, which further calls of `run` share. */
   #next: Promise<void> | undefined;
-  /** The system reports a failed write only once: a flush that succeeds afterwards proves nothing. */
+  /** A flush that succeeds afterwards proves nothing, because the failed write has been reported. */
   #fault: Error | undefined;
 
   constructor(path: string, options: FlushOptions) {
-    this.#descriptor = openSync(path, 'r+');
     this.#options = options;
+    this.#freeDescriptors = Array.from({ length: maxRunning }, () => openSync(path, 'r+'));
   }
 
-  /** Resolves after a flush that began after this call. Calls that wait at the same time share one. */
+  /** Resolves after a flush that began after this call, and after all earlier flushes. Calls that wait at the same time share one. */
   run(): Promise<void> {
-    this.#next ??= this.#runAfterPrevious();
+    this.#next ??= this.#waitForDescriptor().then(() => this.#flush());
     return this.#next;
   }
 
-  /** Waits for the running flush: at most for `maxMs`, but to its end if it has already taken longer than `lateMs`. */
+  /** Waits for the running flushes: at most for `maxMs`, but to their end if one has already taken longer than `lateMs`. */
   async waitFor(maxMs: number): Promise<void> {
-    if (this.#startedAt === undefined) return;
-    const idle = this.#idle();
-    if (performance.now() > this.#startedAt + lateMs) return idle;
+    const [oldest] = this.#running;
+    if (!oldest) return;
+    if (performance.now() > oldest.startedAt + lateMs) return this.#idle;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, maxMs);
-    await Promise.race([idle, promise]);
+    await Promise.race([this.#idle, promise]);
     clearTimeout(timer);
   }
 
-  /** Call it when the write-ahead log is on the disk although a flush failed. */
+  /**
+   * Call it before the write-ahead log is written again, while nothing is committed: afterwards each descriptor has
+   * reported all earlier failed writes, and the next flush fails only because of a later one.
+   */
+  async drain(): Promise<void> {
+    await this.#next?.catch(() => {});
+    await this.#idle;
+    await Promise.all(
+      this.#freeDescriptors.map((descriptor) => new Promise((resolve) => fdatasync(descriptor, resolve))),
+    );
+  }
+
+  /** Whether changes may not be on the disk. */
+  get hasFailed(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Call it when the write-ahead log has been written again and is on the disk. */
   reset(): void {
     this.#fault = undefined;
   }
 
   async close(): Promise<void> {
     await this.#next?.catch(() => {});
-    await this.#idle();
-    closeSync(this.#descriptor);
+    await this.#idle;
+    for (const descriptor of this.#freeDescriptors) closeSync(descriptor);
   }
 
-  async #idle(): Promise<void> {
-    await this.#running?.catch(() => {});
+  async #waitForDescriptor(): Promise<void> {
+    if (this.#freeDescriptors.length === 0) await Promise.race(Array.from(this.#running, ({ end }) => end));
   }
 
-  async #runAfterPrevious(): Promise<void> {
-    await this.#idle();
-    this.#running = this.#next;
+  async #flush(): Promise<void> {
     this.#next = undefined;
+    if (!this.#fault) this.#start();
+    await this.#idle;
     if (this.#fault) throw this.#fault;
-    await this.#flush();
   }
 
-  #flush(): Promise<void> {
-    const start = performance.now();
-    this.#startedAt = start;
-    return new Promise((resolve, reject) => {
-      fdatasync(this.#descriptor, (error) => {
-        this.#startedAt = undefined;
-        this.#options.durations.observeSince(start);
-        if (!error) return resolve();
-        this.#fault = error;
-        this.#options.onFault(error);
-        reject(error);
-      });
+  #start(): void {
+    const descriptor = this.#freeDescriptors.pop() as number;
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const flush: RunningFlush = { startedAt: performance.now(), end };
+    this.#running.add(flush);
+    this.#idle = this.#idle.then(() => end);
+    fdatasync(descriptor, (fault) => {
+      this.#freeDescriptors.push(descriptor);
+      this.#running.delete(flush);
+      this.#options.durations.observeSince(flush.startedAt);
+      if (fault) {
+        this.#fault = fault;
+        this.#options.onFault(fault);
+      }
+      resolve();
     });
   }
 }

@@ -6,10 +6,10 @@ import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from '.
 /** The thread that runs checkpoints, one after the other. */
 export class CheckpointThread {
   readonly #worker: Worker;
-  readonly #waiting: PromiseWithResolvers<boolean>[] = [];
+  readonly #waiting: PromiseWithResolvers<CheckpointReply>[] = [];
 
-  constructor({ url, log }: CheckpointWorkerData, onExit: () => void) {
-    const workerData: CheckpointWorkerData = { url, log };
+  constructor({ url, log, index, descriptor }: CheckpointWorkerData, onExit: () => void) {
+    const workerData: CheckpointWorkerData = { url, log, index, descriptor };
     this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData });
     this.#worker.unref();
     this.#worker.on('message', (reply: CheckpointReply) => this.#settle(reply));
@@ -20,9 +20,9 @@ export class CheckpointThread {
     });
   }
 
-  /** Resolves with `CheckpointReply.isCopied`. @throws DatabaseUnavailable */
-  send(command: CheckpointCommand): Promise<boolean> {
-    const answer = Promise.withResolvers<boolean>();
+  /** @throws DatabaseUnavailable */
+  send(command: CheckpointCommand): Promise<CheckpointReply> {
+    const answer = Promise.withResolvers<CheckpointReply>();
     this.#waiting.push(answer);
     // The process does not end while a command runs.
     this.#worker.ref();
@@ -34,11 +34,11 @@ export class CheckpointThread {
     await this.send('close').catch(() => {});
   }
 
-  #settle({ isCopied, error }: CheckpointReply): void {
+  #settle(reply: CheckpointReply): void {
     const answer = this.#waiting.shift();
     if (this.#waiting.length === 0) this.#worker.unref();
-    if (error) answer?.reject(toUnavailable(error));
-    else answer?.resolve(isCopied);
+    if (reply.error) answer?.reject(toUnavailable(reply.error));
+    else answer?.resolve(reply);
   }
 
   #failAll(error: Error): void {

@@ -7,7 +7,7 @@ import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
 import type { Stream } from '../../../live/stream.ts';
 import { readTraceContext } from '../../../tracing/trace-context.ts';
-import type { HeldAnswer } from '../../admission/answer-budget.ts';
+import type { ReservedAnswer } from '../../admission/answer-budget.ts';
 import { toGraphQLRequest } from '../../graphql-request.ts';
 import { surround } from '../../surround.ts';
 import type { TransportParts } from '../../transport.ts';
@@ -58,7 +58,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       requestId,
       cancellation: new Cancellation(),
       // The message has no headers of its own.
-      report: parts.operations.start(requestId, readTraceContext('extensions' in payload && payload.extensions)),
+      report: parts.operationReports.start(requestId, readTraceContext('extensions' in payload && payload.extensions)),
     };
     this.#start = connection.operationStarts.add();
     connection.operations.set(id, this);
@@ -79,7 +79,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.cancel();
     this.#stream?.stop(this.#connection.streamEnd);
     this.#sink?.disconnect();
-    if (!this.#done) this.#parts.operations.finish(this.#call);
+    if (!this.#done) this.#parts.operationReports.finish(this.#call);
     return { done: true, value: undefined };
   }
 
@@ -108,6 +108,10 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     if (lost) this.#stream?.end(missingScope(lost));
   }
 
+  stopStream(): void {
+    this.#stream?.stop('connection_closed');
+  }
+
   /** @throws OperationRefused, which becomes the message `error`. */
   async #run(): Promise<void> {
     try {
@@ -118,7 +122,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       if (!this.#isOver) throw error instanceof OperationRefused ? error : new OperationRefused(this.#refuse(error));
     } finally {
       this.#start.markStarted();
-      this.#parts.operations.finish(this.#call);
+      this.#parts.operationReports.finish(this.#call);
     }
   }
 
@@ -137,7 +141,9 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       if (operationCount > this.#parts.config.limits.subscriptions) {
         throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED');
       }
-      const prepared = this.#parts.engine.prepare(toGraphQLRequest(payload), this.#call);
+      // It may be read after `payload` was cleared.
+      const given = { ...payload };
+      const prepared = this.#parts.engine.prepare(() => toGraphQLRequest(given), this.#call);
       return prepared instanceof Promise ? prepared.catch((error) => this.#refuse(error)) : prepared;
     } catch (error) {
       return this.#refuse(error);
@@ -147,8 +153,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
   async #execute(prepared: PreparedOperation): Promise<undefined> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlierStarted;
-    const answer = await this.#runWithinBudget(prepared);
-    this.#parts.operations.finish(this.#call, answer);
+    const answer = await this.#executeWithinBudget(prepared);
+    this.#parts.operationReports.finish(this.#call, answer);
     const head = `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`;
     try {
       if (!this.#isOver) await this.#connection.send(surround(head, jsonOf(answer), '}'));
@@ -157,9 +163,13 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     }
   }
 
-  async #runWithinBudget(prepared: PreparedOperation): Promise<HeldAnswer> {
+  async #executeWithinBudget(prepared: PreparedOperation): Promise<ReservedAnswer> {
+    const { answerBudget } = this.#parts;
     try {
-      return await this.#parts.answerBudget.execute(prepared, this.#connection.socket, this.#connection.address);
+      answerBudget.assertMayRun(this.#connection.address);
+      const executing = prepared.execute();
+      const answer = executing instanceof Promise ? await executing : executing;
+      return answerBudget.reserve(answer, prepared.type, this.#connection);
     } catch (error) {
       return this.#refuse(error);
     }
@@ -177,7 +187,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
       onPositioned: this.#start.markStarted,
     });
     this.#start.markStarted();
-    this.#parts.operations.finish(this.#call);
+    this.#parts.operationReports.finish(this.#call);
     if (this.#isOver) {
       stream.stop(connection.streamEnd);
       return undefined;
@@ -185,6 +195,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     this.#stream = stream;
     this.#sink = new SubscriptionSink(id, writer, stream);
     connection.dropMessage(id);
+    // The stream ends with the connection, which waits only for answers.
+    if (connection.isEnding) return this.#sink;
     // The credentials may have been renewed since the operation arrived.
     this.checkScope(connection.credentials.viewer);
     if (stream.cursor !== undefined)
@@ -195,7 +207,7 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
 
   #refuse(error: unknown): Answer {
     const answer = this.#parts.engine.refuse(error, this.#call);
-    this.#parts.operations.finish(this.#call, answer);
+    this.#parts.operationReports.finish(this.#call, answer);
     return answer;
   }
 }

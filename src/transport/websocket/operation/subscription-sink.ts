@@ -1,8 +1,8 @@
 import type { ClientError } from '../../../errors.ts';
-import type { Frame, Sink, Stream } from '../../../live/stream.ts';
+import type { Sink, Stream, StreamMessage } from '../../../live/stream.ts';
 import type { SocketWriter } from '../writer.ts';
 
-/** Writes a stream to a WebSocket. Each frame is encoded once for all sockets; only the operation's id differs. */
+/** Writes a stream to a WebSocket. Each message is encoded once for all sockets; only the operation's id differs. */
 export class SubscriptionSink implements Sink {
   readonly #writer: SocketWriter;
   readonly #prefix: Buffer;
@@ -20,10 +20,10 @@ export class SubscriptionSink implements Sink {
     return this.#ended.promise;
   }
 
-  write(frame: Frame, at?: number): void {
-    const bytes = frame.encode(encodeNext);
+  write(message: StreamMessage, at?: number): void {
+    const bytes = message.encode(encodeNext);
     if (this.#writer.accepts(bytes.length)) this.#writer.write(this.#prefix, bytes, at);
-    else this.#stream.endAsSlowConsumer(frame);
+    else this.#stream.endAsSlowConsumer(message);
   }
 
   isFull(maxBytes?: number): boolean {
@@ -47,6 +47,6 @@ export class SubscriptionSink implements Sink {
   }
 }
 
-function encodeNext({ json }: Frame): Buffer {
+function encodeNext({ json }: StreamMessage): Buffer {
   return Buffer.from(`,"type":"next","payload":${json}}`);
 }

@@ -1,0 +1,216 @@
+import type { SelectQueryBuilder } from 'kysely';
+import { invalidInput } from '../../errors.ts';
+import type { Db } from '../database.ts';
+import { countsRows } from '../sql/bounded-work.ts';
+import { createVariableStatement, firstOrThrow } from '../sql/statement.ts';
+import type { PostRow, PublicUser, RoomRow, Tables } from '../tables.ts';
+import type { Key, KeyRange } from './key-ranges.ts';
+
+/** A page whose rows are read and counted only if they are selected. */
+export interface Page<Row> {
+  data: () => Promise<Row[]>;
+  pagination: Pagination;
+}
+
+export interface Pagination {
+  page: number;
+  limit: number;
+  total: () => Promise<number>;
+  pages: () => Promise<number>;
+}
+
+export type UserPage = Page<PublicUser>;
+export type PostPage = Page<PostRow>;
+export type RoomPage = Page<RoomRow>;
+
+export interface Edge<Node> {
+  cursor: string;
+  node: Node;
+}
+
+export type PostEdge = Edge<PostRow>;
+export type RoomEdge = Edge<RoomRow>;
+export type RoomMemberEdge = Edge<PublicUser> & { joinedAt: number };
+
+/** A page of a keyset (a Relay connection), read only if it is selected. */
+export interface Connection<AnyEdge extends Edge<unknown>> {
+  edges: () => Promise<AnyEdge[]>;
+  nodes: () => Promise<AnyEdge['node'][]>;
+  pageInfo: PageInfo;
+}
+
+export interface PageInfo {
+  hasPreviousPage: () => Promise<boolean>;
+  hasNextPage: () => Promise<boolean>;
+  startCursor: () => Promise<string | null>;
+  endCursor: () => Promise<string | null>;
+}
+
+export type PostConnection = Connection<PostEdge>;
+export type RoomConnection = Connection<RoomEdge>;
+export type RoomMemberConnection = Connection<RoomMemberEdge>;
+
+/** The properties that are fields of the schema without a resolver. */
+export const pageFields = {
+  Pagination: ['page', 'limit', 'total', 'pages'] satisfies (keyof Pagination)[],
+  UserPage: ['data', 'pagination'] satisfies (keyof UserPage)[],
+  PostPage: ['data', 'pagination'] satisfies (keyof PostPage)[],
+  RoomPage: ['data', 'pagination'] satisfies (keyof RoomPage)[],
+  PageInfo: ['hasPreviousPage', 'hasNextPage', 'startCursor', 'endCursor'] satisfies (keyof PageInfo)[],
+  PostConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof PostConnection)[],
+  PostEdge: ['cursor', 'node'] satisfies (keyof PostEdge)[],
+  RoomConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomConnection)[],
+  RoomEdge: ['cursor', 'node'] satisfies (keyof RoomEdge)[],
+  RoomMemberConnection: ['edges', 'nodes', 'pageInfo'] satisfies (keyof RoomMemberConnection)[],
+  RoomMemberEdge: ['cursor', 'node', 'joinedAt'] satisfies (keyof RoomMemberEdge)[],
+};
+
+export interface PageArguments {
+  /** From 1. */
+  page?: number | null | undefined;
+  /** 1 to 100. */
+  limit?: number | null | undefined;
+}
+
+export interface ConnectionArguments {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}
+
+const maxPageLength = 100;
+const defaultPageLength = 20;
+
+/** The source of a page's rows. */
+interface PageSource<Row> {
+  read: (range: { limit: number; offset: number }) => Promise<Row[]>;
+  count: () => Promise<number>;
+}
+
+type PageTable = 'posts' | 'users';
+type Rows<Table extends PageTable, Row> = SelectQueryBuilder<Tables, Table, Row>;
+
+/**
+ * A function that creates pages of an ordered query of a table. `build` may depend on values that are null, true or false.
+ * `complete` adds values that depend on the number of rows that a page skips, which is undefined for a total.
+ * @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range.
+ */
+export function createPages<Values extends object, Table extends PageTable, Row>(
+  table: Table,
+  select: (rows: Rows<Table, object>, values: Values, db: Db) => Rows<Table, Row>,
+  complete = async (_db: Db, values: Values, _skipped: number | undefined) => values,
+): (db: Db, values: Values, page: PageArguments) => Page<Row> {
+  const build = (db: Db, values: Values) => {
+    const rows = db.selectFrom<PageTable>(table).where(countsRows(db, table));
+    return select(rows as unknown as Rows<Table, object>, values, db);
+  };
+  const selectRows = createVariableStatement((db, values: Values & { limit: number; offset: number }) =>
+    build(db, values).limit(values.limit).offset(values.offset),
+  );
+  const countRows = createVariableStatement((db, values: Values) =>
+    build(db, values)
+      .clearSelect()
+      .clearOrderBy()
+      .select(({ fn }) => fn.countAll<number>().as('rows')),
+  );
+  return (db, values, page) =>
+    createPage(page, {
+      read: async (range) => selectRows(db, { ...(await complete(db, values, range.offset)), ...range }),
+      count: async () => firstOrThrow(await countRows(db, await complete(db, values, undefined))).rows,
+    });
+}
+
+/** A page without rows. @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range. */
+export function createEmptyPage<Row>(page: PageArguments): Page<Row> {
+  return createPage(page, { read: async () => [], count: async () => 0 });
+}
+
+/** Creates a page. @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range. */
+export function createPage<Row>({ page, limit }: PageArguments, { read, count }: PageSource<Row>): Page<Row> {
+  const at = page ?? 1;
+  const length = limit ?? defaultPageLength;
+  const problems = [
+    ...(at < 1 ? [{ field: 'page', issue: 'out_of_range' as const }] : []),
+    ...(isPageLength(length) ? [] : [{ field: 'limit', issue: 'out_of_range' as const }]),
+  ];
+  if (problems.length > 0) throw invalidInput(problems);
+  const total = once(count);
+  return {
+    data: once(() => read({ limit: length, offset: (at - 1) * length })),
+    pagination: { page: at, limit: length, total, pages: async () => Math.ceil((await total()) / length) },
+  };
+}
+
+/** The source of a connection's edges. */
+export interface KeysetSource<AnyEdge extends Edge<unknown>> {
+  read: (range: KeyRange) => Promise<AnyEdge[]>;
+}
+
+/** A connection without edges. @throws ClientError VALIDATION_ERROR like `createConnection`. */
+export function createEmptyConnection<AnyEdge extends Edge<unknown>>(args: ConnectionArguments): Connection<AnyEdge> {
+  return createConnection({ read: async () => [] }, args);
+}
+
+/** Creates a connection. @throws ClientError VALIDATION_ERROR if an argument is out of range or not a cursor. */
+export function createConnection<AnyEdge extends Edge<unknown>>(
+  source: KeysetSource<AnyEdge>,
+  { first, after, last, before }: ConnectionArguments,
+): Connection<AnyEdge> {
+  const range = { after: decodeKey(after), before: decodeKey(before) };
+  const problems = [
+    ...(first != null && !isPageLength(first) ? [{ field: 'first', issue: 'out_of_range' as const }] : []),
+    ...(last != null && !isPageLength(last) ? [{ field: 'last', issue: 'out_of_range' as const }] : []),
+    ...(after != null && !range.after ? [{ field: 'after', issue: 'invalid' as const }] : []),
+    ...(before != null && !range.before ? [{ field: 'before', issue: 'invalid' as const }] : []),
+  ];
+  if (problems.length > 0) throw invalidInput(problems);
+  const fromEnd = first == null && last != null;
+  const edges = once(async () => {
+    const read = await source.read({ ...range, fromEnd, limit: first ?? last ?? defaultPageLength });
+    // If both are given, `last` applies to the result of `first` (Relay, 4.4).
+    return last == null ? read : read.slice(-last);
+  });
+  const isAny = async (bounds: Partial<KeyRange>) =>
+    (await source.read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
+  return {
+    edges,
+    nodes: async () => (await edges()).map(({ node }) => node),
+    pageInfo: {
+      startCursor: async () => (await edges())[0]?.cursor ?? null,
+      endCursor: async () => (await edges()).at(-1)?.cursor ?? null,
+      // An empty page has no edge of its own; then its bounds `before` and `after` are used instead.
+      hasPreviousPage: once(async () => {
+        const start = decodeKey((await edges())[0]?.cursor) ?? range.before;
+        return isAny({ before: start });
+      }),
+      hasNextPage: once(async () => {
+        const end = decodeKey((await edges()).at(-1)?.cursor) ?? range.after;
+        return isAny({ after: end });
+      }),
+    },
+  };
+}
+
+export function encodeKey([time, id]: Key): string {
+  return Buffer.from(`${time}:${id}`).toString('base64url');
+}
+
+function decodeKey(cursor: string | null | undefined): Key | undefined {
+  if (cursor == null) return undefined;
+  const [, time, id] =
+    /^(-?\d{1,16}):([0-9a-z]{1,40})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  return time === undefined || id === undefined ? undefined : [Number(time), id];
+}
+
+export function isPageLength(length: number): boolean {
+  return length >= 1 && length <= maxPageLength;
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= read();
+    return result;
+  };
+}

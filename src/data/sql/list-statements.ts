@@ -1,0 +1,51 @@
+import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { Db } from '../database.ts';
+import { isPostgres } from './dialects.ts';
+
+const lengths = [100, 10, 1];
+
+/** A statement over a list of values: builds it for a part of the list, and gives the parameters of each value. */
+interface ListStatement<Value, Row> {
+  build: (part: readonly Value[]) => Compilable<Row>;
+  parametersOf: (value: Value) => readonly unknown[];
+}
+
+/**
+ * Runs a statement over a long list, in parts with few different lengths. It is compiled and prepared once for each
+ * length, and does not exceed the maximum number of parameters. Returns the rows of all parts.
+ */
+export async function executeInParts<Value, Row>(
+  db: Db,
+  values: readonly Value[],
+  { build, parametersOf }: ListStatement<Value, Row>,
+): Promise<Row[]> {
+  const compiled = new Map<number, CompiledQuery<Row>>();
+  const results: Row[][] = [];
+  for (const part of inParts(values)) {
+    const statement = compiled.get(part.length) ?? build(part).compile();
+    compiled.set(part.length, statement);
+    const { rows } = await db.executeQuery<Row>({ ...statement, parameters: part.flatMap(parametersOf) });
+    results.push(rows);
+  }
+  return results.flat();
+}
+
+function inParts<T>(values: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  let from = 0;
+  for (const length of lengths) {
+    for (; from + length <= values.length; from += length) parts.push(values.slice(from, from + length));
+  }
+  return parts;
+}
+
+/** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
+export function isListed(
+  db: Db,
+  id: 'users.id' | 'rooms.id' | 'roomMembers.roomId',
+  list: string,
+): RawBuilder<boolean> {
+  const column = sql.ref(id);
+  if (isPostgres(db)) return sql`${column} = any(array(select json_array_elements_text(cast(${list} as json))))`;
+  return sql`${column} in (select value from json_each(${list}))`;
+}

@@ -1,0 +1,96 @@
+import type { Compilable, CompiledQuery } from 'kysely';
+import type { Db, Lockable, RowLock } from '../database.ts';
+
+/** Stands for a value while a statement is compiled. */
+class Slot {
+  readonly name: PropertyKey;
+
+  constructor(name: PropertyKey) {
+    this.name = name;
+  }
+}
+
+/** Runs a statement with values, and returns its rows. */
+type Statement<Values, Row> = (db: Db, values: Values) => Promise<Row[]>;
+
+/**
+ * A statement that is built and compiled once for each database: for a short statement that takes longer than to run it.
+ * `build` must return the same statement for all values.
+ */
+export function createStatement<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row>,
+): Statement<Values, Row> {
+  const compiled = new WeakMap<object, CompiledQuery<Row>>();
+  return async (db, values) => {
+    const executor = db.getExecutor();
+    let statement = compiled.get(executor.adapter);
+    if (!statement) {
+      statement = build(db, createSlots(values)).compile();
+      compiled.set(executor.adapter, statement);
+    }
+    const parameters = statement.parameters.map((value) =>
+      value instanceof Slot ? values[value.name as keyof Values] : value,
+    );
+    const { rows } = await executor.executeQuery<Row>({ ...statement, parameters });
+    return rows;
+  };
+}
+
+/**
+ * A statement with parts that depend on its values: it is compiled once for each combination of values that are null,
+ * true or false, which `build` receives as they are.
+ */
+export function createVariableStatement<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row>,
+): Statement<Values, Row> {
+  const statements = new Map<string, Statement<Values, Row>>();
+  return (db, values) => {
+    const key = keyOf(values);
+    const statement = statements.get(key) ?? createVariant(build, values);
+    statements.set(key, statement);
+    return statement(db, values);
+  };
+}
+
+function createVariant<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row>,
+  values: Values,
+): Statement<Values, Row> {
+  const choices = Object.fromEntries(Object.entries(values).filter(([, value]) => isChoice(value)));
+  return createStatement((db, slots: Values) => build(db, { ...slots, ...choices }));
+}
+
+function isChoice(value: unknown): boolean {
+  return value == null || typeof value === 'boolean';
+}
+
+/** The names of the values that are not null, and the values that are true or false. */
+function keyOf(values: object): string {
+  let key = '';
+  for (const [name, value] of Object.entries(values)) {
+    if (value != null) key += isChoice(value) ? `${name}=${value} ` : `${name} `;
+  }
+  return key;
+}
+
+/** A statement for each lock that its rows can be read with. */
+export function createLockingStatement<Values extends object, Row>(
+  build: (db: Db, values: Values) => Compilable<Row> & Lockable<Compilable<Row>>,
+): (db: Db, values: Values, lock: RowLock | undefined) => Promise<Row[]> {
+  const statements = {
+    none: createStatement(build),
+    share: createStatement((db, values: Values) => build(db, values).forKeyShare()),
+    exclusive: createStatement((db, values: Values) => build(db, values).forUpdate()),
+  };
+  return (db, values, lock) => statements[lock ?? 'none'](db, values);
+}
+
+function createSlots<Values extends object>(values: Values): Values {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)])) as Values;
+}
+
+/** @throws Error if a statement that always returns a row has returned none. */
+export function firstOrThrow<Row>([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error('The statement returned no row.');
+  return row;
+}

@@ -1,0 +1,45 @@
+import type { Config } from '../config.ts';
+import { type Log, logFailures } from '../log.ts';
+import { type Authenticate, type AuthenticationParts, createAuthentication } from './authentication.ts';
+import { CredentialWatch, type WatchCredentials } from './credential-watch.ts';
+import { OAuth } from './oauth/oauth.ts';
+import { ViewerCache } from './viewer-cache.ts';
+
+interface IdentitySources extends Omit<AuthenticationParts, 'oauth' | 'viewers'> {
+  config: Pick<Config, 'oauth' | 'rate'>;
+  log: Log;
+}
+
+interface Identity {
+  authenticate: Authenticate;
+  watchCredentials: WatchCredentials;
+  viewers: ViewerCache;
+  credentials: CredentialWatch;
+  stop: () => void;
+}
+
+/** Creates the parts that verify the credentials of a request, and that watch the credentials of open connections. */
+export function createIdentity({ config, log, ...sources }: IdentitySources): Identity {
+  const oauth = config.oauth && new OAuth(config.oauth, config.rate, log);
+  const viewers = new ViewerCache();
+  const credentials = new CredentialWatch({
+    db: sources.database.checks,
+    oauth,
+    onError: logFailures(log, 'credentials could not be checked, and will be checked again'),
+  });
+  return {
+    authenticate: createAuthentication({ ...sources, oauth, viewers }),
+    watchCredentials: (viewer, end) =>
+      credentials.watch(viewer, () => {
+        // The viewer may have other rights when the client reconnects.
+        viewers.clear();
+        end();
+      }),
+    viewers,
+    credentials,
+    stop() {
+      credentials.stop();
+      oauth?.close();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { OAuthSettings } from '../../config.ts';
+import { ClientError } from '../../errors.ts';
+import { FixedWindow, type WindowOptions } from '../../fixed-window.ts';
+import type { Span } from '../../tracing/span.ts';
+import { invalidToken } from '../credential.ts';
+import { IntrospectionQueue } from './introspection-queue.ts';
+import type { IssuerLog } from './issuer-log.ts';
+import type { IssuerRequests } from './issuer-requests.ts';
+import { TokenWatch } from './token-watch.ts';
+
+const ttlMs = 30_000;
+const maxActive = 10_000;
+const maxRefused = 1_000;
+
+/** The client that sent a token. */
+export interface TokenSender {
+  address: string;
+  /** That of the operation. */
+  span?: Span | undefined;
+}
+
+interface IntrospectionParts {
+  settings: OAuthSettings;
+  url: string;
+  requests: IssuerRequests;
+  /** The maximum number of tokens that the issuer refuses for an address; 0: no limit. */
+  refusals: WindowOptions;
+  log: IssuerLog;
+}
+
+interface ActiveToken {
+  claims: JWTPayload;
+  /** When the issuer is asked again, by performance.now(). */
+  staleAt: number;
+}
+
+/** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
+export class Introspection {
+  readonly #parts: IntrospectionParts;
+  readonly #queue = new IntrospectionQueue();
+  readonly #watch: TokenWatch;
+  readonly #refusals: FixedWindow | undefined;
+  /** Stale tokens are kept, because they are not guesses. */
+  readonly #active = new LRUCache<string, ActiveToken>({ max: maxActive });
+  /** The reasons of refused tokens, in a cache of their own, so that guesses do not evict valid tokens. */
+  readonly #refused = new LRUCache<string, string>({ max: maxRefused, ttl: ttlMs });
+
+  constructor(parts: IntrospectionParts) {
+    this.#parts = parts;
+    this.#refusals = parts.refusals.limit === 0 ? undefined : new FixedWindow(parts.refusals);
+    this.#watch = new TokenWatch(ttlMs, (token) => this.#checkOpen(token));
+  }
+
+  /**
+   * The claims of a token.
+   * @throws ClientError UNAUTHENTICATED if the issuer refuses it, BAD_GATEWAY if the issuer fails, RATE_LIMITED if the
+   * issuer has refused too many tokens of the address, SERVICE_UNAVAILABLE if too many of its tokens wait.
+   */
+  async introspect(token: string, sender: TokenSender): Promise<JWTPayload> {
+    const key = keyOf(token);
+    const active = this.#active.get(key);
+    if (active && performance.now() < active.staleAt) return active.claims;
+    const result = this.#refused.get(key) ?? (await this.#askInTurn(token, sender, active !== undefined));
+    if (typeof result === 'string') throw invalidToken(result);
+    return result;
+  }
+
+  /** Calls `onRefused` when the issuer no longer accepts the token. Returns a function that ends the watch. */
+  watch(token: string, onRefused: () => void): () => void {
+    return this.#watch.add(token, onRefused, this.#active.get(keyOf(token))?.staleAt);
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
+    // A token that was active is not a guess: it waits for no other token of its address.
+    if (wasActive) return this.#queue.run(keyOf(token), () => this.#ask(token, span));
+    this.#assertFewRefusals(address);
+    return this.#queue.run(address, async () => {
+      // Other tokens may have been refused meanwhile.
+      this.#assertFewRefusals(address);
+      const result = await this.#ask(token, span);
+      if (typeof result === 'string') this.#refusals?.charge(address);
+      return result;
+    });
+  }
+
+  /** @throws ClientError RATE_LIMITED. */
+  #assertFewRefusals(address: string): void {
+    const window = this.#refusals?.charge(address, 0);
+    if (window?.remaining === 0) throw new ClientError('RATE_LIMITED', undefined, { retryAfterMs: window.resetMs });
+  }
+
+  /** A failure of the issuer says nothing about the token. */
+  async #checkOpen(token: string): Promise<void> {
+    try {
+      await this.#ask(token);
+    } catch (error) {
+      this.#parts.log.record(error);
+    }
+  }
+
+  /** The claims of a token, or the reason why it is not valid. */
+  async #ask(token: string, span?: Span): Promise<JWTPayload | string> {
+    const { settings, url, requests } = this.#parts;
+    const claims: JWTPayload = await requests.send(url, createRequest(token, settings), span);
+    const fault = findFault(claims, settings);
+    if (fault === undefined) {
+      this.#active.set(keyOf(token), { claims, staleAt: performance.now() + ttlMs });
+      return claims;
+    }
+    this.#active.delete(keyOf(token));
+    this.#refused.set(keyOf(token), fault);
+    this.#watch.end(token);
+    return fault;
+  }
+}
+
+function createRequest(token: string, { clientId = '', clientSecret = '' }: OAuthSettings): RequestInit {
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+  return {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+  };
+}
+
+/** The reason why a token is not valid for this server, or undefined. */
+function findFault(claims: JWTPayload, { issuer, audience }: OAuthSettings): string | undefined {
+  const { active, iss = issuer, aud = [] } = claims;
+  if (active !== true) return 'not active';
+  if (iss !== issuer) return 'wrong iss';
+  return [aud].flat().includes(audience) ? undefined : 'wrong aud';
+}
+
+function keyOf(token: string): string {
+  return hash('sha256', token, 'base64url');
+}

@@ -1,0 +1,69 @@
+const timerMs = 1_000;
+/** The number of tokens that are checked at the same time, so that new clients need not wait. */
+const maxChecks = 10;
+
+interface WatchedToken {
+  token: string;
+  /** When it is checked again, by performance.now(). */
+  dueAt: number;
+  listeners: Set<() => void>;
+}
+
+/**
+ * Checks the tokens of open sockets and streams again, because no issuer reports that it has revoked a token. A token is
+ * checked once in an interval, whatever the number of its sockets.
+ */
+export class TokenWatch {
+  readonly #intervalMs: number;
+  readonly #check: (token: string) => Promise<void>;
+  readonly #watched = new Map<string, WatchedToken>();
+  readonly #timer: NodeJS.Timeout;
+  #isChecking = false;
+
+  /** `check` calls `end` if the token is no longer valid. It must not reject. */
+  constructor(intervalMs: number, check: (token: string) => Promise<void>) {
+    this.#intervalMs = intervalMs;
+    this.#check = check;
+    this.#timer = setInterval(() => void this.#checkDue(), timerMs).unref();
+  }
+
+  /** `dueAt`: the time of the first check, if the token is not watched yet. Returns a function that removes the listener. */
+  add(token: string, listener: () => void, dueAt = 0): () => void {
+    const watched = this.#watched.get(token) ?? { token, dueAt, listeners: new Set() };
+    this.#watched.set(token, watched);
+    watched.listeners.add(listener);
+    return () => {
+      watched.listeners.delete(listener);
+      if (watched.listeners.size === 0 && this.#watched.get(token) === watched) this.#watched.delete(token);
+    };
+  }
+
+  /** Calls the listeners of a token. */
+  end(token: string): void {
+    const watched = this.#watched.get(token);
+    this.#watched.delete(token);
+    for (const listener of watched?.listeners ?? []) listener();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #checkDue(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const now = performance.now();
+    const due = [...this.#watched.values()].filter(({ dueAt }) => dueAt <= now).values();
+    await Promise.all(Array.from({ length: maxChecks }, () => this.#checkEach(due)));
+    this.#isChecking = false;
+  }
+
+  /** Shares the iterator with other calls: each takes the next token when it has checked one. */
+  async #checkEach(due: Iterable<WatchedToken>): Promise<void> {
+    for (const watched of due) {
+      if (watched.listeners.size === 0) continue;
+      watched.dueAt = performance.now() + this.#intervalMs;
+      await this.#check(watched.token);
+    }
+  }
+}

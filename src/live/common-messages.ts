@@ -1,0 +1,63 @@
+import type { CredentialWatch, Revocation } from '../identity/credential-watch.ts';
+import type { ViewerCache } from '../identity/viewer-cache.ts';
+import { type Bus, type BusMessage, commonTopic } from './bus/bus.ts';
+import type { FanOut } from './fan-out.ts';
+import type { Presence } from './presence/presence.ts';
+
+interface CommonMessageParts {
+  fanOut: FanOut;
+  presence: Presence;
+  viewers: ViewerCache;
+  credentials: CredentialWatch;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Does on this node what follows from a revocation of credentials or an erasure of content, on whichever node it was
+ * committed. Resolves to a function that unsubscribes from the bus.
+ */
+export function followCommonMessages(bus: Bus, parts: CommonMessageParts): Promise<() => void> {
+  return bus.subscribe(commonTopic, (message) => handle(message, parts));
+}
+
+function handle(message: BusMessage, parts: CommonMessageParts): void {
+  switch (message.type) {
+    case 'contentErased':
+      return parts.fanOut.clearReplayed();
+    case 'userDeleted':
+      parts.fanOut.clearReplayed();
+      return revoke(message, parts);
+    case 'keyRevoked':
+    case 'passwordChanged':
+      return revoke(message, parts);
+    case 'anythingMayHaveChanged':
+      return checkAll(parts);
+    // The messages of other topics.
+    case 'roomChanged':
+    case 'roomDeleted':
+    case 'roomMayHaveChanged':
+    case 'roomRead':
+    case 'membershipsChanged':
+    case 'nodesAsked':
+    case 'nodeAnswered':
+    case 'presenceReported':
+    case 'typingStopped':
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function revoke(revocation: Revocation, { viewers, presence, credentials }: CommonMessageParts): void {
+  viewers.clear();
+  presence.forget(revocation);
+  credentials.revoke(revocation);
+}
+
+/** A message may have been lost: it may have been a revocation, an erasure, or an event of any room. */
+function checkAll({ fanOut, viewers, credentials, onError }: CommonMessageParts): void {
+  fanOut.clearReplayed();
+  viewers.clear();
+  fanOut.compareHeadsSoon();
+  credentials.checkAll().catch(onError);
+}

@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts';
+import { findUsersWithAccess } from '../data/memberships.ts';
+import { FixedWindow } from '../fixed-window.ts';
+import { FanOut, type FanOutParts } from './fan-out.ts';
+import { GroupCosts } from './groups/group-costs.ts';
+import { maxFreeInboxes } from './inbox/inbox-request.ts';
+import { Presence, type PresenceParts } from './presence/presence.ts';
+
+/** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
+const maxOperationsPerEvent = 5;
+
+interface LiveSources
+  extends Omit<FanOutParts, 'findUsersWithAccess' | 'groupCosts' | 'freeInboxes'>,
+    Pick<PresenceParts, 'askOthers'> {
+  config: Pick<Config, 'rate' | 'limits'>;
+}
+
+interface Live {
+  groupCosts: GroupCosts;
+  fanOut: FanOut;
+  presence: Presence;
+}
+
+/** Creates the fan-out of events and the presence, which share the costs of groups. */
+export function createLive({ config, askOthers, ...sources }: LiveSources): Live {
+  const { database, bus, onError } = sources;
+  const { windowSeconds } = config.rate;
+  const groupCosts = new GroupCosts({
+    maxCost: maxOperationsPerEvent * config.limits.cost,
+    freeReopenMs: windowSeconds * 1_000,
+  });
+  const access = {
+    findUsersWithAccess: (roomId: string, userIds: readonly string[]) =>
+      findUsersWithAccess(database.db, roomId, userIds),
+  };
+  const freeInboxes = new FixedWindow({ limit: maxFreeInboxes, windowSeconds });
+  const fanOut = new FanOut({ ...sources, ...access, groupCosts, freeInboxes });
+  const shared = { costs: groupCosts, counts: fanOut.counts, onError };
+  const presence = new Presence({ bus, fanOut, ...access, ...shared, askOthers });
+  return { groupCosts, fanOut, presence };
+}

@@ -1,0 +1,75 @@
+import type { Db } from '../../data/database.ts';
+import {
+  clearActor,
+  deletePosts,
+  type ErasedAccount,
+  endErasure,
+  findRemains,
+  hasRemains,
+} from '../../data/deletions.ts';
+import type { NewPlainEvent } from '../../data/events.ts';
+import { deleteKeysOf } from '../../data/idempotency-keys.ts';
+import { deleteFormerMembershipsOf, deleteMember } from '../../data/memberships.ts';
+import { deleteMutesOf } from '../../data/mutes.ts';
+import { clearRoomOwner, lockRooms } from '../../data/rooms.ts';
+import type { ChangeRecord } from '../changes.ts';
+
+/**
+ * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
+ * memberships, mutes, earlier memberships and idempotency keys. Also removes it as the owner of rooms and as the actor of events. Writes an
+ * event about each change of a room. Returns false if rows remain.
+ */
+export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
+  const changed = await changeRooms(db, record, account, limit);
+  if (changed >= limit) return false;
+  let left = limit - changed - (await clearActor(db, account.id, limit - changed));
+  for (const deleteRows of [deleteMutesOf, deleteFormerMembershipsOf, deleteKeysOf]) {
+    if (left > 0) left -= await deleteRows(db, account.id, left);
+  }
+  if (left <= 0 || (await hasRemains(db, account))) return false;
+  await endErasure(db, account.id);
+  return true;
+}
+
+/** Returns the number of rows that it found. The events have no actor. */
+async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAccount, limit: number): Promise<number> {
+  const { posts, joined, owned } = await findRemains(db, account, limit);
+  const rooms = await lockRooms(db, [...posts.map(({ roomId }) => roomId), ...joined, ...owned]);
+  const byId = new Map(rooms.map((room) => [room.id, room]));
+  const deleted = await deletePosts(
+    db,
+    posts.map(({ id }) => id),
+  );
+  const left = joined.map((roomId) => ({
+    ...eventOf('MemberLeft', roomId, account),
+    store: (db: Db) => deleteMember(db, roomId, account.id),
+  }));
+  const events: NewPlainEvent<void>[] = [
+    ...deleted.map((post) => ({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
+    ...left,
+    ...owned
+      .flatMap((id) => byId.get(id) ?? [])
+      .map((room) => ({
+        ...eventOf('RoomUpdated', room.id, { id: room.id, version: room.version + 1 }),
+        store: (db: Db) => clearRoomOwner(db, room),
+      })),
+  ];
+  // A deleted room has no more events.
+  const isKept = ({ roomId }: NewPlainEvent<void>) => byId.has(roomId);
+  await Promise.all([
+    ...events.filter(isKept).map((event) => append(event)),
+    ...left.filter((event) => !isKept(event)).map(({ store }) => store(db)),
+  ]);
+  return posts.length + joined.length + owned.length;
+}
+
+function eventOf<Type extends NewPlainEvent<void>['type']>(
+  type: Type,
+  roomId: string,
+  { id, version }: { id: string; version: number },
+) {
+  return { type, roomId, subjectId: id, version, actorId: null };
+}
+
+/** The row was deleted before. */
+async function nothing(): Promise<void> {}

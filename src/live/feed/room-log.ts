@@ -1,0 +1,96 @@
+import type { Database } from '../../data/database.ts';
+import { findFirstPosition, type LogPosition, type RoomEvent, readEvents } from '../../data/events.ts';
+import type { ContentBudget } from './event-contents.ts';
+import { follows, RecentEvents } from './recent-events.ts';
+
+/** The age and the number of events of a room that can be replayed. */
+export interface Retention {
+  hours: number;
+  count: number;
+}
+
+export interface RoomLogParts {
+  database: Database;
+  retention: Retention;
+  onLogRead: (roomId: string) => void;
+  /** The memory budget for the content of recent events, shared by all rooms. */
+  contents: ContentBudget;
+}
+
+/** The reason why a position cannot be read from: the events after it were trimmed, or the log has another history. */
+export type ReadFailure = 'trimmed' | 'rewound';
+
+/** The number of events in one read of the log; a feed without traffic holds no more in memory. */
+export const chunkLength = 256;
+const hourMs = 3_600_000;
+
+/** Reads the log of one room. The latest events are in memory. */
+export class RoomLog {
+  readonly recent: RecentEvents;
+  readonly #roomId: string;
+  readonly #parts: RoomLogParts;
+  /** The chunks that are being read, by the number before their first event. */
+  readonly #chunks = new Map<number, Promise<RoomEvent[]>>();
+
+  constructor(roomId: string, parts: RoomLogParts) {
+    this.#roomId = roomId;
+    this.#parts = parts;
+    this.recent = new RecentEvents(parts.contents);
+  }
+
+  /** Reads the next events from the database. */
+  readChunk(after: number): Promise<RoomEvent[]> {
+    this.#parts.onLogRead(this.#roomId);
+    return readEvents(this.#parts.database.db, this.#roomId, after, chunkLength);
+  }
+
+  /**
+   * Reads up to `limit` events after a position of a log that ends at `head`. The read decides by number and age which
+   * events are past the retention; it does not depend on the progress of trimming.
+   */
+  async read(head: LogPosition, after: LogPosition, limit: number): Promise<readonly RoomEvent[] | ReadFailure> {
+    const { retention } = this.#parts;
+    if (after.seq > head.seq) return 'rewound';
+    if (after.seq === head.seq) return after.mark === head.mark ? [] : 'rewound';
+    if (after.seq < head.seq - retention.count) return 'trimmed';
+    const events = (this.recent.read(after.seq, limit) ?? (await this.#readShared(after.seq))).slice(0, limit);
+    const first = events[0];
+    if (first?.seq !== after.seq + 1 || events.at(-1)?.seq !== after.seq + events.length) return 'trimmed';
+    if (!follows(first, after)) return 'rewound';
+    return first.at < Date.now() - retention.hours * hourMs ? 'trimmed' : events;
+  }
+
+  /** The earliest position after which all events up to `head` are available; undefined if there are none. */
+  findOldest(head: LogPosition): Promise<LogPosition | undefined> {
+    const { database, retention } = this.#parts;
+    const after = head.seq - retention.count;
+    const since = Date.now() - retention.hours * hourMs;
+    return findFirstPosition(database.db, { roomId: this.#roomId, after, since });
+  }
+
+  /** Forgets all events, because the database has another history. */
+  clear(): void {
+    this.recent.clear();
+    this.#chunks.clear();
+  }
+
+  /**
+   * Reads of old events are shared: chunks start at fixed numbers, and concurrent readers of a chunk wait for one read.
+   */
+  async #readShared(after: number): Promise<RoomEvent[]> {
+    const start = after - (after % chunkLength);
+    const reading = this.#chunks.get(start) ?? this.readChunk(start);
+    this.#chunks.set(start, reading);
+    try {
+      const events = await reading;
+      this.recent.prepend(events);
+      return events.filter(({ seq }) => seq > after);
+    } finally {
+      this.#chunks.delete(start);
+    }
+  }
+}
+
+export function isReadFailure(found: readonly RoomEvent[] | ReadFailure): found is ReadFailure {
+  return typeof found === 'string';
+}

@@ -1,0 +1,191 @@
+import { setImmediate } from 'node:timers/promises';
+import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import { yieldWhenDue } from '../../event-loop.ts';
+import { encodeCursor } from '../cursor.ts';
+import type { EncodedEvent } from '../encoded-event.ts';
+import type { Feed } from '../feed/feed.ts';
+import { isReadFailure, type ReadFailure } from '../feed/room-log.ts';
+import type { LiveCounts } from '../live-counts.ts';
+import type { Sink } from '../stream.ts';
+import { personal, type Selection } from '../subscribe-request.ts';
+import type { Group, Member } from './group.ts';
+
+/** A stream that sends the events of one room or of many: one follower for each room. */
+export interface Following {
+  readonly request: Selection;
+  readonly counts: LiveCounts;
+  /** Undefined before the start and after the end. */
+  readonly sink: Sink | undefined;
+  /** Calls `readOn` of the follower, at once or later. */
+  catchUp(follower: Follower): void;
+  /** Whether the follower must wait until the client has read. */
+  isBlocked(follower: Follower): boolean;
+  /** Whether the follower is to end, and not to be live again, when it has read the log. */
+  isLeaving(follower: Follower): boolean;
+  /** The position up to which events of the past are left out, because the viewer has lost access to the room. */
+  skipTo(follower: Follower): LogPosition | undefined;
+  /** Called after an event was sent by which a user has left the room. */
+  onLeft(follower: Follower, userId: string): void;
+  /** The log has no more events for a follower that is leaving. */
+  onEnded(follower: Follower): void;
+  /** The room was deleted. */
+  onDeleted(follower: Follower): void;
+  /** The events after the follower's position cannot be read. */
+  onUnreadable(follower: Follower, failure: ReadFailure): void;
+  /** The selection is personal: the stream counts for its viewer from now on. Returns false if that ends the stream. */
+  becomePersonal(): boolean;
+}
+
+const batchLength = 64;
+/** The generation of a position that has not been checked. */
+const unchecked = -1;
+
+/**
+ * The position of one stream in one room. A live follower receives the events that its group sends. A follower that has
+ * fallen behind reads the log at its own pace, then becomes live again. `position` only increases, and only events after
+ * it are sent: each once, in order. An inbox has one for each of its rooms, so it must be small.
+ */
+export class Follower implements Member {
+  readonly stream: Following;
+  readonly feed: Feed;
+  /** The position of the latest event that was sent, or that the selection left out. */
+  position: LogPosition;
+  #group: Group | undefined = undefined;
+  #isReading = false;
+  /** The feed's generation in which the position was last found in the log. */
+  #generation = unchecked;
+
+  constructor(stream: Following, feed: Feed, position: LogPosition) {
+    this.stream = stream;
+    this.feed = feed;
+    this.position = position;
+  }
+
+  /** Its position as a cursor, for the argument `after`. */
+  get cursor(): string {
+    const { seq, mark } = this.position;
+    return encodeCursor({ roomId: this.feed.roomId, seq, mark });
+  }
+
+  get group(): Group | undefined {
+    return this.#group;
+  }
+
+  /** Joins a group, or moves to another group, and keeps its position. */
+  enter(group: Group): void {
+    this.#group?.remove(this);
+    this.#group = group;
+    group.add(this);
+    if (this.feed.deleted) this.stream.onDeleted(this);
+    else this.stream.catchUp(this);
+  }
+
+  /** Receives no more events. */
+  leave(): void {
+    this.#group?.remove(this);
+    this.#group = undefined;
+  }
+
+  deliver(encoded: EncodedEvent): void {
+    const { sink } = this.stream;
+    if (encoded.position.seq <= this.position.seq || !sink) return;
+    if (sink.isFull()) return this.fallBehind(encoded.previous);
+    this.position = encoded.position;
+    this.stream.counts.deliveries += 1;
+    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId), encoded.at);
+    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+  }
+
+  advanceTo(position: LogPosition): void {
+    if (position.seq > this.position.seq) this.position = position;
+  }
+
+  /**
+   * Stops live delivery at a position and reads on from the log. A slow client does not delay the other members, and uses
+   * no memory beyond the bytes that wait on its socket.
+   */
+  fallBehind(position: LogPosition): void {
+    this.advanceTo(position);
+    this.#group?.fallBehind(this);
+    this.stream.catchUp(this);
+  }
+
+  restart(): void {
+    this.stream.catchUp(this);
+  }
+
+  endDeleted(): void {
+    this.stream.onDeleted(this);
+  }
+
+  becomePersonal(findOrCreateGroup: (selection: Selection) => Group): void {
+    const { request } = this.stream;
+    request.traits.isPersonal = true;
+    if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(request));
+  }
+
+  /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */
+  async readOn(): Promise<boolean> {
+    if (this.#isReading) return true;
+    this.#isReading = true;
+    try {
+      while (this.#group && this.stream.sink) {
+        if (this.stream.isBlocked(this)) return false;
+        this.#skip();
+        const { generation } = this.feed;
+        const isFound = this.#generation === generation;
+        if (isFound && this.#hasCaughtUp(this.#group)) {
+          if (this.stream.isLeaving(this)) this.stream.onEnded(this);
+          else this.#group.goLive(this);
+          return true;
+        }
+        const events = await this.feed.read(this.position, batchLength);
+        if (isReadFailure(events)) {
+          this.stream.onUnreadable(this, events);
+          return true;
+        }
+        this.#generation = generation;
+        if (!isFound) continue;
+        await this.#replay(events);
+        // Many concurrent readers must not keep the event loop from writing to the sockets.
+        await setImmediate();
+      }
+      return true;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #skip(): void {
+    const position = this.stream.skipTo(this);
+    if (position) this.advanceTo(position);
+  }
+
+  #hasCaughtUp({ position }: Group): boolean {
+    const end = this.stream.isLeaving(this) ? this.feed.head : position;
+    return this.position.seq >= end.seq;
+  }
+
+  async #replay(events: readonly RoomEvent[]): Promise<void> {
+    for (const event of events) {
+      await yieldWhenDue();
+      this.#skip();
+      if (event.seq <= this.position.seq) continue;
+      const encoded = await this.#group?.replay(event);
+      const { sink } = this.stream;
+      if (encoded === undefined || encoded === personal || !this.#group || !sink) return;
+      if (this.#generation !== this.feed.generation) return;
+      // The event was sent live during this execution.
+      if (event.seq <= this.position.seq) continue;
+      this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
+      if (encoded) this.#writeReplayed(encoded, sink);
+      if (this.stream.isBlocked(this)) return;
+    }
+  }
+
+  #writeReplayed(encoded: EncodedEvent, sink: Sink): void {
+    this.stream.counts.replayed += 1;
+    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
+    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+  }
+}

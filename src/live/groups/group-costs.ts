@@ -1,0 +1,149 @@
+import { ClientError } from '../../errors.ts';
+
+export interface GroupCostLimits {
+  /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
+  maxCost: number;
+  /** How long a group without subscriptions is still known, and is not charged when it is opened again. */
+  freeReopenMs: number;
+}
+
+/** The group of a subscription, its cost, and the address and user that it counts for. */
+export interface GroupCostRequest {
+  /** Equal for subscriptions that are executed together. */
+  group: string;
+  cost: number;
+  address: string;
+  chargedId: string | null;
+}
+
+interface GroupEntry {
+  readonly key: string;
+  readonly cost: number;
+  subscriptions: number;
+}
+
+/** The groups of one address or user, with the number of its subscriptions in each. */
+interface OpenGroups {
+  cost: number;
+  readonly groups: Map<GroupEntry, number>;
+}
+
+/** The share of one subscription in its group. */
+export interface GroupReservation {
+  readonly entry: GroupEntry;
+  readonly address: string;
+  readonly chargedId: string | null;
+}
+
+const maxClosed = 100_000;
+
+/** The open groups, and their total cost per address and per user. A group counts once for all its subscriptions. */
+export class GroupCosts {
+  readonly #limits: GroupCostLimits;
+  readonly #groups = new Map<string, GroupEntry>();
+  readonly #addresses = new Map<string, OpenGroups>();
+  readonly #users = new Map<string, OpenGroups>();
+  /** The time at which the last subscription of a group ended, by performance.now(); oldest first. */
+  readonly #closed = new Map<string, number>();
+  /** Groups whose charge is pending. */
+  readonly #charging = new Map<string, Promise<unknown>>();
+
+  constructor(limits: GroupCostLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Calls `charge` if the group is new, and returns whether it was new. A group is known while it is open, and for
+   * `freeReopenMs` after that, so that a client that lost its connection is not charged again. Concurrent subscriptions to
+   * one new group are charged once. @throws any error of `charge`.
+   */
+  async chargeIfNew(group: string, charge: () => unknown): Promise<boolean> {
+    while (this.#charging.has(group)) await this.#charging.get(group);
+    if (this.#isKnown(group)) return false;
+    const charged = charge();
+    if (charged instanceof Promise) await this.#waitForCharge(group, charged);
+    this.#recordClosed(group);
+    return true;
+  }
+
+  /** Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged. */
+  async #waitForCharge(group: string, charged: Promise<unknown>): Promise<void> {
+    this.#charging.set(
+      group,
+      charged.catch(() => {}),
+    );
+    try {
+      await charged;
+    } finally {
+      this.#charging.delete(group);
+    }
+  }
+
+  /** A new group could not be opened: the next subscription to it is charged again. */
+  dropUnopened(group: string): void {
+    if (!this.#groups.has(group)) this.#closed.delete(group);
+  }
+
+  #isKnown(group: string): boolean {
+    if (this.#groups.has(group)) return true;
+    const closedAt = this.#closed.get(group);
+    return closedAt !== undefined && performance.now() - closedAt < this.#limits.freeReopenMs;
+  }
+
+  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  reserve({ group, cost, address, chargedId }: GroupCostRequest): GroupReservation {
+    const entry = this.#groups.get(group) ?? { key: group, cost: Math.max(1, cost), subscriptions: 0 };
+    this.#assertFits('address', this.#addresses.get(address), entry);
+    if (chargedId !== null) this.#assertFits('user', this.#users.get(chargedId), entry);
+    this.#groups.set(group, entry);
+    entry.subscriptions += 1;
+    add(this.#addresses, address, entry);
+    if (chargedId !== null) add(this.#users, chargedId, entry);
+    return { entry, address, chargedId };
+  }
+
+  #assertFits(kind: 'address' | 'user', open: OpenGroups | undefined, entry: GroupEntry): void {
+    if (!open || open.groups.has(entry)) return;
+    const { maxCost } = this.#limits;
+    if (open.cost + entry.cost <= maxCost) return;
+    const message = `The different subscriptions of one ${kind} may cost ${maxCost} for each event: they cost ${open.cost}, and this one ${entry.cost} more.`;
+    throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
+  }
+
+  release({ entry, address, chargedId }: GroupReservation): void {
+    subtract(this.#addresses, address, entry);
+    if (chargedId !== null) subtract(this.#users, chargedId, entry);
+    entry.subscriptions -= 1;
+    if (entry.subscriptions > 0) return;
+    this.#groups.delete(entry.key);
+    this.#recordClosed(entry.key);
+  }
+
+  #recordClosed(group: string): void {
+    const now = performance.now();
+    this.#closed.delete(group);
+    this.#closed.set(group, now);
+    for (const [oldest, closedAt] of this.#closed) {
+      if (now - closedAt < this.#limits.freeReopenMs && this.#closed.size <= maxClosed) return;
+      this.#closed.delete(oldest);
+    }
+  }
+}
+
+function add(all: Map<string, OpenGroups>, id: string, entry: GroupEntry): void {
+  const open = all.get(id) ?? { cost: 0, groups: new Map() };
+  all.set(id, open);
+  const count = open.groups.get(entry) ?? 0;
+  if (count === 0) open.cost += entry.cost;
+  open.groups.set(entry, count + 1);
+}
+
+function subtract(all: Map<string, OpenGroups>, id: string, entry: GroupEntry): void {
+  const open = all.get(id);
+  const count = open?.groups.get(entry);
+  if (!open || count === undefined) return;
+  if (count > 1) return void open.groups.set(entry, count - 1);
+  open.groups.delete(entry);
+  open.cost -= entry.cost;
+  if (open.groups.size === 0) all.delete(id);
+}

@@ -1,0 +1,254 @@
+import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
+import type { EncodedEvent } from '../encoded-event.ts';
+import { startDelivery } from '../event-spans.ts';
+import type { Feed, FeedReader } from '../feed/feed.ts';
+import { withoutContent } from '../feed/recent-events.ts';
+import { isReadFailure } from '../feed/room-log.ts';
+import type { LiveCounts } from '../live-counts.ts';
+import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
+import { createRoomDeleted } from './room-deleted.ts';
+
+/**
+ * The total size of the replay caches of all groups, in characters. The size per group is small, but groups may be
+ * many.
+ */
+export class ReplayBudget {
+  used = 0;
+
+  get isSpent(): boolean {
+    return this.used > maxReplayCacheLength;
+  }
+}
+
+export interface GroupParts {
+  feed: Feed;
+  execute: ExecuteEvent;
+  /** Executes the selection for an event of the past. */
+  replay: ExecuteEvent;
+  replayBudget: ReplayBudget;
+  counts: LiveCounts;
+  tracing: Tracing | undefined;
+  /** Finds or creates the group of a selection in the room. A new group sends the events after `position` live. */
+  findOrCreateGroup: (selection: Selection, position: LogPosition) => Group;
+  onEmpty: () => void;
+  onError: (error: unknown) => void;
+}
+
+const batchLength = 64;
+const maxCachedReplays = 512;
+const maxGroupReplayLength = 2 ** 20;
+const maxReplayCacheLength = 4 * maxGroupReplayLength;
+/** How long a replayed event is cached. Many clients that reconnect at the same time then share one read. */
+const replayCacheTtlMs = 1_000;
+
+/** A follower, as its group sees it. */
+export interface Member {
+  /** Receives a live event. */
+  deliver(encoded: EncodedEvent): void;
+  /** Moves its position forward; all events up to it were sent, or left out by the selection. */
+  advanceTo(position: LogPosition): void;
+  /** Stops live delivery at a position, and reads on from the log. */
+  fallBehind(position: LogPosition): void;
+  /** The database was rewound: the member checks its position against the log. */
+  restart(): void;
+  /** The room was deleted. */
+  endDeleted(): void;
+  /** The selection is found to be personal: the member moves to the group of its viewer. */
+  becomePersonal(findOrCreateGroup: (selection: Selection) => Group): void;
+}
+
+/**
+ * The followers of one room with equal selections. A group follows the feed and executes the selection once per event, for
+ * all its live members.
+ */
+export class Group implements FeedReader {
+  readonly feed: Feed;
+  /** The position of the latest event that it has executed. */
+  position: LogPosition;
+  readonly members = new Set<Member>();
+  readonly #live = new Set<Member>();
+  readonly #parts: GroupParts;
+  readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent> }>();
+  #replayedLength = 0;
+  #clearing: NodeJS.Timeout | undefined;
+  #isDelivering = false;
+  /** Resolves when the latest delivery has ended. */
+  #delivery: Promise<void> | undefined;
+  #deletion: ReturnType<ExecuteEvent> | undefined;
+
+  constructor(position: LogPosition, parts: GroupParts) {
+    this.position = position;
+    this.#parts = parts;
+    this.feed = parts.feed;
+    this.feed.readers.add(this);
+  }
+
+  add(member: Member): void {
+    this.members.add(member);
+  }
+
+  goLive(member: Member): void {
+    this.#live.add(member);
+    this.advance();
+  }
+
+  fallBehind(member: Member): void {
+    this.#live.delete(member);
+  }
+
+  remove(member: Member): void {
+    this.members.delete(member);
+    this.#live.delete(member);
+    if (this.members.size > 0) return;
+    this.feed.readers.delete(this);
+    this.clearReplayed();
+    this.#parts.onEmpty();
+  }
+
+  advance(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    // A failure loses nothing: the position does not change, and the next event or comparison of heads tries again.
+    this.#delivery = this.#deliverNewEvents().catch(this.#parts.onError);
+  }
+
+  restart(): void {
+    this.position = this.feed.head;
+    this.#live.clear();
+    this.clearReplayed();
+    for (const member of [...this.members]) member.restart();
+  }
+
+  end(): void {
+    for (const member of [...this.members]) member.endDeleted();
+  }
+
+  forgetSubject(subjectId: string): void {
+    for (const [seq, entry] of this.#replayed) if (entry.subjectId === subjectId) this.#replayed.delete(seq);
+  }
+
+  clearReplayed(): void {
+    clearTimeout(this.#clearing);
+    this.#clearing = undefined;
+    this.#replayed.clear();
+    this.#parts.replayBudget.used -= this.#replayedLength;
+    this.#replayedLength = 0;
+  }
+
+  /**
+   * Executes the selection for an event with its content as it is now; members that catch up at the same time share the
+   * result.
+   */
+  async replay(event: RoomEvent): ReturnType<ExecuteEvent> {
+    const cached = this.#replayed.get(event.seq)?.execution;
+    const execution = cached ?? this.#parts.replay({ ...withoutContent(event), room: this.feed.room });
+    if (!cached) this.#cacheReplayed(event, execution);
+    const result = await execution;
+    if (result === personal) this.#split();
+    return result;
+  }
+
+  #cacheReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
+    this.#replayed.set(seq, { subjectId, execution });
+    this.#clearing ??= setTimeout(() => this.clearReplayed(), replayCacheTtlMs).unref();
+    execution.then(
+      (result) => {
+        if (this.#replayed.get(seq)?.execution !== execution) return;
+        const length = result && result !== personal ? result.json.length : 0;
+        const { replayBudget } = this.#parts;
+        this.#replayedLength += length;
+        replayBudget.used += length;
+        const isFull = this.#replayedLength > maxGroupReplayLength || this.#replayed.size > maxCachedReplays;
+        if (isFull || replayBudget.isSpent) this.clearReplayed();
+      },
+      // The next replay of this event tries again.
+      () => this.#replayed.delete(seq),
+    );
+  }
+
+  /** Executes the selection for the deletion of the room, once for all members, after the events before it. */
+  async executeDeletion(): ReturnType<ExecuteEvent> {
+    if (this.#isDelivering) await this.#delivery;
+    this.#deletion ??= this.#executeDeletion();
+    const result = await this.#deletion;
+    if (result === personal && this.members.size > 0) this.#split();
+    return result;
+  }
+
+  async #executeDeletion(): ReturnType<ExecuteEvent> {
+    try {
+      return await this.#parts.execute(createRoomDeleted(this.feed));
+    } catch (error) {
+      // The next call tries again.
+      this.#deletion = undefined;
+      throw error;
+    }
+  }
+
+  async #deliverNewEvents(): Promise<void> {
+    try {
+      while (this.position.seq < this.feed.head.seq && this.#live.size > 0) {
+        const { position } = this;
+        const events = await this.feed.read(position, batchLength);
+        // The feed restarted the group in another history during the read.
+        if (position !== this.position) continue;
+        if (isReadFailure(events)) return this.#skipToHead();
+        if (!(await this.#executeAll(events))) return this.#split();
+      }
+      // Without live members there is nothing to execute. Members that catch up read from their own positions.
+      if (this.#live.size === 0) this.position = this.feed.head;
+    } finally {
+      // Runs in the same synchronous step as the last check of `head`, so that no notification is missed.
+      this.#isDelivering = false;
+    }
+  }
+
+  /** Returns false if the selection is found to be personal. */
+  async #executeAll(events: readonly RoomEvent[]): Promise<boolean> {
+    const { generation } = this.feed;
+    for (const event of events) {
+      if (this.#live.size === 0) return true;
+      const span = startDelivery(this.#parts.tracing, event);
+      try {
+        const encoded = await this.#parts.execute(event, span);
+        if (generation !== this.feed.generation) return true;
+        if (encoded === personal) return false;
+        this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
+        const count = encoded ? this.#deliver(encoded, event.at) : 0;
+        span?.set({ 'postroom.delivery.count': count });
+      } catch (error) {
+        span?.end(errorTypeOf(error));
+        throw error;
+      } finally {
+        span?.end();
+      }
+    }
+    return true;
+  }
+
+  /** Returns the number of members that it was written to. */
+  #deliver(encoded: EncodedEvent, at: number): number {
+    const { counts } = this.#parts;
+    const before = counts.deliveries;
+    for (const member of this.#live) member.deliver(encoded);
+    counts.recordLag(at, counts.deliveries - before);
+    return counts.deliveries - before;
+  }
+
+  /** The events after the group's position can no longer be read. Each member finds out when it catches up. */
+  #skipToHead(): void {
+    const reached = this.position;
+    this.position = this.feed.head;
+    for (const member of [...this.#live]) member.fallBehind(reached);
+  }
+
+  /** The selection is personal: each viewer gets a separate group, which starts at the same event. */
+  #split(): void {
+    for (const member of this.#live) member.advanceTo(this.position);
+    const findOrCreate = (selection: Selection) => this.#parts.findOrCreateGroup(selection, this.position);
+    // `members` is iterated without a copy: a member that leaves during the loop must not reserve a share, because nothing
+    // would release it.
+    for (const member of this.members) member.becomePersonal(findOrCreate);
+  }
+}

@@ -1,0 +1,53 @@
+import type { LogPosition, StreamEvent } from '../data/events.ts';
+import type { InboxRooms } from '../data/inbox-rooms.ts';
+import type { PresentViewer } from '../live/presence/own-presence.ts';
+import type { Context } from './context.ts';
+
+/**
+ * What the resolver of a subscription returns. It is not an iterable, because an event or a state is read once for many
+ * subscribers.
+ */
+export type SubscriptionSource = RoomEventSource | InboxSource | PresenceSource | ServerStatusSource;
+
+/** The events of a room. */
+export interface RoomEventSource {
+  type: 'roomEvents';
+  roomId: string;
+  /** The cursor to resume after. */
+  after: string | null | undefined;
+  /** The end of the room's log when the room was found. */
+  head: LogPosition;
+  /** Maps an event to the subscription's root value; undefined leaves the event out. */
+  project: (event: StreamEvent, context: Context) => unknown;
+}
+
+/** The events of all rooms of a user. */
+export interface InboxSource {
+  type: 'inbox';
+  userId: string;
+  rooms: InboxRooms;
+  /** When the rooms had been read, by performance.now(). */
+  readAt: number;
+  /** The cursors to resume after. */
+  after: readonly string[] | undefined;
+}
+
+/** The presence in a room. */
+interface PresenceSource {
+  type: 'presence';
+  roomId: string;
+  /** Who is present while the stream is open; null for a viewer who is not shown. */
+  presentViewer: PresentViewer | null;
+}
+
+/** The server's state, which is the same for all its subscriptions. */
+interface ServerStatusSource {
+  type: 'serverStatus';
+}
+
+/** The resolvers of a field of `Subscription`. */
+export interface SubscriptionField<Arguments, Value> {
+  subscribe: (root: unknown, args: Arguments, context: Context) => Promise<SubscriptionSource>;
+  /** Maps the root value to the value of the field. */
+  resolve: (value: Value) => Value;
+}

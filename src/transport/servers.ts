@@ -1,0 +1,54 @@
+import type { Server } from 'node:http';
+import type { Config } from '../config.ts';
+import { listen } from '../listen.ts';
+import { boundConnections, type DroppedConnections } from './admission/descriptor-limit.ts';
+import type { HttpParts } from './http/routes.ts';
+import { createHttpServer } from './http/server.ts';
+import { createMetricsServer } from './metrics/metrics-port.ts';
+import { createMetrics, type MeasuredParts } from './metrics/server-metrics.ts';
+import type { TransportParts } from './transport.ts';
+import { createWebSocketEndpoint, type WebSocketEndpoint } from './websocket/server.ts';
+
+interface ServersParts
+  extends Omit<TransportParts, 'config'>,
+    Pick<HttpParts, 'drain' | 'readState'>,
+    Omit<MeasuredParts, 'webSockets' | 'log' | 'countDroppedConnections'> {
+  config: TransportParts['config'] & Pick<Config, 'port' | 'metricsPort'>;
+}
+
+interface Servers {
+  http: Server;
+  webSockets: WebSocketEndpoint;
+  /** Resolves with their URLs; the metrics have one only if they have a port of their own. */
+  listen(): Promise<{ url: string; metricsUrl: string | undefined }>;
+  /** Closes the server of the metrics, and stops the measurements. */
+  stopMetrics(): void;
+}
+
+/** Creates the HTTP server with its WebSockets, and the server of the metrics if they have a port of their own. */
+export function createServers(parts: ServersParts): Servers {
+  const { config, log } = parts;
+  let dropped: DroppedConnections | undefined;
+  const countDroppedConnections = () => dropped?.count ?? 0;
+  const webSockets = createWebSocketEndpoint(parts);
+  const { metrics, httpMetrics, stop } = createMetrics({ ...parts, webSockets, countDroppedConnections });
+  const metricsServer = config.metricsPort === undefined ? undefined : createMetricsServer(config, metrics);
+  const http = createHttpServer(
+    { ...parts, metrics: metricsServer ? undefined : metrics, httpMetrics },
+    webSockets.upgrade,
+  );
+  return {
+    http,
+    webSockets,
+    async listen() {
+      const metricsUrl = metricsServer && `${await listen(metricsServer, config.host, config.metricsPort)}/metrics`;
+      const url = await listen(http, config.host, config.port);
+      dropped = boundConnections(http, log, metricsServer ? [metricsServer] : []);
+      return { url, metricsUrl };
+    },
+    stopMetrics() {
+      metricsServer?.close().closeAllConnections();
+      stop();
+    },
+  };
+}
