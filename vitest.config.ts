@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst } from './test/support/run/longest-first.ts';
 
 const memory = '/dev/shm';
 const minFreeBytes = 2 ** 31;
@@ -19,7 +19,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Those run apart: npm run test:soak.
     exclude: ['test/soak/**'],
-    globalSetup: 'test/support/bundle-packages.ts',
+    globalSetup: 'test/support/run/bundle-packages.ts',
     env: findTemporaryFolder(),
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.

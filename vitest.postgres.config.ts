@@ -1,33 +1,22 @@
+import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { postgresPrograms } from './test/support/postgres-cluster.ts';
+import { postgresPrograms } from './test/support/database/postgres-cluster.ts';
 import common from './vitest.config.ts';
 
-/** Tests of `npm test` that do not run on PostgreSQL, and why. */
-const excluded = {
-  'api-start': 'files and folders of SQLite',
-  'execution*': 'the executor, on a database of its own',
-  erasure: 'files of SQLite',
-  'event-loop': 'the threads of SQLite',
-  'long-reads': 'the threads of SQLite',
-  cluster: 'starts its own servers',
-  containers: 'does not use a database',
-  'earlier-tables': 'starts its own servers',
-  'npm-start': 'starts its own server',
-  'rate-shared': 'does not use the database',
-  'query-plans': 'the plans of SQLite; those of PostgreSQL are in postgres-plans',
-  'storage-*': 'files, locks and disks of SQLite',
-  // Those that start their own servers, or compare both databases, already run in `npm test`.
-  ...(postgresPrograms && { 'postgres-*': 'runs in npm test' }),
-};
+/** The first line of the test files that depend on the database: its statements, locks, errors, order and transactions. */
+const tag = '// Runs on SQLite and on PostgreSQL.';
 
-/** The same tests as `npm test`, on PostgreSQL instead of SQLite. */
+function findTagged(): string[] {
+  return globSync('test/*/*.test.ts').filter((file) => readFileSync(file, 'utf8').startsWith(tag));
+}
+
+/** The tests of `npm test` that have the tag, on PostgreSQL instead of SQLite. */
 export default defineConfig({
   ...common,
   test: {
     ...common.test,
     // Without PostgreSQL only tests run that are skipped and say why.
-    include: [postgresPrograms ? 'test/**/*.test.ts' : 'test/postgres-*.test.ts'],
-    exclude: ['test/soak/**', ...Object.keys(excluded).map((name) => `test/${name}.test.ts`)],
-    globalSetup: ['test/support/bundle-packages.ts', 'test/support/start-postgres.ts'],
+    include: postgresPrograms ? findTagged() : ['test/database/postgres-*.test.ts'],
+    globalSetup: ['test/support/run/bundle-packages.ts', 'test/support/database/start-postgres.ts'],
   },
 });

@@ -11,7 +11,7 @@ import {
   type Tally,
   type Target,
 } from '../test/support/fuzz/target.ts';
-import { launch } from '../test/support/postroom.ts';
+import { launch } from '../test/support/server/postroom.ts';
 
 /* npm run fuzz -- [--seed N] [--runs N] sends N requests over HTTP and N messages over WebSocket. */
 

@@ -5,7 +5,7 @@ import { ClientError } from '../../errors.ts';
 
 /*
  * Memory that the server holds for clients between their messages, estimated in bytes.
- * test/soak/retained-memory.test.ts measures it.
+ * test/soak/live/retained-memory.test.ts measures it.
  */
 
 /** An open WebSocket. */

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 
-/** Private fields of ws 8.23; test/websocket-package.test.ts names them. */
+/** Private fields of ws 8.23; test/websocket/package.test.ts names them. */
 interface Receiving {
   _receiver?: {
     _bufferedBytes: number;

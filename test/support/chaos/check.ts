@@ -1,4 +1,4 @@
-import { query } from '../postgres-query.ts';
+import { query } from '../database/postgres-query.ts';
 import type { Journal } from './journal.ts';
 import type { RoomStream, Segment } from './stream.ts';
 import type { Write } from './writers.ts';

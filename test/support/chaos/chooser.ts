@@ -1,4 +1,4 @@
-import { createRandom } from '../unreliable-bus.ts';
+import { createRandom } from '../rooms/unreliable-bus.ts';
 
 /** Decisions at random that depend on the seed only. */
 export class Chooser {

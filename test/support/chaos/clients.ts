@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, createClient } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
-import { openDocumented } from '../resume-docs.ts';
+import { openDocumented } from '../clients/resume-docs.ts';
 import type { Chooser } from './chooser.ts';
 import type { ChaosNode } from './node.ts';
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { PostgresCluster, postgresPrograms } from '../postgres-cluster.ts';
-import { mainProgram, type Settings } from '../postroom.ts';
-import { hasRedis, RedisServer } from '../redis-server.ts';
-import { newSessionKey } from '../test-database.ts';
+import { PostgresCluster, postgresPrograms } from '../database/postgres-cluster.ts';
+import { newSessionKey } from '../database/test-database.ts';
+import { hasRedis, RedisServer } from '../rooms/redis-server.ts';
+import { mainProgram, type Settings } from '../server/postroom.ts';
 import { ChaosNode } from './node.ts';
 
 const missing = postgresPrograms === undefined ? 'initdb' : hasRedis ? undefined : 'redis-server';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Direction, FaultProxy } from '../fault-proxy.ts';
-import { query } from '../postgres-query.ts';
+import type { Direction, FaultProxy } from '../clients/fault-proxy.ts';
+import { query } from '../database/postgres-query.ts';
 import type { Chooser } from './chooser.ts';
 import type { Deployment } from './deployment.ts';
 import type { Journal } from './journal.ts';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
-import { launch, type PostroomProcess, type Settings } from '../postroom.ts';
+import { createFaultProxy, type FaultProxy } from '../clients/fault-proxy.ts';
+import { launch, type PostroomProcess, type Settings } from '../server/postroom.ts';
 
-const clockPreload = new URL('../wall-clock.ts', import.meta.url).pathname;
+const clockPreload = new URL('../server/wall-clock.ts', import.meta.url).pathname;
 const nowhere = 'http://127.0.0.1:1';
 const restartMs = 100;
 const drainTimeoutMs = 20_000;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { query } from '../postgres-query.ts';
-import type { Person } from '../postroom.ts';
+import { query } from '../database/postgres-query.ts';
+import type { Person } from '../server/postroom.ts';
 import { Chaos } from './chaos.ts';
 import { checkStreams, checkWrites, readLogs } from './check.ts';
 import { Chooser } from './chooser.ts';

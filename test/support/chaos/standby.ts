@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
-import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
-import { PostgresCluster } from '../postgres-cluster.ts';
-import { query } from '../postgres-query.ts';
+import { createFaultProxy, type FaultProxy } from '../clients/fault-proxy.ts';
+import { PostgresCluster } from '../database/postgres-cluster.ts';
+import { query } from '../database/postgres-query.ts';
 import { type Deployment, databaseName } from './deployment.ts';
 
 /** A standby of the deployment's server, which replicates through a proxy. */

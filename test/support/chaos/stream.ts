@@ -1,7 +1,7 @@
 import type { Client } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
-import { openCursor } from '../cursors.ts';
-import type { ReplyError } from '../postroom.ts';
+import { openCursor } from '../rooms/cursors.ts';
+import type { ReplyError } from '../server/postroom.ts';
 import type { Journal } from './journal.ts';
 
 const resubscribeMs = 50;

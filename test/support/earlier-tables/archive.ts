@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { PostgresCluster } from '../postgres-cluster.ts';
-import { type Settings, scratchFolder } from '../postroom.ts';
-import { newSessionKey } from '../test-database.ts';
+import { PostgresCluster } from '../database/postgres-cluster.ts';
+import { newSessionKey } from '../database/test-database.ts';
+import { type Settings, scratchFolder } from '../server/postroom.ts';
 
 /**
  * A database that an earlier program has written. Ada and Bob sign in with ada@example.org, bob@example.org and `correct

@@ -1,8 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { OperationTypeNode } from 'graphql';
-import type { Choices } from '../choices.ts';
-import { generateRequest } from '../documents.ts';
+import type { Choices } from '../clients/choices.ts';
+import { generateRequest } from '../clients/documents.ts';
 import { recordErrors, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { choices } from '../choices.ts';
+import { choices } from '../clients/choices.ts';
 import { createHttpCase, sendHttpCase } from './http.ts';
 import { eachOf, Tally, type Target } from './target.ts';
 import { createSocketCase, runSocketCase } from './websocket.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type GraphQLNamedInputType, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { loadSchema } from '../../../src/engine/schema.ts';
-import type { Choices } from '../choices.ts';
-import type { DocumentOptions } from '../documents.ts';
-import type { Person, Postroom, PostroomProcess } from '../postroom.ts';
+import type { Choices } from '../clients/choices.ts';
+import type { DocumentOptions } from '../clients/documents.ts';
+import type { Person, Postroom, PostroomProcess } from '../server/postroom.ts';
 
 /** A running server that contains data. */
 export interface Target {

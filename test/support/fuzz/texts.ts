@@ -1,4 +1,4 @@
-import type { Choices } from '../choices.ts';
+import type { Choices } from '../clients/choices.ts';
 
 /** Tokens of GraphQL, JSON and HTTP. */
 const pieces = [

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { OperationTypeNode } from 'graphql';
 import WebSocket, { type RawData } from 'ws';
-import type { Choices } from '../choices.ts';
-import { generateRequest } from '../documents.ts';
+import type { Choices } from '../clients/choices.ts';
+import { generateRequest } from '../clients/documents.ts';
 import { recordErrors, type Tally, type Target, within } from './target.ts';
 import { hostileDocument, mutate, oddBytes, oddValue } from './texts.ts';
 

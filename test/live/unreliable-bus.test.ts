@@ -1,0 +1,160 @@
+import { randomInt } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { EventStream } from '../support/clients/event-stream.ts';
+import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { readMetrics } from '../support/engine/metrics.ts';
+import { seqOf, seqsBetween } from '../support/rooms/cursors.ts';
+import { comparisonsOf, untilCompared } from '../support/rooms/heads.ts';
+import { type BusFault, createUnreliableBus } from '../support/rooms/unreliable-bus.ts';
+import { isSoak } from '../support/run/soak.ts';
+import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
+
+const postCount = 60;
+const pollOptions = { timeout: 20_000, interval: 5 };
+
+/** Starts a server on a bus with the given fault. */
+function launchOn(fault: BusFault, seed = 1): Promise<Postroom> {
+  return launchForTest({ LOG_LEVEL: 'debug' }, { bus: createUnreliableBus(fault, seed) });
+}
+
+/** Creates posts, updates every third post and deletes every fifth. */
+async function makeEvents(postroom: Postroom, author: Person, room: string): Promise<void> {
+  for (let index = 0; index < postCount; index += 1) {
+    const id = await postroom.createPost(author, room, `post ${index}`);
+    const change = (mutation: string) => postroom.ask(mutation, { id }, author.token);
+    if (index % 3 === 0) {
+      await change('mutation ($id: ID!) { updatePost(input: { id: $id, title: "again" }) { post { id } } }');
+    }
+    if (index % 5 === 0) await change('mutation ($id: ID!) { deletePost(input: { id: $id }) { post { id } } }');
+  }
+}
+
+function follow(room: string, after?: string): string {
+  const argument = after === undefined ? '' : `, after: "${after}"`;
+  return `subscription { roomEvents(room: "${room}"${argument}) { cursor ... on PostCreated { post { title } } } }`;
+}
+
+interface Reader {
+  room: string;
+  /** The sequence number of the position from which the reader started. */
+  from: number;
+  /** The sequence numbers of the received events, in the order of arrival. */
+  seqs: () => number[];
+}
+
+async function followBySocket(postroom: Postroom, room: string, after?: string): Promise<Reader> {
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  const start = await socket.follow('1', follow(room, after));
+  const seqs = () => socket.nexts('1').map(({ data }) => seqOf(data.roomEvents.cursor));
+  return { room, from: seqOf(after ?? start), seqs };
+}
+
+async function followByStream(postroom: Postroom, room: string): Promise<Reader> {
+  const stream = await EventStream.open(postroom.graphqlUrl, follow(room));
+  return { room, from: seqOf(stream.start), seqs: () => stream.received.slice(1).map(({ id }) => seqOf(id ?? '')) };
+}
+
+it.each([
+  isSoak ? randomInt(2 ** 31) : 1,
+])('a bus that loses, repeats and reorders messages costs no event, no order, and at most two comparisons of heads (seed %i)', async (seed) => {
+  const postroom = await launchOn('unreliable', seed);
+  const ada = await postroom.signUp('Ada');
+  const rooms = await Promise.all(['one', 'two', 'three'].map((name) => postroom.createRoom(ada, name)));
+  const reachedHead = (room: string, head: number) =>
+    expect.poll(async () => seqOf(await postroom.cursorOf(room)), pollOptions).toBeGreaterThan(head);
+  const readers = await Promise.all(
+    rooms.flatMap((room) => [
+      followBySocket(postroom, room),
+      followBySocket(postroom, room),
+      followByStream(postroom, room),
+    ]),
+  );
+  await Promise.all([
+    ...rooms.map((room) => makeEvents(postroom, ada, room)),
+    // In each room two readers start during the writes: one at the head, and one from an earlier cursor.
+    ...rooms.map(async (room) => {
+      await reachedHead(room, 25);
+      const cursor = await postroom.cursorOf(room);
+      readers.push(await followBySocket(postroom, room));
+      await reachedHead(room, 50);
+      readers.push(await followBySocket(postroom, room, cursor));
+    }),
+  ]);
+  const compared = comparisonsOf(postroom);
+  const heads = new Map<string, number>();
+  for (const room of rooms) heads.set(room, seqOf(await postroom.cursorOf(room)));
+  for (const { room, from, seqs } of readers) {
+    await expect.poll(() => seqs().length, pollOptions).toBeGreaterThanOrEqual((heads.get(room) ?? 0) - from);
+  }
+  expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(2);
+  expect(readers).toHaveLength(15);
+  for (const { room, from, seqs } of readers) expect(seqs()).toEqual(seqsBetween(from, heads.get(room) ?? 0));
+  expect(postroom.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+it('when the bus sends no messages, each event is delivered after the next comparison of heads', async () => {
+  const postroom = await launchOn('losesAll');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'silent');
+  const reader = await followBySocket(postroom, room);
+  for (let round = 1; round <= 2; round += 1) {
+    await postroom.createPost(ada, room, 'unannounced');
+    const compared = comparisonsOf(postroom);
+    await expect.poll(reader.seqs, pollOptions).toEqual(seqsBetween(reader.from, reader.from + round));
+    expect(comparisonsOf(postroom) - compared).toBeLessThanOrEqual(1);
+  }
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('1', follow(room));
+  await postroom.ask('mutation ($id: ID!) { deleteRoom(input: { id: $id }) { room { id } } }', { id: room }, ada.token);
+  expect(await socket.take()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'ROOM_DELETED' } }] });
+});
+
+it('an event that the bus lost is delivered as a replay: with the post as it is now, and without it if it was deleted', async () => {
+  const postroom = await launchOn('losesAll');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'forgetful');
+  const draft = async (title: string) => {
+    const mutation = `mutation ($room: ID!, $title: String!) {
+      createPost(input: { room: $room, title: $title, publish: false }) { post { id } }
+    }`;
+    return (await postroom.ask(mutation, { room, title }, ada.token)).createPost.post.id;
+  };
+  const variables = { kept: await draft('as written'), gone: await draft('never seen') };
+  const query = `subscription ($room: ID!) {
+    roomEvents(room: $room) { __typename ... on PostCreated { post { title } } ... on PostUpdated { post { title } } }
+  }`;
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.follow('1', query, { room });
+  // Heads are compared every 1.5 s: the changes are committed before the next comparison.
+  await untilCompared(postroom);
+  await postroom.ask(
+    `mutation ($kept: ID!, $gone: ID!) {
+      a: publishPost(input: { id: $kept }) { post { id } }
+      b: updatePost(input: { id: $kept, title: "as it is now" }) { post { id } }
+      c: publishPost(input: { id: $gone }) { post { id } }
+      d: deletePost(input: { id: $gone }) { post { id } }
+    }`,
+    variables,
+    ada.token,
+  );
+  await expect.poll(() => socket.nexts('1').length, pollOptions).toBe(4);
+  expect(socket.nexts('1').map(({ data }) => data.roomEvents)).toEqual([
+    { __typename: 'PostCreated', post: { title: 'as it is now' } },
+    { __typename: 'PostUpdated', post: { title: 'as it is now' } },
+    { __typename: 'PostCreated', post: null },
+    { __typename: 'PostDeleted' },
+  ]);
+});
+
+it('forged messages on the bus move no subscriber, and cause a bounded number of reads', async () => {
+  const postroom = await launchOn('forges');
+  const ada = await postroom.signUp('Ada');
+  const room = await postroom.createRoom(ada, 'forged messages');
+  const reader = await followBySocket(postroom, room);
+  const { log_reads_total: before = 0 } = await readMetrics(postroom);
+  for (let index = 0; index < 20; index += 1) await postroom.createPost(ada, room, 'once');
+  await expect.poll(() => reader.seqs().length, pollOptions).toBeGreaterThanOrEqual(20);
+  expect(reader.seqs()).toEqual(seqsBetween(reader.from, reader.from + 20));
+  const { log_reads_total: after = 0 } = await readMetrics(postroom);
+  expect(after - before).toBeLessThanOrEqual(20 * 4);
+});

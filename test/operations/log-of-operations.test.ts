@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { launchForTest, launchProcessForTest, type Postroom } from '../support/server/postroom.ts';
+
+/** The lines about operations so far. */
+function linesOf(postroom: Postroom) {
+  return postroom.log.filter(({ msg }) => /^(operation (refused|failed)|slow operation)$/.test(String(msg)));
+}
+
+it('a refused operation is logged with its name, type, code, viewer and request, but without what it contains', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  const ada = await postroom.signUp('Ada');
+  const rename = 'mutation Rename($room: ID!) { updateRoom(input: { id: $room, name: "secret" }) { room { id } } }';
+  const { headers, code } = await postroom.send(rename, { room: 'secret' }, ada.token);
+  expect(linesOf(postroom)).toEqual([
+    {
+      level: 30,
+      time: expect.any(Number),
+      requestId: headers.get('x-request-id'),
+      operation: 'Rename',
+      type: 'mutation',
+      code,
+      durationMs: expect.any(Number),
+      viewer: ada.id,
+      msg: 'operation refused',
+    },
+  ]);
+  const text = JSON.stringify(postroom.log);
+  for (const hidden of ['secret', ada.token, ada.email, '__typename']) expect(text).not.toContain(hidden);
+});
+
+it('an operation over a WebSocket is logged in the same way', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+  await socket.subscribe('1', 'subscription Live { roomEvents(room: "none") { cursor } }').refused;
+  expect(linesOf(postroom)).toMatchObject([{ operation: 'Live', type: 'subscription', code: 'NOT_FOUND' }]);
+});
+
+it('the name of an operation is shortened to 100 characters, whether or not the operation exists', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  await postroom.send(`query ${'x'.repeat(5_000)} { room(id: 1, id: 2) { id } }`);
+  await fetch(postroom.graphqlUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ __typename }', operationName: `"\n${'y'.repeat(5_000)}` }),
+  });
+  const [unnamed, requested] = linesOf(postroom);
+  expect(unnamed).toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED', type: 'unknown' });
+  expect(requested).toMatchObject({ code: 'OPERATION_NOT_FOUND', operation: `"\n${'y'.repeat(98)}…` });
+});
+
+it('an operation that takes SLOW_OPERATION_MS is logged as a warning, with its duration', async () => {
+  const postroom = await launchForTest({ SLOW_OPERATION_MS: '1' });
+  await postroom.signUp('Ada');
+  const [line] = linesOf(postroom);
+  expect(line).toMatchObject({ level: 40, type: 'mutation', code: 'OK', msg: 'slow operation' });
+  expect(Number(line?.['durationMs'])).toBeGreaterThanOrEqual(1);
+});
+
+it('refused operations do not fill the log: of one code it has at most 20 lines in ten seconds', async () => {
+  const postroom = await launchForTest({ LOG_LEVEL: 'info' });
+  for (let sent = 0; sent < 50; sent += 1) await postroom.send('{');
+  await postroom.send('{ unknown }');
+  const codes = linesOf(postroom).map(({ code }) => code);
+  const parseFailures = codes.filter((code) => code === 'GRAPHQL_PARSE_FAILED');
+  expect(parseFailures.length).toBeGreaterThanOrEqual(20);
+  expect(parseFailures.length).toBeLessThan(50);
+  expect(codes).toContain('GRAPHQL_VALIDATION_FAILED');
+});
+
+it('with NODE_NAME every line names the node', async () => {
+  const postroom = await launchProcessForTest({ NODE_NAME: 'blue', LOG_LEVEL: 'info' });
+  await postroom.send('{');
+  await expect.poll(() => linesOf(postroom)).toHaveLength(1);
+  for (const line of postroom.log) expect(line).toHaveProperty('node', 'blue');
+});

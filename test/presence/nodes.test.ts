@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { createPresenceHall, readPresence, setTyping } from '../support/rooms/present.ts';
+import { busesBetweenNodes, useBackends } from '../support/server/backends.ts';
+import { launchForTest, type Settings } from '../support/server/postroom.ts';
+
+/* The presence in a room whose viewers are connected to two nodes. */
+
+async function launchHall<Name extends string>(given: Settings, ...names: Name[]) {
+  const near = await launchForTest(given);
+  const far = await launchForTest(given);
+  return { ...(await createPresenceHall(near, names)), near, far };
+}
+
+for (const { name, isMissing, settings } of busesBetweenNodes(useBackends()))
+  describe.skipIf(isMissing)(`over ${name}`, () => {
+    it('a node shows who is present and who is typing through another', async () => {
+      const { near, far, room, people, open, call } = await launchHall(await settings(), 'Ada', 'Bob', 'Eve');
+      const ada = await open('Ada', true, near);
+      expect(await ada.next()).toEqual({ count: 1, users: ['Ada'], typing: [] });
+      const bob = await open('Bob', true, far);
+      expect(await bob.next()).toEqual({ count: 2, users: ['Ada', 'Bob'], typing: [] });
+      expect(await ada.next()).toEqual({ count: 2, users: ['Ada', 'Bob'], typing: [] });
+      const tab = await open('Ada', true, far);
+      const anonymous = await open(undefined, true, far);
+      expect(await ada.next()).toEqual({ count: 3, users: ['Ada', 'Bob'], typing: [] });
+      await call(setTyping(room), people.Eve);
+      for (const follower of [ada, bob])
+        expect(await follower.next(({ typing }) => typing.length > 0)).toMatchObject({ count: 3, typing: ['Eve'] });
+      await far.ask(`mutation { ${setTyping(room, false)} }`, {}, people.Eve.token);
+      expect(await ada.next()).toMatchObject({ typing: [] });
+      await anonymous.socket.close();
+      await tab.socket.close();
+      expect(await ada.next()).toEqual({ count: 2, users: ['Ada', 'Bob'], typing: [] });
+      await bob.socket.close();
+      expect(await ada.next()).toEqual({ count: 1, users: ['Ada'], typing: [] });
+    });
+
+    it('a post through one node ends the typing through another', async () => {
+      const { near, far, room, people, open, call } = await launchHall(await settings(), 'Ada');
+      const ada = await open('Ada', true, far);
+      await call(setTyping(room), people.Ada);
+      await ada.next(({ typing }) => typing.length > 0);
+      await far.createPost(people.Ada, room, 'a post');
+      expect(await ada.next()).toMatchObject({ typing: [] });
+      expect(await readPresence(near, room)).toMatchObject({ count: 1, typing: [] });
+    });
+
+    it('a node without viewers in the room answers queries', async () => {
+      const { near, far, room, open } = await launchHall(await settings(), 'Ada');
+      expect(await readPresence(far, room)).toEqual({ count: 0, users: [], typing: [] });
+      const ada = await open('Ada', true, near);
+      await ada.next();
+      const watcher = await open(undefined, false, far);
+      expect(await watcher.nextWith('Ada')).toEqual({ count: 1, users: ['Ada'], typing: [] });
+      expect(await readPresence(far, room)).toEqual({ count: 1, users: ['Ada'], typing: [] });
+      const rooms = await far.ask('{ rooms { data { presence { count } } } }');
+      expect(rooms.rooms.data).toEqual([{ presence: { count: 1 } }]);
+    });
+
+    it('a user that loses the membership through one node is absent on the other', async () => {
+      const { near, far, room, people, open, call } = await launchHall(await settings(), 'Ada', 'Bob');
+      await call(`updateRoom(input: { id: "${room}", visibility: PRIVATE }) { room { id } }`);
+      for (const { id } of Object.values(people))
+        await call(`addRoomMember(input: { room: "${room}", user: "${id}" }) { room { id } }`);
+      const ada = await open('Ada', true, far);
+      const bob = await open('Bob', true, near);
+      await bob.nextWith('Ada', 'Bob');
+      await call(`removeRoomMember(input: { room: "${room}", user: "${people.Ada.id}" }) { room { id } }`);
+      expect(await ada.refused).toMatchObject([{ extensions: { code: 'MEMBERSHIP_REVOKED' } }]);
+      expect(await bob.next()).toEqual({ count: 1, users: ['Bob'], typing: [] });
+    });
+
+    it('the viewers of a node that stops are not absent while they connect to another', async () => {
+      const { near, far, open } = await launchHall(await settings(), 'Ada', 'Bob', 'Eve');
+      const bob = await open('Bob', true, near);
+      const ada = await open('Ada', true, far);
+      await bob.nextWith('Ada', 'Bob');
+      await far.stop();
+      await ada.socket.closed;
+      await open('Ada', true, near);
+      const eve = await open('Eve', true, near);
+      expect(await bob.next()).toEqual({ count: 3, users: ['Ada', 'Bob', 'Eve'], typing: [] });
+      eve.socket.complete('p');
+      expect(await bob.next()).toEqual({ count: 2, users: ['Ada', 'Bob'], typing: [] });
+    });
+
+    it('the presence of more users than one message can name is complete', async () => {
+      const names = Array.from({ length: 230 }, (_, n) => `${String(n).padStart(3, '0')} ${'ü'.repeat(40)}`);
+      const { near, far, open } = await launchHall(await settings(), ...names);
+      const watcher = await open(undefined, false, near);
+      await watcher.next();
+      const followers = await Promise.all(names.map((name) => open(name, true, far)));
+      expect(await watcher.next(({ count }) => count === 230)).toMatchObject({ users: names.slice(0, 100) });
+      const late = await open(undefined, false, near);
+      expect(await late.next()).toMatchObject({ count: 230, users: names.slice(0, 100) });
+      for (const { socket } of followers.slice(0, 120)) socket.complete('p');
+      expect(await watcher.next(({ count }) => count === 110)).toMatchObject({ users: names.slice(120, 220) });
+    });
+  });

@@ -1,0 +1,258 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { buildSchema } from 'graphql';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkCopies } from '../../scripts/check/copies.ts';
+import { findUndescribed } from '../../scripts/check/descriptions.ts';
+import { checkImports, readImports, refuseImport } from '../../scripts/check/imports.ts';
+import { checkLinks } from '../../scripts/check/links.ts';
+import { checkNames } from '../../scripts/check/names.ts';
+import { checkSamples } from '../../scripts/check/samples.ts';
+import { checkSettings } from '../../scripts/check/settings.ts';
+import { inRepository, runInstalled } from '../../scripts/repository.ts';
+
+describe('a layer imports only itself and lower layers', () => {
+  const cases: [file: string, specifier: string, isAllowed: boolean][] = [
+    ['main.ts', './commands/serve.ts', true],
+    ['main.ts', 'node:util', true],
+    ['commands/import.ts', '../data/posts.ts', true],
+    ['commands/serve.ts', '../main.ts', false],
+    ['import/records.ts', '../commands/import.ts', false],
+    ['server.ts', './live/bus/memory.ts', true],
+    ['server.ts', './commands/serve.ts', false],
+    ['transport/http/routes.ts', './stream/sse.ts', true],
+    ['transport/http/routes.ts', '../../engine/engine.ts', true],
+    ['transport/http/routes.ts', '../../server.ts', false],
+    ['transport/graphiql/page.ts', '../../data/sqlite/file.ts', false],
+    ['engine/limits/depth.ts', '../../errors.ts', true],
+    ['engine/schema.ts', '../resolvers/post.ts', true],
+    ['engine/limits/rate.ts', '../../transport/http/routes.ts', false],
+    ['resolvers/post.ts', 'graphql', true],
+    ['resolvers/post.ts', '../live/bus/bus.ts', true],
+    ['resolvers/post.ts', '../live/bus/memory.ts', false],
+    ['resolvers/post.ts', '../engine/engine.ts', false],
+    ['live/feed.ts', '../data/events.ts', true],
+    ['live/feed.ts', './bus/memory.ts', false],
+    ['live/feed.ts', '../resolvers/post.ts', false],
+    ['identity/access.ts', '../data/users.ts', true],
+    ['identity/access.ts', '../live/feed.ts', false],
+    ['data/open-database.ts', './sqlite/database.ts', true],
+    ['data/posts.ts', './sqlite/database.ts', false],
+    ['data/open-database.ts', './postgres/database.ts', true],
+    ['data/postgres/batch.ts', './rows.ts', true],
+    ['data/posts.ts', './postgres/database.ts', false],
+    ['data/sqlite/database.ts', '../postgres/rows.ts', false],
+    ['data/sqlite/connection.ts', 'node:sqlite', true],
+    ['data/open-database.ts', 'node:sqlite', false],
+    ['commands/import.ts', 'node:sqlite', false],
+    ['data/posts.ts', '../identity/access.ts', false],
+    ['data/posts.ts', 'graphql-yoga', false],
+    ['data/posts.ts', '@graphql-tools/utils', false],
+    ['log.ts', './config.ts', true],
+    ['errors.ts', './data/tables.ts', false],
+    ['data/posts.ts', '../helpers/text.ts', false],
+    ['data/posts.ts', '../../test/rooms.ts', false],
+    ['config.ts', '../package.json', true],
+  ];
+
+  test.each(cases)('src/%s imports %s: %s', (file, specifier, isAllowed) => {
+    expect(refuseImport(file, specifier) === undefined).toBe(isAllowed);
+  });
+
+  test('all files of src/ are checked, and each problem names the file', async () => {
+    const root = await writeFiles({
+      'src/data/posts.ts': "import { once } from 'node:events';\nimport type { Feed } from '../live/feed.ts';\n",
+      'src/live/feed.ts': 'export const load = (name: string) => import(name);\n',
+      'src/helpers/text.ts': '',
+    });
+    expect(await checkImports(root)).toEqual([
+      'src/data/posts.ts imports ../live/feed.ts: data/ must not import live/, which is a higher layer',
+      'src/helpers/text.ts is in no layer of scripts/check/imports.ts',
+      'src/live/feed.ts: the module of an import() must be a string literal',
+    ]);
+  });
+});
+
+describe('every form of import is found', () => {
+  const found = [
+    "import { a, type B } from './a.ts';",
+    "import './a.ts';",
+    "import type { A } from './a.ts';",
+    "export * from './a.ts';",
+    "export type { A } from './a.ts';",
+    "const a = await import('./a.ts');",
+    "let a: import('./a.ts').A;",
+  ];
+
+  test.each(found)('%j', (code) => {
+    expect(readImports(code)).toEqual(['./a.ts']);
+  });
+
+  test.each(["// import a from './a.ts';", "const code = `import a from './a.ts';`;"])('but not in %j', (code) => {
+    expect(readImports(code)).toEqual([]);
+  });
+});
+
+test('Biome refuses import cycles, also of types, and every reader of the environment except src/config.ts', async () => {
+  const reader = "import type { A } from './a.ts';\n\nexport const port = (_: A) => process.env['PORT'];\n";
+  const root = await writeFiles({
+    'biome.json': await readFile(inRepository('biome.json'), 'utf8'),
+    'src/a.ts': "import type { port } from './b.ts';\n\nexport type A = typeof port;\n",
+    'src/b.ts': reader,
+    'src/config.ts': reader,
+    'src/c.ts': "import { env } from 'node:process';\n\nexport const port = env['PORT'];\n",
+  });
+  const { stdout } = await runInstalled('biome', ['lint', `--config-path=${root}`, '--reporter=json', root]);
+  const { diagnostics }: { diagnostics: { category: string; location: { path: string } }[] } = JSON.parse(stdout);
+  const found = diagnostics.map(({ category, location }) => `${relative(root, location.path)}: ${category}`);
+  expect(found.sort()).toEqual([
+    'src/a.ts: lint/suspicious/noImportCycles',
+    'src/b.ts: lint/style/noProcessEnv',
+    'src/b.ts: lint/suspicious/noImportCycles',
+    'src/c.ts: lint/style/noRestrictedImports',
+  ]);
+});
+
+test('every element of the schema that has no description is named', () => {
+  const sdl = `
+    "Reads." type Query { "One." user(id: ID!, kind: Kind): Node  plain: Int }
+    "A node." interface Node { id: ID! }
+    "A user." type User implements Node { "Its id." id: ID!  "Said." posts(last: Int, "First." first: Int): [Int!]! }
+    enum Kind { "Good." GOOD BAD }
+    "Which." input Filter { name: String }
+    scalar DateTime
+    "Weighs." directive @cost(weight: Int, "How." by: Int) on OBJECT
+  `;
+  expect(findUndescribed(buildSchema(sdl)).sort()).toEqual(
+    [
+      '@cost(weight:)',
+      'DateTime',
+      'Filter.name',
+      'Kind',
+      'Kind.BAD',
+      'Node.id',
+      'Query.plain',
+      'Query.user(id:)',
+      'Query.user(kind:)',
+      'User.posts(last:)',
+    ].sort(),
+  );
+});
+
+test('a relative link must lead to a file, and its anchor to a heading', async () => {
+  const root = await writeFiles({
+    'README.md': `# Start here
+      [1](#start-here) [2](docs/api.md) [3](docs/api.md#the-limit-in-bytes-1) [4](https://example.org/#none)
+      [5](#none) [6](docs/none.md) ![7](docs/none.png) [8](docs/api.md#none)`.replaceAll('\n      ', '\n\n'),
+    'docs/api.md':
+      '# The `LIMIT` in *bytes*\n\n## The LIMIT in bytes\n\n[up](../README.md#start-here) [9](README.md)\n',
+  });
+  expect(await checkLinks(root)).toEqual([
+    'README.md: the link to #none is broken: README.md has no heading #none',
+    'README.md: the link to docs/none.md is broken: docs/none.md does not exist',
+    'README.md: the link to docs/none.png is broken: docs/none.png does not exist',
+    'README.md: the link to docs/api.md#none is broken: docs/api.md has no heading #none',
+    'docs/api.md: the link to README.md is broken: docs/README.md does not exist',
+  ]);
+});
+
+describe('a sample', () => {
+  const right: [language: string, code: string][] = [
+    ['graphql', '{ rooms { data { id } } }'],
+    ['json', '{ "a":\n1 }'],
+    ['json', '{ "line": 1 }\n{ "line": 2 }'],
+    ['js', "import { createClient } from 'graphql-ws';\ncreateClient({ url: '' }).dispose();"],
+    ['sh', `curl -d '{"query":"{ room(id: \\"'$ROOM'\\") { id } }"}'`],
+  ];
+
+  test.each(right)('in %s is accepted if it is right: %j', async (language, code) => {
+    expect(await checkSample(language, code)).toEqual([]);
+  });
+
+  const wrong: [language: string, code: string, problem: string][] = [
+    ['graphql', '{ rooms { data { colour } } }', 'Cannot query field "colour" on type "Room".'],
+    ['graphql', '{ rooms ', 'Syntax Error: Expected Name, found <EOF>.'],
+    ['json', '{ line: 1 }', 'not JSON: { line: 1 }'],
+    ['js', 'const = 1;', 'Unexpected token'],
+    ['js', 'const query = `query { colour }`;', 'Cannot query field "colour" on type "Query".'],
+    ['js', "import { createClients } from 'graphql-ws';", 'has no exported member'],
+    ['js', "import { createClient } from 'graphql-wss';", 'Cannot find module'],
+    ['sh', `curl -d '{"query":"{ colour }"}'`, 'Cannot query field "colour" on type "Query".'],
+    ['sh', `curl -d '{"query":{ colour }}'`, 'not JSON: {"query":{ colour }}'],
+    ['sh', 'curl --data-urlencode "query={ colour }"', 'Cannot query field "colour" on type "Query".'],
+    ['', '1 + 1', 'there is no check for the language ""'],
+  ];
+
+  test.each(wrong)('in %s is refused if it is wrong: %j', async (language, code, problem) => {
+    expect(await checkSample(language, code)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  async function checkSample(language: string, code: string): Promise<string[]> {
+    return checkSamples(await writeFiles({ 'README.md': `\`\`\`${language}\n${code}\n\`\`\`\n` }));
+  }
+});
+
+test('the README lists every setting with its default, and no other', async () => {
+  const problems = await checkSettings(
+    await writeFiles({
+      'README.md': `| setting | default | |
+| --- | --- | --- |
+| \`HOST\`, \`PORT\` | \`127.0.0.1\`, \`5000\` | |
+| \`PUBLIC_URL\` | none | |
+| \`COLOUR\` | none | |
+| \`LIMIT_DEPTH\` | none | |
+`,
+    }),
+  );
+  expect(problems).toEqual(
+    expect.arrayContaining([
+      'README.md: the setting LIMIT_COST is missing',
+      'README.md: there is no setting COLOUR',
+      'README.md: 5000 is not the default of PORT',
+      'README.md: one of PUBLIC_URL, COLOUR, LIMIT_DEPTH has a default that is not written as code',
+    ]),
+  );
+  expect(problems.filter((problem) => /HOST|PUBLIC_URL is/.test(problem))).toEqual([]);
+});
+
+test('a name in the documentation must be that of a file, script, command, setting, error code or identifier', async () => {
+  const root = await writeFiles({
+    'package.json': '{ "scripts": { "check": "tsc" } }',
+    'src/live/feed.ts': 'export class Feed {}\n',
+    'docs/architecture.md': `\`Feed\` \`live/feed.ts\` \`feed.ts\` \`src/live/feed.ts\` \`npm run check\` \`npx postroom serve\`
+\`PORT=0\` \`NOT_FOUND\` \`SerialQueue\` \`live/bus\` \`live/lane.ts\` \`npm run colour\` \`npx postroom colour\` \`LIMIT_COLOUR=1\``,
+  });
+  const missing = ['SerialQueue', 'live/bus', 'live/lane.ts', 'colour', 'colour', 'LIMIT_COLOUR'];
+  expect(await checkNames(root)).toEqual(missing.map((name) => `docs/architecture.md: ${name} does not exist`));
+});
+
+test('a sample of a client, and a file that clients copy, must be the same as the original', async () => {
+  const root = await writeFiles({
+    'possible-types.json': '{}\n',
+    'schema.graphql': 'type Query\n',
+    'docs/resume.md': '```js\n// resumable.js\nlet seen;\n```\n',
+    'docs/clients.md': '```ts\n// clients/a/live.ts\nlet a;\n```\n\n```ts\n// clients/b/live.ts\nlet a;\n```\n',
+    'clients/a/live.ts': 'let url;\nlet a;\n',
+    'clients/a/possible-types.json': '{}\n',
+    'clients/a/resumable.js': 'let seen;\n',
+    'clients/b/live.ts': 'let b;\n',
+    'clients/b/possible-types.json': '[]\n',
+    'clients/b/resumable.js': 'let cursors;\n',
+  });
+  expect((await checkCopies(root)).sort()).toEqual([
+    'clients/b/possible-types.json is not a copy of its original',
+    'clients/b/resumable.js is not a copy of its original',
+    'docs/clients.md:6: the sample is not part of clients/b/live.ts',
+  ]);
+});
+
+async function writeFiles(files: Record<string, string>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'postroom-check-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text);
+  }
+  return root;
+}

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inboxEventTypes, roomEventTypes } from '../../src/data/room-event-types.ts';
+import { columns } from '../../src/data/tables.ts';
+import { resolvers } from '../../src/resolvers/resolvers.ts';
+import { isPostgresTest } from '../support/database/test-database.ts';
+import { run } from '../support/server/postroom.ts';
+import { shareServer, withDatabase } from '../support/server/shared-server.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const sdl = readFileSync(join(root, 'schema.graphql'), 'utf8');
+const schema = buildSchema(sdl);
+const tables = { User: 'users', Room: 'rooms', Post: 'posts' } as const;
+const types = Object.keys(tables) as (keyof typeof tables)[];
+
+describe('the server refuses to start where', () => {
+  const changes: Record<string, [from: string, to: string, says: string]> = {
+    'a field of a stored type has no resolver': [
+      '  title: String!\n',
+      '  title: String!\n  "Stars."\n  stars: Int!\n',
+      'Post.stars',
+    ],
+    'a field of the root is answered by nothing': [
+      'type Query {\n',
+      'type Query {\n  "Who else."\n  others: Int\n',
+      'Query.others',
+    ],
+    'a field of a page is answered by nothing': [
+      '  page: Int!\n',
+      '  page: Int!\n  "More."\n  more: Boolean!\n',
+      'Pagination.more',
+    ],
+    'a field of an edge is answered by nothing': [
+      '  joinedAt: DateTime!\n',
+      '  joinedAt: DateTime!\n  "Who asked."\n  by: User\n',
+      'RoomMemberEdge.by',
+    ],
+    'a field of an event is answered by nothing': [
+      '  postId: ID!\n',
+      '  postId: ID!\n  "Why."\n  reason: String\n',
+      'PostDeleted.reason',
+    ],
+    'a type is answered by nothing': ['', '"New."\ntype Badge {\n  "Its name."\n  name: String!\n}\n', 'Badge.name'],
+    'a resolver answers no field': ['  owner: User\n', '  holder: User\n', 'Room.owner'],
+  };
+
+  /** The folder for a copy of the program, so that the test can change its schema. */
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+
+  beforeAll(() => {
+    cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+    cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(Object.entries(changes))('%s', async (_, [from, to, says]) => {
+    const changed = from === '' ? `${sdl}\n${to}` : sdl.replace(from, to);
+    expect(changed).not.toBe(sdl);
+    writeFileSync(join(folder, 'schema.graphql'), changed);
+    const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:', NODE_COMPILE_CACHE: join(folder, 'cache') };
+    const { status, stdout, stderr } = await run(['serve'], settings, '', join(folder, 'src/main.ts'));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('the stored fields of a type', () => {
+  it.each(types)('%s: each is a column, or has a resolver', (name) => {
+    const answered = [...columns[name], ...Object.keys(resolvers[name] ?? {})];
+    expect(
+      leafFields(name)
+        .map((field) => field.name)
+        .filter((field) => !answered.includes(field)),
+    ).toEqual([]);
+  });
+
+  it.each(types)('%s: each column of a field is in the schema', (name) => {
+    const fields = leafFields(name).map((field) => field.name);
+    expect(columns[name].filter((column) => !fields.includes(column))).toEqual([]);
+  });
+
+  const server = shareServer();
+  const stored: Record<string, string> = { ID: 'TEXT', String: 'TEXT', Int: 'INTEGER', DateTime: 'INTEGER' };
+
+  it.skipIf(isPostgresTest).each(types)(
+    '%s: each column has the type of its field, and is nullable if the field is',
+    (name) => {
+      const info = withDatabase(server.databaseFile, (database) =>
+        database.prepare(`pragma table_info(${tables[name]})`).all(),
+      );
+      for (const field of leafFields(name).filter((each) => columns[name].includes(each.name as never))) {
+        const column = info.find((each) => each['name'] === field.name);
+        // An enum value is stored as its name.
+        expect(column, field.name).toMatchObject({ type: stored[getNamedType(field.type).name] ?? 'TEXT' });
+        expect(column?.['notnull'] === 1 || column?.['pk'] === 1, field.name).toBe(isNonNullType(field.type));
+      }
+    },
+  );
+});
+
+describe('the list of event types', () => {
+  it('is the same list in the schema and in the log, with the events that only inboxes receive', () => {
+    const event = schema.getType('RoomEvent');
+    const members = isInterfaceType(event) ? schema.getPossibleTypes(event).map(({ name }) => name) : [];
+    expect([...members].sort()).toEqual([...Object.keys(roomEventTypes), ...inboxEventTypes].sort());
+  });
+});
+
+describe('mutations', () => {
+  it('take one input type of their own and return a payload type of their own, and the payload is null if they fail', () => {
+    for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+      const name = `${field.name[0]?.toUpperCase()}${field.name.slice(1)}`;
+      expect(String(field.type)).toBe(`${name}Payload`);
+      const taken = field.args.map((argument) => `${argument.name}: ${argument.type}`);
+      expect(taken).toEqual(field.name === 'renewSession' ? [] : [`input: ${name}Input!`]);
+    }
+  });
+});
+
+it('`postroom schema` prints the schema', async () => {
+  expect(await run(['schema'])).toEqual({ status: 0, stdout: sdl, stderr: '' });
+});
+
+it.each([
+  ['--yaml'],
+  ['json'],
+  ['--json', '--possible-types'],
+])('`postroom schema` refuses other arguments and prints its usage: %s', async (...args) => {
+  expect(await run(['schema', ...args])).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `postroom: schema does not accept "${args.join(' ')}"\nusage: postroom schema [--json | --possible-types]\n`,
+  });
+});
+
+it('`postroom schema --json` ends without an error if its reader closes the pipe', async () => {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'schema', '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await once(child.stdout, 'readable');
+  child.stdout.destroy();
+  expect(await text(child.stderr)).toBe('');
+});
+
+function leafFields(name: string): GraphQLField<unknown, unknown>[] {
+  const type = schema.getType(name) as GraphQLObjectType;
+  expect(isObjectType(type)).toBe(true);
+  return Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
+}

@@ -1,0 +1,284 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import * as operations from '../../../src/transport/console/browser/operations.ts';
+import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
+import { Console, patiently } from '../../support/clients/console.ts';
+import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
+import { ProtocolSocket } from '../../support/clients/protocol-socket.ts';
+import { PostgresCluster, postgresPrograms } from '../../support/database/postgres-cluster.ts';
+import { newSessionKey } from '../../support/database/test-database.ts';
+import { hasRedis, RedisServer } from '../../support/rooms/redis-server.ts';
+import { grantAdmin, launchForTest, type Postroom, run, scratchFolder } from '../../support/server/postroom.ts';
+import { launchStreamFixture, type StreamFixture } from '../../support/server/stream-fixture.ts';
+
+const notAdmin = 'Ada is not an admin. Only accounts with the role ADMIN can use the console.';
+
+describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 }, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+
+  afterAll(() => browser?.close());
+
+  async function open(postroom: Postroom): Promise<Console> {
+    return Console.open(await newVisitor(browser), postroom);
+  }
+
+  async function openAsAdmin({ postroom, owner }: StreamFixture): Promise<Console> {
+    const opened = await open(postroom);
+    await opened.signIn(owner);
+    await opened.isIn('Live');
+    return opened;
+  }
+
+  function connect({ webSocketUrl }: Postroom, token?: string): Promise<ProtocolSocket> {
+    return ProtocolSocket.open(webSocketUrl, { init: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+  }
+
+  it('shows an admin the parts of the server, and its plots move while operations run', async () => {
+    const world = await launchStreamFixture({ NODE_NAME: 'north' });
+    const { postroom, owner, ada, room } = world;
+    const opened = await openAsAdmin(world);
+    await opened.page.getByText('Signed in as Owner').waitFor();
+    await expect.poll(() => opened.rows('nodes', 'north').count(), patiently).toBe(1);
+    expect(await opened.page.locator('#database').textContent()).toMatch(/^sqlite [\d.]+, up$/);
+    expect(await opened.page.locator('#bus').textContent()).toBe('memory, up');
+    const [operations, deliveries] = ['Operations per second', 'Deliveries per second'];
+    expect(await opened.latest(operations)).toBeLessThan(20);
+    expect(await opened.heightOf(deliveries)).toBeLessThan(0.1);
+
+    const follower = await connect(postroom, ada.token);
+    await follower.subscribe('follower', `subscription { roomEvents(room: "${room}") { cursor } }`).start;
+    let isOver = false;
+    const posting = (async () => {
+      for (let n = 0; !isOver; n += 1) await postroom.createPost(owner, room, `number ${n}`);
+    })();
+    await expect.poll(() => opened.latest(operations), patiently).toBeGreaterThan(20);
+    await expect.poll(() => opened.latest(deliveries), patiently).toBeGreaterThan(20);
+    await expect.poll(() => opened.heightOf(deliveries), patiently).toBeGreaterThan(0.3);
+    isOver = true;
+    await posting;
+    await expect.poll(() => opened.rows('rooms', 'hall').textContent(), patiently).toBe('hall1');
+    await expect.poll(() => opened.latest(deliveries), patiently).toBeLessThan(5);
+    await postroom.send('{ nothing }');
+    await expect.poll(() => opened.rows('errors', 'GRAPHQL_VALIDATION_FAILED').count(), patiently).toBe(1);
+    opened.expectNoFault(postroom);
+  });
+
+  it('shows connections with their viewer, and ends one after a confirmation, so that its client notices', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, ada } = world;
+    const client = await connect(postroom, ada.token);
+    const opened = await openAsAdmin(world);
+    const row = opened.rows('connections', 'Ada');
+    await row.waitFor();
+    expect(await row.textContent()).toContain('127.0.0.1WebSocket');
+    const end = row.getByRole('button', { name: 'End the WebSocket of Ada from 127.0.0.1' });
+    await end.click();
+    await opened.press('Cancel');
+    expect(client.webSocket.readyState).toBe(client.webSocket.OPEN);
+    // The whole with the keyboard: the focus begins at Cancel.
+    await end.press('Enter');
+    await opened.page.getByRole('dialog', { name: 'End the WebSocket of Ada from 127.0.0.1?' }).waitFor();
+    await opened.page.keyboard.press('Tab');
+    await opened.page.keyboard.press('Enter');
+    expect((await client.closed).code).toBe(1008);
+    await opened.page.getByText('Ended the WebSocket of Ada from 127.0.0.1.').waitFor();
+    await row.waitFor({ state: 'detached' });
+    // Its own event stream is the other connection.
+    await opened.rows('connections', 'Owner').waitFor();
+    opened.expectNoFault(postroom);
+  });
+
+  it('keeps the focus on a button while its table is refreshed', async () => {
+    const world = await launchStreamFixture();
+    await connect(world.postroom, world.ada.token);
+    const opened = await openAsAdmin(world);
+    const end = opened.rows('connections', 'Ada').getByRole('button');
+    await end.focus();
+    await connect(world.postroom);
+    await opened.rows('connections', 'anonymous').waitFor();
+    expect(await end.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  it('shows 50 connections at a time', async () => {
+    const world = await launchStreamFixture();
+    await Promise.all(Array.from({ length: 60 }, () => connect(world.postroom)));
+    const opened = await openAsAdmin(world);
+    const rows = opened.page.locator('#connections tbody tr');
+    await expect.poll(() => rows.count(), patiently).toBe(50);
+    await expect.poll(() => opened.page.locator('#total').textContent(), patiently).toBe('61');
+    expect(await opened.page.getByRole('button', { name: 'First page' }).isDisabled()).toBe(true);
+    await opened.press('More');
+    await expect.poll(() => rows.count(), patiently).toBe(11);
+    expect(await opened.page.getByRole('button', { name: 'More' }).isDisabled()).toBe(true);
+    await opened.press('First page');
+    await expect.poll(() => rows.count(), patiently).toBe(50);
+  });
+
+  it.skipIf(!hasRedis)('shows a line for each node, or one for all', async () => {
+    const redis = await RedisServer.launch();
+    onTestFinished(() => redis.stop());
+    const world = await launchStreamFixture({ NODE_NAME: 'north', REDIS_URL: redis.url });
+    await launchForTest({ ...world.settings, NODE_NAME: 'south', REDIS_URL: redis.url });
+    const opened = await openAsAdmin(world);
+    await opened.rows('nodes', 'south').waitFor();
+    expect(await opened.legend('Operations per second')).toEqual([]);
+    await opened.page.getByLabel('Each node').check();
+    await expect.poll(() => opened.legend('Operations per second'), patiently).toEqual(['Time', 'north', 'south']);
+    await opened.page.getByLabel('Each node').uncheck();
+    await expect.poll(() => opened.legend('Operations per second'), patiently).toEqual([]);
+    opened.expectNoFault(world.postroom);
+  });
+
+  it('refuses a viewer who is not an admin, and stores no token of theirs', async () => {
+    const { postroom, ada } = await launchStreamFixture();
+    const opened = await open(postroom);
+    await opened.signIn(ada);
+    await opened.asksToSignIn(notAdmin);
+    expect(await opened.stored()).toBeNull();
+    // Only the sign-in was sent.
+    expect(opened.requested).toEqual([`${postroom.url}/console`, postroom.graphqlUrl]);
+    await opened.signIn({ ...ada, password: 'not this one' });
+    await opened.asksToSignIn('The e-mail or the password is wrong.');
+    opened.expectNoFault(postroom);
+  });
+
+  it('ends with a reason when the role or the session of its admin ends, and then shows nothing of the server', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, settings, ada } = world;
+    await grantAdmin(settings, ada);
+    const opened = await open(postroom);
+    await opened.signIn(ada);
+    await opened.rows('connections', 'Ada').waitFor();
+    await run(['revoke-admin', ada.email], settings);
+    await opened.asksToSignIn(notAdmin);
+    expect(await opened.stored()).toBeNull();
+    expect(await opened.page.locator('#status td, #status tbody th').count()).toBe(0);
+
+    await grantAdmin(settings, ada);
+    await opened.signIn(ada);
+    await opened.isIn('Live');
+    await postroom.ask(
+      'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { accessToken } }',
+      { input: { currentPassword: ada.password, newPassword: `${ada.password}!` } },
+      ada.token,
+    );
+    await opened.asksToSignIn('Your session has expired or was revoked. Sign in again.');
+    opened.expectNoFault(postroom);
+  });
+
+  it('survives a reload, and signing out ends its stream', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, owner } = world;
+    const opened = await openAsAdmin(world);
+    await opened.page.reload();
+    await opened.isIn('Live');
+    await opened.press('Sign out');
+    await opened.asksToSignIn('');
+    const total = async () => (await postroom.ask('{ connections { total } }', {}, owner.token)).connections.total;
+    await expect.poll(total, patiently).toBe(0);
+    await opened.page.reload();
+    await opened.asksToSignIn('');
+  });
+
+  it('renews its session each hour', async () => {
+    const { postroom, owner } = await launchStreamFixture();
+    const context = await newVisitor(browser);
+    await context.clock.install();
+    const opened = await Console.open(context, postroom);
+    await opened.signIn(owner);
+    await opened.isIn('Live');
+    const before = await opened.stored();
+    const renewal = opened.page.waitForRequest((request) => !!request.postData()?.includes('renewSession'));
+    await context.clock.fastForward('01:00:01');
+    await renewal;
+    await expect.poll(async () => (await opened.stored())?.renewAt, patiently).toBeGreaterThan(before?.renewAt ?? 0);
+    await opened.page.reload();
+    await opened.isIn('Live');
+    opened.expectNoFault(postroom);
+  });
+
+  it('says when the server is gone, and continues when it is back', async () => {
+    const world = await launchStreamFixture();
+    const { postroom, settings } = world;
+    const opened = await openAsAdmin(world);
+    await postroom.stop();
+    await opened.isIn('Reconnecting…');
+    await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
+    await opened.isIn('Live');
+    opened.expectNoFault(postroom);
+  });
+
+  it('says why the server refuses its stream, and tries again', async () => {
+    const world = await launchStreamFixture();
+    const file = join(scratchFolder(), 'documents.json');
+    const trusted = { signIn: operations.signIn.text, connections: operations.listConnections.text };
+    writeFileSync(file, JSON.stringify(trusted));
+    const strict = await launchForTest({ ...world.settings, TRUSTED_DOCUMENTS: file });
+    const opened = await open(strict);
+    await opened.signIn(world.owner);
+    await opened.isIn('Reconnecting… The document is not in the list of trusted documents.');
+    await opened.page.waitForRequest((request) => !!request.postData()?.includes('serverStatusChanged'));
+  });
+
+  it.skipIf(postgresPrograms === undefined)('shows that the database is down, and that it is back', async () => {
+    const cluster = await PostgresCluster.start();
+    onTestFinished(() => cluster.remove());
+    const database = cluster.url(await cluster.createDatabase());
+    const proxy = await createFaultProxy(database);
+    onTestFinished(() => proxy.close());
+    const settings = { DATABASE_URL: proxy.url, SESSION_KEY: newSessionKey() };
+    const postroom = await launchForTest(settings);
+    const admin = await postroom.signUp('Owner');
+    await grantAdmin(settings, admin);
+    const room = await postroom.createRoom(admin, 'hall');
+    const follower = await connect(postroom, admin.token);
+    await follower.subscribe('follower', `subscription { roomEvents(room: "${room}") { cursor } }`).start;
+    const opened = await open(postroom);
+    await opened.signIn(admin);
+    await opened.rows('rooms', 'hall').waitFor();
+    const state = () => opened.page.locator('#database').textContent();
+    proxy.retarget('postgres://127.0.0.1:1/nothing');
+    await expect.poll(state, patiently).toMatch(/, down$/);
+    await opened.rows('rooms', 'unknown').waitFor();
+    await opened.isIn('Live');
+    proxy.retarget(database);
+    await expect.poll(state, patiently).toMatch(/, up$/);
+    await opened.rows('rooms', 'hall').waitFor();
+  });
+
+  it('shows names as text, not as HTML', async () => {
+    const world = await launchStreamFixture();
+    const { postroom } = world;
+    const html = '<img src="x" onerror="document.title = 1"><b>bold</b>';
+    const eve = await postroom.signUp(html);
+    const room = await postroom.createRoom(eve, html);
+    const client = await connect(postroom, eve.token);
+    await client.subscribe('follower', `subscription { roomEvents(room: "${room}") { cursor } }`).start;
+    const opened = await openAsAdmin(world);
+    await opened.rows('rooms', html).waitFor();
+    await opened.rows('connections', html).getByRole('button').click();
+    await opened.page.getByRole('dialog').getByText(html).waitFor();
+    expect(await opened.page.locator('img, b').count()).toBe(0);
+    opened.expectNoFault(postroom);
+  });
+
+  it.each(['light', 'dark'] as const)('has no fault that axe-core finds, in the %s theme', async (colorScheme) => {
+    const world = await launchStreamFixture();
+    const opened = await open(world.postroom);
+    await opened.page.emulateMedia({ colorScheme });
+    expect(await opened.violations()).toEqual([]);
+    await opened.signIn(world.owner);
+    await opened.isIn('Live');
+    await opened.rows('connections', 'Owner').waitFor();
+    await opened.page.getByLabel('Each node').check();
+    expect(await opened.violations()).toEqual([]);
+    await opened.rows('connections', 'Owner').getByRole('button').click();
+    expect(await opened.violations()).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+import axe from 'axe-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Person, Postroom } from '../server/postroom.ts';
+
+export const patiently = { timeout: 20_000 };
+
+/** Drives the console for operators through its user interface. */
+export class Console {
+  readonly page: Page;
+  /** The URLs of all requests of the page. */
+  readonly requested: string[] = [];
+  /** Uncaught errors, and messages that the browser shows as errors, such as violations of the policy. */
+  readonly faults: string[] = [];
+
+  constructor(page: Page) {
+    this.page = page;
+    page.context().on('request', (request) => this.requested.push(request.url()));
+    page.on('websocket', (socket) => this.requested.push(socket.url()));
+    page.on('pageerror', (error) => this.faults.push(String(error)));
+    page.on('console', (message) => {
+      // Answers that are refused, and a server that is restarted.
+      const isOfRequest = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isOfRequest) this.faults.push(message.text());
+    });
+  }
+
+  /** Opens the console in a new page of the context. */
+  static async open(context: BrowserContext, { url }: Postroom): Promise<Console> {
+    const opened = new Console(await context.newPage());
+    await opened.page.goto(`${url}/console`);
+    return opened;
+  }
+
+  async signIn({ email, password }: Pick<Person, 'email' | 'password'>): Promise<void> {
+    await this.page.getByLabel('E-mail').fill(email);
+    await this.page.getByLabel('Password').fill(password);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  async press(button: string): Promise<void> {
+    await this.page.getByRole('button', { name: button, exact: true }).click();
+  }
+
+  /** Waits until the page says whether it is live. */
+  async isIn(state: string): Promise<void> {
+    await this.page
+      .locator('#state')
+      .and(this.page.getByText(state, { exact: true }))
+      .waitFor();
+  }
+
+  /** Waits until the form for signing in is shown, with this message. */
+  async asksToSignIn(message: string): Promise<void> {
+    await expect.poll(() => this.page.getByRole('alert').textContent(), patiently).toBe(message);
+    expect(await this.page.getByRole('button', { name: 'Sign in' }).isVisible()).toBe(true);
+    expect(await this.page.locator('#status').isVisible()).toBe(false);
+  }
+
+  /** The rows of a table whose first cell has this text. */
+  rows(table: 'nodes' | 'rooms' | 'errors' | 'connections', name: string): Locator {
+    return this.page
+      .locator(`#${table} tbody tr`)
+      .filter({ has: this.page.getByRole('rowheader', { name, exact: true }) });
+  }
+
+  /** The latest value that a plot shows as text. */
+  async latest(plot: string): Promise<number> {
+    const text = await this.#figure(plot).locator('output').textContent();
+    return Number(text?.replaceAll(',', ''));
+  }
+
+  /** The height of the line of a plot, as a part of its canvas. */
+  heightOf(plot: string): Promise<number> {
+    return this.#figure(plot)
+      .locator('canvas')
+      .evaluate((canvas) => {
+        if (!(canvas instanceof HTMLCanvasElement)) return 0;
+        const { data = [] } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+        const rows = new Set<number>();
+        // The line is the only thing in colour.
+        for (let at = 0; at < data.length; at += 4) {
+          const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(at, at + 4);
+          const isColour = Math.max(red, green, blue) - Math.min(red, green, blue) > 80;
+          if (alpha > 128 && isColour) rows.add(Math.floor(at / 4 / canvas.width));
+        }
+        return rows.size === 0 ? 0 : (Math.max(...rows) - Math.min(...rows)) / canvas.height;
+      });
+  }
+
+  /** The names in the legend of a plot. */
+  async legend(plot: string): Promise<string[]> {
+    return this.#figure(plot).locator('.u-legend .u-label').allTextContents();
+  }
+
+  /** What the browser stores for the tab. */
+  stored(): Promise<{ token: string; renewAt: number } | null> {
+    return this.page.evaluate(() => JSON.parse(sessionStorage.getItem('postroom:console') ?? 'null'));
+  }
+
+  /** The rules of axe-core that the page violates. */
+  async violations(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    return this.page.evaluate('axe.run().then(({ violations }) => violations.map(({ help }) => help))');
+  }
+
+  /** Asserts that the page requested nothing of other servers, and that nothing failed in it. */
+  expectNoFault({ url }: Postroom): void {
+    const { host } = new URL(url);
+    expect([...new Set(this.requested)].sort()).toEqual([`http://${host}/console`, `http://${host}/graphql`]);
+    expect(this.faults).toEqual([]);
+  }
+
+  #figure(plot: string): Locator {
+    return this.page.locator('figure', { hasText: plot });
+  }
+}

@@ -1,0 +1,110 @@
+import { createFaultProxy, type FaultProxy } from '../clients/fault-proxy.ts';
+import { openDocumented } from '../clients/resume-docs.ts';
+import { seqOf } from '../rooms/cursors.ts';
+import type { Person } from '../server/postroom.ts';
+import type { InboxEvent } from './inbox-stream.ts';
+import { inboxQuery } from './inbox-stream.ts';
+
+const retryWaitMs = 20;
+
+/** An event as a device received it. */
+export interface Received {
+  type: string;
+  seq: number;
+  title: string | undefined;
+  userId: string | undefined;
+}
+
+/** One device of a user: the client of docs/resume.md, behind a proxy that cuts its connection. */
+export class Device {
+  /** The events of each room, in the order of arrival. */
+  readonly rooms = new Map<string, Received[]>();
+  /** The positions of the rooms at which the inbox became live first. */
+  start: Map<string, number> | undefined;
+  count = 0;
+  /** The times during which it had no live inbox. */
+  readonly #absences: { from: number; until: number }[] = [];
+  readonly failed = Promise.withResolvers<never>();
+  readonly #proxy: FaultProxy;
+  /** Called when an event has arrived. */
+  #onEvent: () => void = () => {};
+
+  private constructor(proxy: FaultProxy) {
+    this.#proxy = proxy;
+    this.failed.promise.catch(() => {});
+  }
+
+  /** Resolves when its inbox is live. */
+  static async open(
+    graphqlUrl: string,
+    { token }: Person,
+    onClose: (close: () => Promise<void>) => void,
+  ): Promise<Device> {
+    const proxy = await createFaultProxy(graphqlUrl);
+    onClose(() => proxy.close());
+    const device = new Device(proxy);
+    const { live } = await openDocumented('live', proxy.url, retryWaitMs, { authorization: `Bearer ${token}` });
+    const started = Promise.withResolvers<void>();
+    live.on('ping', (_, payload) => {
+      const [cursors] = Object.values(payload?.['live'] ?? {});
+      if (!cursors) return;
+      for (const absence of device.#absences) absence.until = Math.min(absence.until, Date.now());
+      device.start ??= new Map(Object.entries(cursors).map(([room, cursor]) => [room, seqOf(String(cursor))]));
+      started.resolve();
+    });
+    live.subscribe<{ inbox: InboxEvent }>(
+      { query: inboxQuery },
+      {
+        next: ({ data, errors }) => (data ? device.#take(data.inbox) : device.#fail(errors)),
+        error: (error) => device.#fail(error),
+        complete: () => device.#fail('complete'),
+      },
+    );
+    await Promise.race([started.promise, device.failed.promise]);
+    return device;
+  }
+
+  /** Cuts the connection now, and once more while the client reconnects. */
+  cut(): void {
+    this.#cut();
+    setTimeout(() => this.#cut(), 2 * retryWaitMs);
+  }
+
+  /** The connection goes to another server from now on. */
+  moveTo(url: string): void {
+    this.#absences.push({ from: Date.now(), until: Number.POSITIVE_INFINITY });
+    this.#proxy.retarget(url);
+  }
+
+  /** Whether it had no live inbox at one of these times, or at most this long before or after it. */
+  wasAwayNear(times: readonly number[], ms: number): boolean {
+    return this.#absences.some(({ from, until }) => times.some((time) => from - ms < time && time < until + ms));
+  }
+
+  /** Resolves when an event fits. */
+  async until(fits: () => boolean): Promise<void> {
+    while (!fits()) {
+      const arrived = new Promise<void>((resolve) => {
+        this.#onEvent = resolve;
+      });
+      await Promise.race([arrived, this.failed.promise]);
+    }
+  }
+
+  #cut(): void {
+    this.#absences.push({ from: Date.now(), until: Number.POSITIVE_INFINITY });
+    this.#proxy.cut();
+  }
+
+  #fail(reason: unknown): void {
+    this.failed.reject(new Error(`An inbox ended: ${JSON.stringify(reason)}`));
+  }
+
+  #take({ __typename: type, cursor, room, post, user }: InboxEvent): void {
+    const events = this.rooms.get(room.id) ?? [];
+    events.push({ type, seq: seqOf(cursor), title: post?.title, userId: user?.id });
+    this.rooms.set(room.id, events);
+    this.count += 1;
+    this.#onEvent();
+  }
+}

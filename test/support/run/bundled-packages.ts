@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The packages with the most files. */
+export const bundledPackages: readonly string[] = [
+  '@opentelemetry/api',
+  'graphql',
+  'graphql-yoga',
+  'jose',
+  'kysely',
+  'pg',
+  'pino',
+  'prom-client',
+  'ws',
+];
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const versions = createHash('sha256')
+  .update(readFileSync(`${root}package-lock.json`))
+  .digest('hex')
+  .slice(0, 16);
+
+/** Where the bundles of these versions are stored. */
+export const bundleFolder = `${root}node_modules/.cache/test-bundles/${versions}`;

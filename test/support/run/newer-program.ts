@@ -1,0 +1,82 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+const root = new URL('../../../', import.meta.url).pathname;
+
+/** Programs that a newer one allows to run beside it: all, or none that lacks its migration. */
+interface NewerProgram {
+  keepsPrograms: boolean;
+}
+
+/**
+ * Copies the program and adds what a newer version could have: a migration with a nullable column, and the field that it
+ * stores. Returns the arguments that start a server.
+ */
+export function createNewerProgram({ keepsPrograms }: NewerProgram): string[] {
+  const folder = copyProgram();
+  writeFileSync(join(folder, 'src/data/migrations/9999-subtitles.ts'), migration);
+  return changeProgram(folder, changesFor(keepsPrograms));
+}
+
+/** Copies the program with another schema. Returns the arguments that start a server. */
+export function createProgramWithSchema(changes: readonly Change[]): string[] {
+  return changeProgram(copyProgram(), { 'schema.graphql': changes });
+}
+
+function copyProgram(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-newer-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['src', 'schema.graphql', 'package.json'])
+    cpSync(root + name, join(folder, name), { recursive: true });
+  symlinkSync(`${root}node_modules`, join(folder, 'node_modules'));
+  return folder;
+}
+
+function changeProgram(folder: string, changes: Record<string, readonly Change[]>): string[] {
+  for (const [file, own] of Object.entries(changes)) change(join(folder, file), own);
+  return [join(folder, 'src/main.ts'), 'serve'];
+}
+
+const migration = `import { sql } from 'kysely';
+import type { MigrationWork } from './migration.ts';
+
+export const subtitles: MigrationWork = async (db) => {
+  await sql\`alter table posts add column "subtitle" text\`.execute(db);
+};
+`;
+
+/** A place in a file, and the text that is added after it. */
+type Change = [after: string, added: string];
+
+function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
+  return {
+    'schema.graphql': [
+      ['type Post implements Node @cacheControl(maxAge: 5) {', '"The subtitle." subtitle: String'],
+      ['input CreatePostInput {', '"The subtitle." subtitle: String'],
+    ],
+    'src/data/migrations/migrate.ts': [
+      [`import type { Tables } from '../tables.ts';`, `import { subtitles } from './9999-subtitles.ts';`],
+      ['{ migrate: publicRooms, keepsPrograms: true },', `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`],
+    ],
+    'src/data/tables.ts': [
+      ['interface PostTable extends Versioned {', 'subtitle: string | null;'],
+      ['allColumns<PostRow>()([', `'subtitle',`],
+      ['Post: [', `'subtitle',`],
+    ],
+    'src/live/bus/wire-format.ts': [['post: fields<PostRow>({', 'subtitle: orNull(text),']],
+    'src/resolvers/post.ts': [['const row = createPostRow({', 'subtitle: input.subtitle ?? null,']],
+  };
+}
+
+/** @throws Error if the file does not have the place exactly once. */
+function change(file: string, changes: readonly Change[]): void {
+  let text = readFileSync(file, 'utf8');
+  for (const [after, added] of changes) {
+    const parts = text.split(after);
+    if (parts.length !== 2) throw new Error(`${file} has ${JSON.stringify(after)} ${parts.length - 1} times.`);
+    text = parts.join(`${after}\n${added}`);
+  }
+  writeFileSync(file, text);
+}

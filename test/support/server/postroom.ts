@@ -1,0 +1,304 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { openDatabase } from '../../../src/data/open-database.ts';
+import { setRole } from '../../../src/data/users.ts';
+import { loadSchema } from '../../../src/engine/schema.ts';
+import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
+import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
+
+const main = new URL('../../../src/main.ts', import.meta.url).pathname;
+export const mainProgram = [main, 'serve'];
+
+const cacheFolder = new URL('../../../node_modules/.cache/postroom', import.meta.url).pathname;
+const useBundles = new URL('../run/use-bundles.ts', import.meta.url).href;
+
+/** The environment of the processes that tests start, apart from settings. The two options only save time. */
+export const programEnvironment = {
+  PATH: process.env['PATH'],
+  TMPDIR: process.env['TMPDIR'],
+  NODE_COMPILE_CACHE: cacheFolder,
+  NODE_OPTIONS: `--import=${useBundles}`,
+};
+
+export interface ReplyError {
+  message: string;
+  path?: (string | number)[];
+  extensions: {
+    code: string;
+    requestId?: string;
+    details?: { field: string; issue: string }[];
+    live?: { cursor: string };
+  };
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
+  data: any;
+  errors: ReplyError[] | undefined;
+  /** The first error's code. */
+  code: string | undefined;
+}
+
+export interface Person {
+  id: string;
+  token: string;
+  email: string;
+  password: string;
+}
+
+export type Settings = Record<string, string>;
+
+/** Creates a folder that is removed after the test. */
+export function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type LogLine = Record<string, unknown>;
+
+/** A running server on its own port, in this process or in another. */
+export abstract class Postroom {
+  readonly url: string;
+  /** The lines logged so far, parsed. */
+  readonly log: LogLine[];
+
+  constructor(url: string, log: LogLine[]) {
+    this.url = url;
+    this.log = log;
+  }
+
+  /** Stops the server gracefully. Resolves with its exit status. */
+  abstract stop(): Promise<number | null>;
+
+  get graphqlUrl(): string {
+    return `${this.url}/graphql`;
+  }
+
+  get webSocketUrl(): string {
+    return this.graphqlUrl.replace('http', 'ws');
+  }
+
+  /** Sends POST /graphql. */
+  async send(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<Reply> {
+    const response = await fetch(this.graphqlUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        ...(token && { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ query, variables }),
+    });
+    const { data, errors } = (await response.json()) as Pick<Reply, 'data' | 'errors'>;
+    return { status: response.status, headers: response.headers, data, errors, code: errors?.[0]?.extensions.code };
+  }
+
+  /** Returns the data of an operation that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the query's.
+  async ask(query: string, variables: Record<string, unknown> = {}, token?: string): Promise<any> {
+    const { data, errors } = await this.send(query, variables, token);
+    if (errors) throw new Error(`${query} failed: ${JSON.stringify(errors)}`);
+    return data;
+  }
+
+  async signUp(name: string): Promise<Person> {
+    people += 1;
+    const person = { email: `person${people}@example.org`, password: 'correct horse' };
+    const { signUp } = await this.ask(
+      'mutation ($input: SignUpInput!) { signUp(input: $input) { accessToken user { id } } }',
+      { input: { name, ...person } },
+    );
+    return { id: signUp.user.id, token: signUp.accessToken, ...person };
+  }
+
+  async createRoom(owner: Person, name: string): Promise<string> {
+    const { createRoom } = await this.ask(
+      'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }',
+      { name },
+      owner.token,
+    );
+    return createRoom.room.id;
+  }
+
+  /** The position of the room's latest event. */
+  async cursorOf(room: string, token?: string): Promise<string> {
+    return (await this.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room }, token)).room.cursor;
+  }
+
+  async createPost(author: Person, room: string, title: string, body?: string): Promise<string> {
+    const { createPost } = await this.ask(
+      'mutation ($input: CreatePostInput!) { createPost(input: $input) { post { id } } }',
+      { input: { room, title, body } },
+      author.token,
+    );
+    return createPost.post.id;
+  }
+}
+
+/** A server in the process of the tests; it starts in a few milliseconds. */
+export class PostroomInProcess extends Postroom {
+  readonly #server: RunningServer;
+  readonly #afterStop: () => Promise<void>;
+  #stopping: Promise<void> | undefined;
+
+  constructor(server: RunningServer, log: LogLine[], afterStop = async () => {}) {
+    super(server.url, log);
+    this.#server = server;
+    this.#afterStop = afterStop;
+  }
+
+  async stop(): Promise<number> {
+    this.#stopping ??= this.#server.close().then(this.#afterStop);
+    await this.#stopping;
+    return 0;
+  }
+}
+
+/** The real program in a separate process. */
+export class PostroomProcess extends Postroom {
+  readonly process: ChildProcessWithoutNullStreams;
+
+  constructor(url: string, process: ChildProcessWithoutNullStreams, log: LogLine[]) {
+    super(url, log);
+    this.process = process;
+  }
+
+  async stop(): Promise<number | null> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;
+    this.process.kill('SIGTERM');
+    await once(this.process, 'exit');
+    return this.process.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL');
+    await once(this.process, 'exit');
+  }
+}
+
+let people = 0;
+
+const defaults: Settings = {
+  PORT: '0',
+  DATABASE_URL: 'sqlite::memory:',
+  LOG_LEVEL: 'warn',
+  // On a busy machine any operation may be slow.
+  SLOW_OPERATION_MS: '0',
+  RATE_LIMIT: '0',
+  LIMIT_SOCKETS: '20000',
+  SIGN_IN_ATTEMPTS: '10000',
+};
+
+/** Tests sign up more than a thousand accounts, and hashing at the usual cost takes 50 ms of processor time. */
+const passwordCost = { memory: 64, passes: 1 };
+const schema = loadSchema();
+
+/** Starts a server inside this process; the caller stops it. */
+export async function startInProcess(
+  settings: Settings = {},
+  overrides: PartOverrides = {},
+): Promise<PostroomInProcess> {
+  const given = { ...defaults, ...settings };
+  const config = readConfig(await withTestDatabase(given));
+  const lines: LogLine[] = [];
+  const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
+    passwordCost,
+    schema,
+    ...overrides,
+  });
+  const isTemporary = given['DATABASE_URL'] === defaults['DATABASE_URL'];
+  return new PostroomInProcess(server, lines, isTemporary ? () => dropDatabase(config.databaseUrl) : undefined);
+}
+
+/** Starts a server inside this process for one test, and stops it afterwards. */
+export async function launchForTest(settings: Settings = {}, overrides: PartOverrides = {}): Promise<Postroom> {
+  const postroom = await startInProcess(settings, overrides);
+  onTestFinished(async () => void (await postroom.stop()));
+  return postroom;
+}
+
+/** Makes the account an admin, as the command `grant-admin` does. */
+export async function grantAdmin(settings: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
+  const { DATABASE_URL = '' } = await withTestDatabase(settings);
+  const database = await openDatabase(DATABASE_URL);
+  const user = await database.transaction((db) => setRole(db, email, 'ADMIN'));
+  await database.close();
+  if (!user) throw new Error(`There is no account of ${email}.`);
+}
+
+/** Starts the program; the caller stops it. A line of `stderr` that is not JSON is logged as `{ msg }`. */
+export async function launch(
+  settings: Settings = {},
+  program = mainProgram,
+  command = process.execPath,
+): Promise<PostroomProcess> {
+  const own = await withTestDatabase({ ...defaults, ...settings });
+  const child = spawn(command, program, { env: { ...programEnvironment, ...own } });
+  const log: LogLine[] = [];
+  createInterface(child.stderr).on('line', (line) => log.push(parseLogLine(line)));
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  createInterface(child.stdout).on('line', (line) => {
+    const [, url] = /is at (http:\S+)\/graphql/.exec(line) ?? [];
+    if (url) resolve(url);
+  });
+  child.once('exit', (status) => reject(new Error(`it ended with ${status}: ${JSON.stringify(log)}`)));
+  return new PostroomProcess(await promise, child, log);
+}
+
+/** Starts the program in a separate process for one test, and stops it afterwards. */
+export async function launchProcessForTest(
+  settings: Settings = {},
+  program?: string[],
+  command?: string,
+): Promise<PostroomProcess> {
+  const postroom = await launch(settings, program, command);
+  onTestFinished(async () => void (await postroom.stop()));
+  return postroom;
+}
+
+export interface Finished {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command and waits for its exit. */
+export async function run(
+  args: string[],
+  settings: Settings = {},
+  input?: string | Buffer,
+  program = main,
+): Promise<Finished> {
+  const own = await withTestDatabase(settings);
+  const child = spawn(process.execPath, [program, ...args], { env: { ...programEnvironment, ...own } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const [status] = await once(child, 'close');
+  return { status, ...output };
+}
+
+function parseLogLine(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return { msg: line };
+  }
+}
