@@ -12,7 +12,7 @@ export function hasFailed({ first, again }: RanFile): boolean {
 }
 
 /** Whether the file failed, but not when it ran alone. */
-export function isUnstable(file: RanFile): boolean {
+function isUnstable(file: RanFile): boolean {
   return file.first.failures.length > 0 && !hasFailed(file);
 }
 
