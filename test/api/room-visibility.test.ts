@@ -40,7 +40,8 @@ interface Post {
 interface Rows {
   rooms: Room[];
   posts: Post[];
-  members: { roomId: string; userId: string }[];
+  /** The room and the user of each membership, as one text. */
+  members: ReadonlySet<string>;
 }
 
 const kinds = ['owner', 'member', 'former member', 'stranger', 'admin'] as const;
@@ -134,7 +135,7 @@ async function writeRows(privateRooms: number): Promise<void> {
     'posts',
     posts.map((post) => ({ ...post, updatedAt: 1, version: 1 })),
   );
-  rows = { rooms, posts, members };
+  rows = { rooms, posts, members: new Set(members.map(({ roomId, userId }) => `${roomId} ${userId}`)) };
   const [, , , , person] = people;
   if (person) await grantAdmin({ DATABASE_URL: `sqlite:${file}` }, person);
 }
@@ -150,7 +151,7 @@ class Reference {
   }
 
   isMember(roomId: string, userId = this.#viewer?.id): boolean {
-    return rows.members.some((member) => member.roomId === roomId && member.userId === userId);
+    return rows.members.has(`${roomId} ${userId}`);
   }
 
   get rooms(): Room[] {
