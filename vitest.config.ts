@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { findTagged } from './test/support/run/find-tagged.ts';
 import { LongestFirst } from './test/support/run/longest-first.ts';
 
 const memory = '/dev/shm';
@@ -17,8 +18,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    // Those run apart: npm run test:soak.
-    exclude: ['test/soak/**'],
+    // Those run apart: npm run test:soak, and npm run test:postgres.
+    exclude: ['test/soak/**', ...findTagged('// Runs on PostgreSQL.')],
     globalSetup: 'test/support/run/bundle-packages.ts',
     env: findTemporaryFolder(),
     pool: 'forks',

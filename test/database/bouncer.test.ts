@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { hasBouncer, launchBouncer } from '../support/database/bouncer.ts';

@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresCluster, postgresPrograms } from '../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../support/database/test-database.ts';

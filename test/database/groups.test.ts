@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Db } from '../../src/data/database.ts';

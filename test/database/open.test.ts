@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';

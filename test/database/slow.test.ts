@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
