@@ -19,10 +19,13 @@ const { values } = parseArgs({
 const { seed, only, seconds = 'Infinity', runs = values.seconds === undefined ? '100000' : 'Infinity' } = values;
 const maxShownLength = 4_000;
 
-function report({ what, shortest, attempts, cases, ...times }: Finding): void {
+function reportFault({ what, cases, seconds }: Pick<Finding, 'what' | 'cases' | 'seconds'>): void {
   console.log(`\nFAULT: ${what}`);
-  console.log(`  found after ${cases} cases and ${times.seconds.toFixed(1)} s with the seed ${seed}`);
-  const repeated = `${attempts} attempts, after ${times.shortenedSeconds.toFixed(1)} s`;
+  console.log(`  found after ${cases} cases and ${seconds.toFixed(1)} s with the seed ${seed}`);
+}
+
+function reportInput({ shortest, attempts, shortenedSeconds }: Finding): void {
+  const repeated = `${attempts} attempts, after ${shortenedSeconds.toFixed(1)} s`;
   if (!shortest) return console.log(`  no single case causes it on a fresh server (${repeated})`);
   console.log(`  ${shortest.name}, the shortest input (${repeated}):`);
   for (const { kind, text } of shortest.steps) {
@@ -33,7 +36,14 @@ function report({ what, shortest, attempts, cases, ...times }: Finding): void {
 
 console.log(`seed ${seed}`);
 const limits = { runs: Number(runs), seconds: Number(seconds) };
-const result = await fuzz({ seed: Number(seed), only, ...limits, launch, onFinding: report });
+const result = await fuzz({
+  seed: Number(seed),
+  only,
+  ...limits,
+  launch,
+  onFault: reportFault,
+  onFinding: reportInput,
+});
 console.log(`\n${result.cases} cases in ${Math.round(result.seconds)} s, ${result.findings.length} faults`);
 const megabytes = [0, 0.1, 0.25, 0.5, 0.75, 1].map((part) => {
   const bytes = result.memory[Math.round(part * (result.memory.length - 1))] ?? 0;

@@ -15,6 +15,8 @@ export interface FuzzOptions {
   seconds?: number;
   /** Only cases whose name contains this text. */
   only?: string;
+  /** Called when a fault is found, before its input is shortened. */
+  onFault?: (fault: Pick<Finding, 'what' | 'cases' | 'seconds'>) => void;
   onFinding?: (finding: Finding) => void;
 }
 
@@ -58,6 +60,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const record = async ({ what, suspects }: Found) => {
     if (explained.has(what)) return;
     const when = { cases: result.cases, seconds: elapsed() };
+    options.onFault?.({ what, ...when });
     const { together, ...explanation } = await explain(snapshot, what, suspects);
     for (const other of [what, ...together]) explained.add(other);
     const finding = { what, ...explanation, ...when, shortenedSeconds: elapsed() };
@@ -124,20 +127,20 @@ async function runBatch(
 }
 
 interface Explanation extends Pick<Finding, 'shortest' | 'attempts'> {
-  /** All faults that the shortest input causes. */
+  /** All faults that inputs of this fault caused. */
   together: readonly string[];
 }
 
 /** Repeats the suspects one by one, on a server that is replaced when it has ended, and shortens the first that fails. */
 async function explain(snapshot: Snapshot, what: string, suspects: readonly Case[]): Promise<Explanation> {
   let target: Target | undefined;
-  let together: string[] = [];
+  const together: string[] = [];
   const fails = async (candidate: Case) => {
     target ??= await snapshot.open();
     const found = await runBatch(target, [candidate], new Map(), repeatTimeoutMs);
     if (target.hasEnded) target = undefined;
     const isFailed = found.some((one) => one.what === what);
-    if (isFailed) together = found.map((one) => one.what);
+    if (isFailed) together.push(...found.map((one) => one.what));
     return isFailed;
   };
   // A text that is valid by construction would not be so when it is shortened.

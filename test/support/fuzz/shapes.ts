@@ -104,7 +104,10 @@ function createRequests({ people: [{ token }], cursor }: FuzzData, operations: T
   const plain = headersOf(json);
   const streamed = Object.keys(operations).flatMap((row) => {
     const accepts = /subscription|inbox/.test(row) ? { eventStream, multipart } : { json, eventStream };
-    return Object.entries(accepts).map(([kind, accept]) => ({ row, kind, headers: headersOf(accept) }));
+    return Object.entries(accepts).map(([kind, accept]) => {
+      const headers = { ...headersOf(accept), ...(kind !== 'json' && { 'last-event-id': at(cursor, 200) }) };
+      return { row, kind, headers };
+    });
   });
   const posts = streamed.map(({ row, kind, headers }) => [
     `POST ${row} ${kind}`,
