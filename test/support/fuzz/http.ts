@@ -155,8 +155,8 @@ export async function runHttpCase(target: Target, { steps }: Case, outcome: Outc
     return isWhole ? outcome.fault('no answer') : outcome.count('waits for the rest of a request');
   if (received === 'ended') return;
   const responses = readResponses(received, steps);
-  // The connection may be closed, or reset, as a reaction to malformed bytes.
-  if (responses.length === 0 && !isMalformed) outcome.fault('no answer');
+  // The connection may be closed as a reaction to malformed bytes, also to those after a valid request.
+  if (responses.length === 0 && !isMalformed && steps.length === 1) outcome.fault('no answer');
   for (const { status, body } of responses) {
     outcome.count(`HTTP ${status}`);
     if (status >= 500) outcome.fault(`status ${status}`);
