@@ -34,9 +34,9 @@ export function* casesOf(data: FuzzData, seed: number, only: string): Generator<
 function* phasesOf(data: FuzzData, random: Random): Generator<Case[]> {
   const { websocket, http, import: records } = createShapes(data);
   yield [...importCases(records, (lines) => shuffle(lines, random))];
-  for (const faultsOf of [absent, wrong])
-    yield [...socketCases(data, websocket, faultsOf), ...httpCases(http, faultsOf)];
+  yield [...socketCases(data, websocket, absent), ...httpCases(http, absent)];
   yield [...socketPairs(data, websocket), ...validHttpCases(http)];
+  yield [...socketCases(data, websocket, wrong), ...httpCases(http, wrong)];
 }
 
 /** Returns a whole number from 0 to `count` - 1. */
