@@ -5,7 +5,7 @@ import { type Choices, choices } from '../support/clients/choices.ts';
 import { generateRequest } from '../support/clients/documents.ts';
 import { multipartHeaders } from '../support/clients/event-stream.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { createTarget, type Target } from '../support/fuzz/target.ts';
+import { createData, type FuzzData } from '../support/fuzz/target.ts';
 import { hostileDocument, mutate } from '../support/fuzz/texts.ts';
 import { launchForTest, type ReplyError } from '../support/server/postroom.ts';
 
@@ -23,7 +23,7 @@ interface Heard {
 }
 
 /** Generates a request that does not change later results: mutations are sent without credentials, and fail. */
-function createQuestion({ schema, documents }: Target, made: Choices, isSignedIn: boolean): Asked {
+function createQuestion({ schema, documents }: FuzzData, made: Choices, isSignedIn: boolean): Asked {
   const kind = made.below(100);
   const mayChange = !isSignedIn && kind < 20;
   const kinds = [mayChange ? OperationTypeNode.MUTATION : OperationTypeNode.QUERY] as const;
@@ -62,7 +62,7 @@ async function askOverWebSocket(socket: ProtocolSocket, id: string, asked: Asked
 
 it('200 operations get equal data, errors and codes over HTTP, WebSocket and SSE, and for a client that also accepts multipart', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '0', LIMIT_MESSAGES: '100000' });
-  const target = await createTarget(postroom);
+  const target = await createData(postroom);
   const authorization = { authorization: `Bearer ${target.people[0].token}` };
   const open = (init: Record<string, unknown>) => ProtocolSocket.open(postroom.webSocketUrl, { init });
   const sockets = { signedIn: await open(authorization), anonymous: await open({}) };

@@ -1,38 +1,55 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type GraphQLNamedInputType, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { loadSchema } from '../../../src/engine/schema.ts';
 import type { Choices } from '../clients/choices.ts';
 import type { DocumentOptions } from '../clients/documents.ts';
-import type { Person, Postroom, PostroomProcess } from '../server/postroom.ts';
+import {
+  type LogLine,
+  type Person,
+  type Postroom,
+  PostroomProcess,
+  type Settings,
+  startInProcess,
+} from '../server/postroom.ts';
+import { within } from './case.ts';
+import { Witness } from './witness.ts';
 
-/** A running server that contains data. */
-export interface Target {
-  postroom: Postroom;
+/** What requests may name. */
+export interface FuzzData {
   schema: GraphQLSchema;
   people: readonly [Person, ...Person[]];
   documents: DocumentOptions;
+  room: string;
+  post: string;
+  cursor: string;
 }
+
+export const allowedOrigin = 'https://app.example.org';
 
 /** No rate limit, and a very high message limit, because the limits would refuse most of the requests. */
-export const fuzzSettings = { RATE_LIMIT: '0', LIMIT_MESSAGES: '1000000', LOG_LEVEL: 'warn' };
-
-/** The lines of the log that no input may cause. A refused origin is reported, and the input contains such origins. */
-export function faultLinesOf({ log }: Pick<Postroom, 'log'>): Postroom['log'] {
-  return log.filter(({ level, origin }) => level !== 40 || origin === undefined);
-}
+const settings = {
+  RATE_LIMIT: '0',
+  LIMIT_MESSAGES: '1000000',
+  ALLOWED_ORIGINS: allowedOrigin,
+  LOG_LEVEL: 'warn',
+};
 
 /** Mutations that are not sent: they delete the accounts of other cases, or cost a hundred times as much as any other. */
 const excludedMutations = new Set(['deleteUser', 'signUp', 'signIn', 'changePassword']);
 
-export async function createTarget(postroom: Postroom): Promise<Target> {
+export async function createData(postroom: Postroom): Promise<FuzzData> {
   const people: [Person, ...Person[]] = [await postroom.signUp('Ada'), await postroom.signUp('Grace')];
-  const ids: string[] = [];
+  const [rooms, posts]: [string[], string[]] = [[], []];
   for (const [index, person] of people.entries()) {
     const room = await postroom.createRoom(person, `room ${index}`);
-    ids.push(room, person.id);
-    for (let count = 0; count < 5; count += 1) ids.push(await postroom.createPost(person, room, `post ${count}`));
+    rooms.push(room);
+    for (let count = 0; count < 5; count += 1) posts.push(await postroom.createPost(person, room, `post ${count}`));
   }
-  ids.push('nothing');
+  const [room = '', post = ''] = [rooms[0], posts[0]];
+  const ids = [...rooms, ...people.map(({ id }) => id), ...posts, 'nothing'];
   const sample = (type: GraphQLNamedInputType, name: string, choices: Choices) => {
     if (type.name === 'ID') return choices.oneOf(ids);
     if (type.name === 'DateTime') return choices.oneOf(['2026-11-20T08:30:00.000Z', '1970-01-01T00:00:00+01:00']);
@@ -41,71 +58,116 @@ export async function createTarget(postroom: Postroom): Promise<Target> {
   };
   const kinds = [OperationTypeNode.QUERY, OperationTypeNode.QUERY, OperationTypeNode.MUTATION] as const;
   const documents: DocumentOptions = { kinds, sample, admits: ({ name }) => !excludedMutations.has(name) };
-  return { postroom, schema: loadSchema(), people, documents };
+  return { schema: loadSchema(), people, documents, room, post, cursor: await postroom.cursorOf(room) };
 }
 
-/** The resident memory of the server's process, in bytes. */
-export function residentBytes({ process }: PostroomProcess): number {
-  const status = readFileSync(`/proc/${process.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
-}
+export type Launch = (settings: Settings) => Promise<Postroom>;
 
-/** Counts the observed outcomes and records the faults. */
-export class Tally {
-  readonly counts = new Map<string, number>();
-  readonly faults: string[] = [];
-  faultCount = 0;
+/** A database with data. Every server of a run starts with a copy, so that a case can be repeated on a fresh server. */
+export class Snapshot implements Disposable {
+  readonly data: FuzzData;
+  readonly #folder: string;
+  readonly #launch: Launch;
+  readonly #owner: Person;
+  readonly #room: string;
+  #copies = 0;
 
-  count(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  private constructor(folder: string, launch: Launch, data: FuzzData, owner: Person, room: string) {
+    this.#folder = folder;
+    this.#launch = launch;
+    this.data = data;
+    this.#owner = owner;
+    this.#room = room;
   }
 
-  fault(what: string, given: unknown): void {
-    this.faultCount += 1;
-    this.count(`FAULT ${what}`);
-    if (this.faults.length < 20) this.faults.push(`${what}: ${JSON.stringify(given)?.slice(0, 4_000)}`);
+  static async create(launch: Launch): Promise<Snapshot> {
+    const folder = mkdtempSync(join(tmpdir(), 'postroom-fuzz-'));
+    const postroom = await startInProcess({ ...settings, DATABASE_URL: urlOf(join(folder, 'original')) });
+    const data = await createData(postroom);
+    // No case names this person or this room.
+    const owner = await postroom.signUp('Witness');
+    const room = await postroom.createRoom(owner, 'witness');
+    await postroom.stop();
+    return new Snapshot(folder, launch, data, owner, room);
+  }
+
+  async open(): Promise<Target> {
+    const postroom = await this.#launch({ ...settings, DATABASE_URL: this.copy() });
+    return new Target(this, postroom, await Witness.open(postroom, this.#owner, this.#room));
+  }
+
+  /** The URL of a database with the same data. */
+  copy(): string {
+    this.#copies += 1;
+    const copy = join(this.#folder, `copy${this.#copies}`);
+    cpSync(join(this.#folder, 'original'), copy, { recursive: true });
+    return urlOf(copy);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
-/** Error codes that no input may cause. */
-const ourFaults = new Set(['INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE', 'BAD_GATEWAY']);
-/** Error codes that a request which is valid by construction must not receive. */
-const notOfValid = new Set([
-  'BAD_REQUEST',
-  'INVALID_REQUEST',
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'OPERATION_NOT_FOUND',
-  'VARIABLES_INVALID',
-]);
+const urlOf = (folder: string) => `sqlite:${join(folder, 'postroom.db')}`;
 
-/** Records the error codes of a response. */
-export function recordErrors(tally: Tally, errors: unknown, given: unknown, isValid: boolean): void {
-  if (!Array.isArray(errors)) return;
-  for (const { extensions } of errors) {
-    const code = String(extensions?.code);
-    if (ourFaults.has(code)) tally.fault(code, given);
-    else if (isValid && notOfValid.has(code)) tally.fault(`a valid operation got ${code}`, given);
-    else tally.count(code);
+/** A running server, and a client that must not notice the cases. */
+export class Target {
+  readonly snapshot: Snapshot;
+  readonly postroom: Postroom;
+  /** Resolves when the process has ended by itself. */
+  readonly ended: Promise<'ended'>;
+  readonly #witness: Witness;
+  #hasEnded = false;
+  #checkedLines = 0;
+
+  constructor(snapshot: Snapshot, postroom: Postroom, witness: Witness) {
+    this.snapshot = snapshot;
+    this.postroom = postroom;
+    this.#witness = witness;
+    const closed = postroom instanceof PostroomProcess ? once(postroom.process, 'close') : new Promise(() => {});
+    this.ended = closed.then(() => {
+      this.#hasEnded = true;
+      return 'ended';
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The faults of the server as a whole since the last check. */
+  async check(): Promise<string[]> {
+    const witnessed = await Promise.race([this.#witness.check(), this.ended]);
+    // Its connections close before its process has ended.
+    if (witnessed !== undefined) await within(5_000, this.ended);
+    const lines = this.postroom.log.slice(this.#checkedLines);
+    this.#checkedLines += lines.length;
+    const logged = describeLog(lines);
+    if (this.#hasEnded) return [`the server ended: ${logged[0] ?? 'it logged nothing'}`];
+    return [...(witnessed === undefined ? [] : [witnessed]), ...logged.map((line) => `the server logged: ${line}`)];
+  }
+
+  async stop(): Promise<string[]> {
+    this.#witness.close();
+    if (this.#hasEnded) return [];
+    const status = await this.postroom.stop();
+    return status === 0 ? [] : [`the server stopped with status ${status}`];
+  }
+
+  get residentBytes(): number {
+    if (!(this.postroom instanceof PostroomProcess)) return process.memoryUsage.rss();
+    const path = `/proc/${this.postroom.process.pid}/status`;
+    const status = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
   }
 }
 
-/** Calls `work` for every item, with `atATime` calls in parallel. */
-export async function eachOf<T>(items: Iterable<T>, work: (item: T) => Promise<void>, atATime = 16): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) await work(next.value);
-  };
-  await Promise.all(Array.from({ length: atATime }, worker));
-}
-
-/** Resolves with the result of `promise`, or with `late` after `ms` milliseconds. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T | 'late'> {
-  const late = Promise.withResolvers<'late'>();
-  const timer = setTimeout(late.resolve, ms, 'late');
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** The lines that no input may cause. A refused origin is reported, and the input contains such origins. */
+function describeLog(lines: readonly LogLine[]): string[] {
+  const faults = lines.filter(({ level, origin }) => level !== 40 || origin === undefined);
+  const texts = faults.map(({ msg, err }) => [msg, (err as Error | undefined)?.message].filter(Boolean).join(': '));
+  // Node prints the source, the error and its stack in many lines.
+  const thrown = texts.filter((text) => /^\w*Error\b/.test(text));
+  return [...new Set(thrown.length > 0 ? thrown : texts)];
 }
