@@ -44,11 +44,7 @@ export function containedEmit<Emitter extends EventEmitter>(
   fail: (emitter: Emitter, error: unknown, values: readonly unknown[]) => void,
 ): EventEmitter['emit'] {
   return function emitContained(this: Emitter, event: string | symbol, ...values: unknown[]): boolean {
-    if (event === 'close') {
-      const failed = (error: unknown) => fail(this, error, values);
-      for (const listener of this.rawListeners(event)) contain(() => listener.apply(this, values), failed)();
-      return true;
-    }
+    if (event === 'close') return callEach(this.rawListeners(event), this, values);
     try {
       return emit.call(this, event, ...values);
     } catch (error) {
@@ -56,4 +52,18 @@ export function containedEmit<Emitter extends EventEmitter>(
       return true;
     }
   };
+  function callEach(
+    listeners: ReturnType<EventEmitter['rawListeners']>,
+    emitter: Emitter,
+    values: readonly unknown[],
+  ): boolean {
+    for (const listener of listeners) {
+      try {
+        listener.call(emitter, ...values);
+      } catch (error) {
+        fail(emitter, error, values);
+      }
+    }
+    return listeners.length > 0;
+  }
 }
