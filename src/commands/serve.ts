@@ -1,11 +1,15 @@
 import { type Config, findMistakenSettings, readConfig } from '../config.ts';
-import { createLog, loggedNameOf } from '../log.ts';
+import { createLog, type Log, loggedNameOf } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressesFree } from './address.ts';
 
+/** After an uncaught exception, the maximum time to stop, in addition to that of the drain. */
+const maxStopMs = 15_000;
+
 /**
  * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if it was given arguments,
- * because it takes none.
+ * because it takes none, or
+ * if an exception was not caught.
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) {
@@ -21,7 +25,7 @@ export async function serve(args: string[]): Promise<number> {
     log.warn(mistaken, 'an environment variable that is not a setting resembles one');
   const server = await startServer(config, log);
   // Installed before the message below, because a process that reads the message may send a signal at once.
-  const stopped = nextSignal();
+  const stopped = nextStop(config, log);
   const redis = config.redisUrl && new URL(config.redisUrl).host;
   const { url, metricsUrl: metrics, databaseName: database } = server;
   log.info({ url: `${url}/graphql`, metrics, database, redis }, 'started');
@@ -33,7 +37,7 @@ export async function serve(args: string[]): Promise<number> {
   // Nobody who presses Ctrl-C has a load balancer that must notice first.
   await server.close({ withDelay: signal === 'SIGTERM' });
   log.info({ signal }, 'stopped');
-  return 0;
+  return Number(process.exitCode ?? 0);
 }
 
 function describeFirstSteps(url: string, { trustedDocuments }: Config): string {
@@ -45,9 +49,22 @@ function describeFirstSteps(url: string, { trustedDocuments }: Config): string {
 ${fill}`;
 }
 
-/** The first signal. Later signals have no effect: on one Ctrl-C, npm forwards a second signal in addition to the terminal's own. */
-function nextSignal(): Promise<NodeJS.Signals> {
+/**
+ * The first signal, or undefined after an exception that nothing has caught. Later signals have no effect: on one Ctrl-C,
+ * npm forwards a second signal in addition to the terminal's own.
+ */
+function nextStop({ drainSeconds }: Config, log: Log): Promise<NodeJS.Signals | undefined> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
+    // The state of the process is unknown: it moves its clients to other servers, and a supervisor starts it again.
+    const onUncaught = (error: unknown) => {
+      log.error({ err: error }, 'an exception was not caught: the server stops');
+      if (process.exitCode === 1) process.exit();
+      process.exitCode = 1;
+      setTimeout(() => process.exit(), drainSeconds * 1_000 + maxStopMs).unref();
+      resolve(undefined);
+    };
+    // Without a listener of its own, Node passes a rejection to this one, too.
+    process.on('uncaughtException', onUncaught);
   });
 }

@@ -5,6 +5,7 @@ import {
   type ValidatedSubscriptionArgs,
 } from 'graphql';
 import type { Config } from '../config.ts';
+import { contain } from '../contain.ts';
 import type { Db } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
@@ -235,12 +236,13 @@ export class Operation implements PreparedOperation {
     return this.#parts.executor.execute({ ...args, contextValue }, options);
   }
 
-  /** Cancels the operation when the timeout expires. */
+  /** Cancels the operation when the timeout expires. If that fails, so does the operation. */
   async #withTimeout<T>(result: Promise<T>): Promise<T> {
     const cancel = () => this.#call.cancellation.cancel(tookTooLong());
-    const timer = setTimeout(cancel, this.#parts.config.operationTimeoutMs);
+    const { promise: failed, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(contain(cancel, reject), this.#parts.config.operationTimeoutMs);
     try {
-      return await result;
+      return await Promise.race([result, failed]);
     } finally {
       clearTimeout(timer);
     }

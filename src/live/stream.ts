@@ -1,3 +1,4 @@
+import type { Failing } from '../contain.ts';
 import type { ClientError } from '../errors.ts';
 import type { StreamEnd } from './live-counts.ts';
 
@@ -28,7 +29,7 @@ export class StreamMessage {
 }
 
 /** The place where a transport sends a stream: one operation on a WebSocket, or one HTTP response. */
-export interface Sink {
+export interface Sink extends Failing {
   /** Writes one message; it never fails. `at`: the time of a live event, in milliseconds since 1970. */
   write(message: StreamMessage, at?: number): void;
   /** Whether more than `maxBytes` wait on the socket; by default the limit for a live stream. */

@@ -4,7 +4,9 @@
  * blocked for 0.3 s and more.
  */
 
-export interface PendingWrite {
+import { containEach, type Failing } from '../contain.ts';
+
+export interface PendingWrite extends Failing {
   /** `now` is in milliseconds since 1970. */
   flush(now: number): void;
 }
@@ -43,8 +45,7 @@ function endTurn(): void {
   flushAnswers();
   const all = events;
   events = [];
-  const now = Date.now();
-  for (const write of all) write.flush(now);
+  flush(all);
 }
 
 /** Call it before slow work in the same turn, and before writing to a socket directly. */
@@ -52,6 +53,10 @@ export function flushAnswers(): void {
   if (answers.length === 0) return;
   const all = answers;
   answers = [];
+  flush(all);
+}
+
+function flush(writes: readonly PendingWrite[]): void {
   const now = Date.now();
-  for (const write of all) write.flush(now);
+  containEach(writes, (write) => write.flush(now));
 }

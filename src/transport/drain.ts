@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { containEach } from '../contain.ts';
 import type { LongConnections } from './long-connections.ts';
 
 const batchMs = 100;
@@ -38,7 +39,7 @@ export class Drain {
     const remaining = [...this.#connections.byId.values()];
     const batchSize = Math.max(minBatch, Math.ceil(remaining.length / maxBatches));
     while (remaining.length > 0) {
-      for (const connection of remaining.splice(0, batchSize)) connection.drain();
+      containEach(remaining.splice(0, batchSize), (connection) => connection.drain());
       if (remaining.length > 0) await wait(batchMs);
     }
     // Others were opened during the batches.

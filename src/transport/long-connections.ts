@@ -1,7 +1,8 @@
+import { containEach, type Failing } from '../contain.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 
 /** A connection that lasts until one side closes it: a WebSocket, or a stream over HTTP. */
-export interface LongConnection {
+export interface LongConnection extends Failing {
   readonly id: string;
   /** When it was opened, in milliseconds since 1970. */
   readonly since: number;
@@ -42,6 +43,6 @@ export class LongConnections {
   /** Closes all connections, and from then on each that is added. */
   drainAll(): void {
     this.#areDrained = true;
-    for (const connection of this.#byId.values()) connection.drain();
+    containEach(this.#byId.values(), (connection) => connection.drain());
   }
 }

@@ -32,7 +32,7 @@ export function createServers(parts: ServersParts): Servers {
   const countDroppedConnections = () => dropped?.count ?? 0;
   const webSockets = createWebSocketEndpoint(parts);
   const { metrics, httpMetrics, stop } = createMetrics({ ...parts, webSockets, countDroppedConnections });
-  const metricsServer = config.metricsPort === undefined ? undefined : createMetricsServer(config, metrics);
+  const metricsServer = config.metricsPort === undefined ? undefined : createMetricsServer(config, metrics, log);
   const http = createHttpServer(
     { ...parts, metrics: metricsServer ? undefined : metrics, httpMetrics },
     webSockets.upgrade,

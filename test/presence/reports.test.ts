@@ -53,6 +53,7 @@ const sink: Sink = {
   onceRead: ignore,
   end: ignore,
   disconnect: ignore,
+  fail: ignore,
 };
 
 /** A node with the presence alone. */

@@ -1,4 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import { contain } from '../../contain.ts';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 
@@ -26,6 +27,10 @@ export class Session implements DatabaseConnection {
   failure: StatementFailure | undefined;
   #waiting: Statement[] = [];
   #hasEnded = false;
+  readonly #sendSoon = contain(
+    () => this.sendSoon(),
+    (error) => this.discard(error),
+  );
 
   constructor(connection: PostgresConnection) {
     this.connection = connection;
@@ -47,7 +52,7 @@ export class Session implements DatabaseConnection {
         this.failure ??= { error, isEnd: sql === 'commit' || sql === 'rollback' };
         reject(this.failure.error);
       };
-      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(() => this.sendSoon());
+      if (this.#waiting.push({ sql, parameters, resolve, reject: fail }) === 1) process.nextTick(this.#sendSoon);
     });
   }
 

@@ -1,3 +1,4 @@
+import { contain } from '../../contain.ts';
 import { type BusMessage, commonTopic } from './bus.ts';
 import type { BusConnection, BusDriver } from './driver.ts';
 import { decode, type EncodedMessage, encodePing } from './wire-format.ts';
@@ -13,6 +14,8 @@ interface CheckedConnectionParts {
   id: string;
   /** Called with each message of another bus. */
   onMessage: (message: BusMessage) => void;
+  /** Called with the exception of a message. The next ones are received. */
+  onError: (error: unknown) => void;
 }
 
 /**
@@ -36,7 +39,8 @@ export class CheckedConnection {
 
   /** Resolves when the server has accepted the connection, which has no subscriptions yet. */
   async open(): Promise<void> {
-    const handlers = { receive: (text: string) => this.#receive(text), onLost: this.#lost.reject };
+    const receive = contain((text: string) => this.#receive(text), this.#parts.onError);
+    const handlers = { receive, onLost: this.#lost.reject };
     this.#connection = await this.#unlessLost(this.#parts.driver.connect(handlers, this.#closed.signal));
   }
 

@@ -133,6 +133,7 @@ export class NetworkBus implements Bus {
         driver: this.#driver,
         id: this.#id,
         onMessage: (message) => this.#receive(message),
+        onError: this.#options.onError,
       });
       const close = () => connection.close();
       signal.addEventListener('abort', close);

@@ -89,6 +89,14 @@ export class Follower implements Member {
   deliver(encoded: EncodedEvent): void {
     const { sink } = this.stream;
     if (encoded.position.seq <= this.position.seq || !sink) return;
+    try {
+      this.#deliver(encoded, sink);
+    } catch (error) {
+      sink.fail(error);
+    }
+  }
+
+  #deliver(encoded: EncodedEvent, sink: Sink): void {
     if (sink.isFull()) return this.fallBehind(encoded.previous);
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;

@@ -44,7 +44,7 @@ const replayCacheTtlMs = 1_000;
 
 /** A follower, as its group sees it. */
 export interface Member {
-  /** Receives a live event. */
+  /** Receives a live event. Never throws. */
   deliver(encoded: EncodedEvent): void;
   /** Moves its position forward; all events up to it were sent, or left out by the selection. */
   advanceTo(position: LogPosition): void;

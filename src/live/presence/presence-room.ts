@@ -43,9 +43,10 @@ export class PresenceRoom {
   readonly #access: PresenceAccess;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
-  readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
-  readonly #reporting = new Pace(reportIntervalMs, () => void this.reports.reportChanges());
-  readonly #asking = new Pace(askIntervalMs, () => void this.#askAgain());
+  readonly #onError = (error: unknown) => this.#parts.onError(error);
+  readonly #sending = new Pace(sendIntervalMs, () => this.streams.send(), this.#onError);
+  readonly #reporting = new Pace(reportIntervalMs, () => this.reports.reportChanges(), this.#onError);
+  readonly #asking = new Pace(askIntervalMs, () => this.#askAgain(), this.#onError);
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
   #uses = 0;

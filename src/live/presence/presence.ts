@@ -31,7 +31,7 @@ export class Presence {
   constructor(parts: PresenceParts) {
     this.#parts = parts;
     const node = { id: randomUUID(), lastNumber: 0 };
-    const queue = new ReportQueue(parts.bus);
+    const queue = new ReportQueue(parts.bus, parts.onError);
     this.#roomParts = { ...parts, node, queue, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());

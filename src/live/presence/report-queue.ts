@@ -15,11 +15,13 @@ interface Reports {
 /** Publishes the reports of all rooms, one after the other, as fast as the bus sends them and a few in each turn. */
 export class ReportQueue {
   readonly #bus: Bus;
+  readonly #onError: (error: unknown) => void;
   readonly #due = new Map<Reports, PromiseWithResolvers<void>>();
   #isPublishing = false;
 
-  constructor(bus: Bus) {
+  constructor(bus: Bus, onError: (error: unknown) => void) {
     this.#bus = bus;
+    this.#onError = onError;
   }
 
   /** Resolves when what is due in the room is published. */
@@ -42,7 +44,7 @@ export class ReportQueue {
     for (const [reports, { resolve }] of this.#due) {
       // A request from now on is for another report.
       this.#due.delete(reports);
-      await reports.publish(() => this.#pause());
+      await reports.publish(() => this.#pause()).catch(this.#onError);
       resolve();
       await this.#pause();
     }

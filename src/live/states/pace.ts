@@ -1,3 +1,5 @@
+import { contain } from '../../contain.ts';
+
 /** Runs work after it was requested, and at most once in each interval. */
 export class Pace {
   readonly #intervalMs: number;
@@ -5,9 +7,9 @@ export class Pace {
   #timer: NodeJS.Timeout | undefined;
   #ranAt = Number.NEGATIVE_INFINITY;
 
-  constructor(intervalMs: number, work: () => void) {
+  constructor(intervalMs: number, work: () => unknown, onError: (error: unknown) => void) {
     this.#intervalMs = intervalMs;
-    this.#work = work;
+    this.#work = contain(work, onError);
   }
 
   /** The work begins in another turn of the event loop, so that requests of one turn share it. */

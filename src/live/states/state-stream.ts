@@ -60,14 +60,19 @@ export class StateStream<State> implements Stream {
     this.#parts.onStart();
   }
 
+  /** Never throws. */
   deliver(message: StreamMessage): void {
     if (this.#hasStopped || !this.#sink) return;
     if (!this.#hasRead) return this.#setLatest(message);
     if (this.#parts.onlyChanges && message.json === this.#lastJson) return;
     this.#lastJson = message.json;
     this.#hasRead = false;
-    this.#sink.write(message);
-    this.#sink.onceRead(() => this.#deliverLatest());
+    try {
+      this.#sink.write(message);
+      this.#sink.onceRead(() => this.#deliverLatest());
+    } catch (error) {
+      this.#sink.fail(error);
+    }
   }
 
   stop(reason: StreamEnd): void {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { contain } from '../../contain.ts';
 import { PerTurnQueue } from './per-turn-queue.ts';
 
 /**
@@ -18,8 +19,8 @@ const admittedPerTurn = 1;
 /** Carries out the decisions of the queue. */
 export interface HandshakeHandler<Handshake> {
   admit(handshake: Handshake): void;
-  /** Called when the handshake has waited too long, or when the queue is closed. */
-  refuse(handshake: Handshake): void;
+  /** Called when the handshake has waited too long, when the queue is closed, or with the exception of its work. */
+  refuse(handshake: Handshake, exception?: unknown): void;
 }
 
 interface Pending<Handshake> {
@@ -68,7 +69,9 @@ export class HandshakeQueue<Handshake> {
     sockets.count += 1;
     socket.once('close', () => this.#leave(address, socket));
     socket.on('end', destroy);
-    const timeout = setTimeout(() => this.#refuse(sockets, socket), queueTimeoutMs);
+    const fail = (error: unknown) => this.#handler.refuse(handshake, error);
+    const refuse = contain(() => this.#refuse(sockets, socket), fail);
+    const timeout = setTimeout(refuse, queueTimeoutMs);
     sockets.pending.set(socket, { handshake, timeout });
     this.#queueTurn(sockets);
     return true;
@@ -133,7 +136,7 @@ export class HandshakeQueue<Handshake> {
     if (!socket || !mayAdmit(sockets)) return;
     sockets.silent.add(socket);
     const handshake = this.#takePending(sockets, socket);
-    if (handshake) this.#handler.admit(handshake);
+    if (handshake) contain(this.#handler.admit, (error) => this.#handler.refuse(handshake, error))(handshake);
     this.#queueTurn(sockets);
   }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { contain } from '../../contain.ts';
 import { ClientDisconnected } from '../../engine/cancellation.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
@@ -166,7 +167,8 @@ async function openStream(
     transport: format.transport,
     after: typeof after === 'string' && after !== '' ? [after] : undefined,
   });
-  const { checked, stop } = watchCredentials(viewer, () => stream.end(new ClientError('UNAUTHENTICATED')));
+  const onInvalid = contain(() => stream.end(new ClientError('UNAUTHENTICATED')), exchange.fail);
+  const { checked, stop } = watchCredentials(viewer, onInvalid);
   response.once('close', stop);
   await checked;
   if (response.closed) {
@@ -176,9 +178,9 @@ async function openStream(
   }
   operationReports.finish(exchange);
   exchange.timer.record();
-  const { requestId } = exchange;
+  const { requestId, fail } = exchange;
   const refuse = (error: ClientError) => engine.refuse(error, { requestId });
-  runHttpStream(response, stream, { format, address, viewer, refuse, account, longConnections });
+  runHttpStream(response, stream, { format, address, viewer, refuse, account, longConnections, fail });
 }
 
 export function writeOptions({ response }: Exchange): void {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { contain } from '../../contain.ts';
 import { type Answer, jsonOf } from '../../engine/answer.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import type { Rate } from '../../engine/limits/rate.ts';
@@ -97,6 +98,10 @@ export class Content implements PendingWrite {
     else this.#release();
   }
 
+  fail(error: unknown): void {
+    this.#exchange.fail(error);
+  }
+
   #reserve(): void {
     const { parts, request, address } = this.#exchange;
     this.#release = parts.answerBudget.reserveBytes(request.socket, address, this.#payload.bytes);
@@ -113,7 +118,7 @@ function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { 
   response.once('finish', parts.answerBudget.reserveBytes(request.socket, address, bytes));
   response.write(content);
   const end = () => response.end();
-  const timer = setTimeout(end, lingerMs);
+  const timer = setTimeout(contain(end, exchange.fail), lingerMs);
   request.once('end', end);
   response.once('close', () => clearTimeout(timer));
   if (status === 503) stopReading(request);

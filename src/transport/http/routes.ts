@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { findClientError } from '../../engine/answer.ts';
 import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
@@ -8,6 +9,7 @@ import type { HttpMetrics } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
+import type { OwnedResponse } from './contained-server.ts';
 import type { Exchange } from './exchange.ts';
 import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { jsonType } from './negotiation.ts';
@@ -88,13 +90,14 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
       report: undefined,
       timer: parts.httpMetrics.begin(request.method, response),
       parts,
+      fail: (error) => fail(exchange, error),
     };
-    const fail = (error: unknown) => refuse(exchange, error);
+    (response as OwnedResponse).exchange = exchange;
     try {
       if (isStopping) throw stopping();
-      route(parts, exchange)?.catch(fail);
+      route(parts, exchange)?.catch(exchange.fail);
     } catch (error) {
-      fail(error);
+      exchange.fail(error);
     }
     return exchange;
   };
@@ -112,17 +115,28 @@ function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
   return found.serve(parts, exchange);
 }
 
+/** Answers with an error. If the answer has begun, or cannot be written, the connection is closed. */
+function fail(exchange: Exchange, error: unknown): void {
+  try {
+    refuse(exchange, error);
+  } catch (fault) {
+    exchange.parts.log.error({ requestId: exchange.requestId, err: fault }, 'an error could not be answered');
+    exchange.request.socket.destroy();
+  }
+}
+
 /**
  * Answers with an error, once: after an error of the parser was answered, the rest of the body may cause another error.
  * If the headers of another answer are already sent, it closes the connection.
  */
 export function refuse(exchange: Exchange, error: unknown): void {
-  if (exchange.isRefused) return;
-  const { response, parts } = exchange;
-  if (response.headersSent) return void response.destroy();
+  const { request, response, parts } = exchange;
+  // It logs a fault of the server.
+  const answer = parts.engine.refuse(error, exchange);
+  if (exchange.isRefused && findClientError(error)) return;
+  if (response.headersSent) return void request.socket.destroy();
   exchange.isRefused = true;
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
-  const answer = parts.engine.refuse(error, exchange);
   parts.operationReports.finish(exchange, answer);
   writeAnswer(exchange, answer, { headers });
 }

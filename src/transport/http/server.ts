@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
@@ -8,6 +8,7 @@ import { ConnectionLimit } from '../admission/connection-limit.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
+import { createContainedServer } from './contained-server.ts';
 import type { Exchange } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
@@ -43,7 +44,10 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
     if (!exchanges.prepare(response)) return void socket.destroy();
     exchanges.add(socket, handle(request, response, isStopping));
   };
-  const server = createServer(settings, onRequest);
+  const server = createContainedServer(settings, onRequest, {
+    log: parts.log,
+    find: (socket) => exchanges.find(socket),
+  });
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));

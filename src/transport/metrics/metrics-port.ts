@@ -1,9 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
+import type { Log } from '../../log.ts';
 import { WaitingRequests } from '../admission/waiting-requests.ts';
 import { AllowedHosts } from '../http/allowed-hosts.ts';
+import { createContainedServer } from '../http/contained-server.ts';
 import { readTarget } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -18,15 +20,16 @@ const stallMs = 60_000;
 const maxConnections = 20;
 
 /** The server of /metrics on a port of its own. */
-export function createMetricsServer(config: Pick<Config, 'host' | 'publicUrl'>, metrics: Metrics): Server {
+export function createMetricsServer(config: Pick<Config, 'host' | 'publicUrl'>, metrics: Metrics, log: Log): Server {
   const hosts = new AllowedHosts(config);
   const waiting = new WaitingRequests();
-  const server = createServer(settings, (request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     if (!waiting.add(socket)) return void socket.destroy();
     response.on('close', () => waiting.remove(socket));
     serve(request, response, { hosts, metrics }).catch((error) => refuse(response, error));
-  });
+  };
+  const server = createContainedServer(settings, onRequest, { log });
   server.maxConnections = maxConnections;
   server.setTimeout(stallMs);
   server.once('listening', () => hosts.listenOn((server.address() as AddressInfo).address));

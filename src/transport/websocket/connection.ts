@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import { contain, containedEmit, type Failing } from '../../contain.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
+import { createConnectionId } from '../../ids.ts';
 import type { StreamEnd } from '../../live/live-counts.ts';
+import type { Log } from '../../log.ts';
 import { SocketCredentials } from './credentials.ts';
 import { OperationStarts } from './operation/operation-starts.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
@@ -12,6 +15,8 @@ import { SocketWriter } from './writer.ts';
 
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
+/** The close code for an exception in the work of the connection. */
+const internalError = 1011;
 const closeGraceMs = 5_000;
 const maxReasonBytes = 123;
 /** The close code for a server that stops: clients of graphql-ws reconnect. */
@@ -24,7 +29,10 @@ const noCloseFrame = 1006;
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 
-export type ConnectionParts = Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
+export interface ConnectionParts
+  extends Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'> {
+  log: Pick<Log, 'error'>;
+}
 
 /** An operation that is not over. */
 interface OpenOperation {
@@ -39,7 +47,9 @@ interface OpenOperation {
 }
 
 /** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */
-export class Connection {
+export class Connection implements Failing {
+  /** Its id in the inventory and in the log, and the time when it was opened. */
+  readonly identity = createConnectionId();
   readonly address: string;
   /** The `Authorization` header of the handshake; undefined after it has been read. */
   authorization: string | undefined;
@@ -56,6 +66,7 @@ export class Connection {
   #seen: SeenPositions = new Map();
   /** The bytes that are counted for the messages of running operations, by id. */
   readonly #messages = new Map<string, number>();
+  readonly #log: ConnectionParts['log'];
   #isReadingPaused = false;
   /** Bytes of incomplete messages. */
   #unfinished = 0;
@@ -67,14 +78,16 @@ export class Connection {
   /** The close frame that is sent as soon as running queries and mutations are answered. */
   #pendingClose: { code: number; reason: string } | undefined;
 
-  constructor({ address, authorization, webSocket, socket, account }: ConnectionParts) {
+  constructor({ address, authorization, webSocket, socket, account, log }: ConnectionParts) {
+    this.#log = log;
+    socket.emit = webSocket.emit = containedEmit((_, error) => this.fail(error));
     this.socket = socket;
     this.address = address;
     this.authorization = authorization;
     this.webSocket = webSocket;
     this.account = account;
     account.add(socketBytes);
-    this.writer = new SocketWriter(socket, webSocket, account);
+    this.writer = new SocketWriter(socket, webSocket, account, this.fail);
     // An invalid frame: ws itself closes the socket, with the appropriate code.
     webSocket.on('error', () => this.#finish(noCloseFrame, ''));
     webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
@@ -175,6 +188,15 @@ export class Connection {
     if (bytes > 0 && this.account.isOver) this.end(tryAgainLater, 'Too much memory is held for this address');
   }
 
+  readonly fail = (error: unknown): void => {
+    this.#log.error({ connectionId: this.identity.id, err: error }, 'the work of a connection failed');
+    try {
+      this.end(internalError, 'Internal server error');
+    } catch {
+      this.webSocket.terminate();
+    }
+  };
+
   /** Closes it because the server stops. Clients would send operations that are not answered again to another server. */
   drain(): void {
     this.#endWhenAnswered(serviceRestart, 'Shutting down');
@@ -230,7 +252,7 @@ export class Connection {
     this.#hasEnded = true;
     if (code === noCloseFrame && this.#streamEnd === 'client') this.#streamEnd = 'disconnected';
     this.credentials.stop();
-    for (const operation of this.operations.values()) operation.cancel();
+    for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
     this.#onEnd(code, reason);
     this.writer.close();
     this.account.close();

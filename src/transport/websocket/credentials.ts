@@ -1,3 +1,4 @@
+import { contain, type Failing } from '../../contain.ts';
 import type { Watch, WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
@@ -7,7 +8,7 @@ const warningMs = 60_000;
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The socket as far as its credentials concern it. */
-interface Owner {
+interface Owner extends Failing {
   readonly hasEnded: boolean;
   readonly writer: { expiresAt: number };
   readonly operations: ReadonlyMap<string, { checkScope(viewer: Viewer | null): void }>;
@@ -36,9 +37,12 @@ export class SocketCredentials {
     const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
     this.#owner.writer.expiresAt = expiresAt;
     const left = expiresAt - Date.now() - warningMs;
-    if (left < maxTimeoutMs) this.#warning = setTimeout(() => this.#warn(expiresAt), Math.max(0, left));
+    const { fail } = this.#owner;
+    const warn = contain(() => this.#warn(expiresAt), fail);
+    if (left < maxTimeoutMs) this.#warning = setTimeout(warn, Math.max(0, left));
     for (const operation of this.#owner.operations.values()) operation.checkScope(viewer);
-    this.#watch = watchCredentials(viewer, () => this.#owner.revoke());
+    const revoke = contain(() => this.#owner.revoke(), fail);
+    this.#watch = watchCredentials(viewer, revoke);
     await this.#watch.checked;
   }
 
@@ -48,8 +52,8 @@ export class SocketCredentials {
   }
 
   /** Tells the client when its credentials expire, so that it can renew them in time. */
-  #warn(expiresAt: number): void {
+  #warn(expiresAt: number): Promise<void> {
     const payload = { expiresAt: new Date(expiresAt).toISOString() };
-    void this.#owner.send(JSON.stringify({ type: 'ping', payload }));
+    return this.#owner.send(JSON.stringify({ type: 'ping', payload }));
   }
 }

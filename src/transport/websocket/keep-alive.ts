@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
+import { containEach, type Failing } from '../../contain.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 
 const pingMs = 15_000;
 
-interface Watched {
+interface Watched extends Failing {
   connection: Connection;
   socket: Socket;
   /** The number of checks since the client last sent a pong or read some bytes. */
@@ -26,12 +27,12 @@ export class KeepAlive {
     const stallMs = stallSeconds * 1_000;
     const checkMs = Math.min(pingMs, stallMs / 4);
     this.#maxSilentChecks = Math.ceil(stallMs / checkMs);
-    this.#timer = setInterval(() => this.#check(), checkMs).unref();
+    this.#timer = setInterval(() => containEach(this.#watched, (watched) => this.#check(watched)), checkMs).unref();
   }
 
   watch(connection: Connection, socket: Socket): void {
     const { webSocket } = connection;
-    const watched: Watched = { connection, socket, silentChecks: 0, accepted: 0, pending: 0 };
+    const watched: Watched = { connection, fail: connection.fail, socket, silentChecks: 0, accepted: 0, pending: 0 };
     webSocket.on('pong', () => {
       watched.silentChecks = 0;
     });
@@ -47,16 +48,14 @@ export class KeepAlive {
     clearInterval(this.#timer);
   }
 
-  #check(): void {
-    for (const watched of this.#watched) {
-      const { connection, socket } = watched;
-      const pending = socket.writableLength;
-      const accepted = socket.bytesWritten - pending;
-      // If nothing was pending, our own ping may only have reached the kernel's buffer.
-      const hasDrained = accepted > watched.accepted && pending + watched.pending > 0;
-      Object.assign(watched, { accepted, pending, silentChecks: hasDrained ? 0 : watched.silentChecks + 1 });
-      if (watched.silentChecks > this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
-      else if (connection.isOpen) connection.webSocket.ping();
-    }
+  #check(watched: Watched): void {
+    const { connection, socket } = watched;
+    const pending = socket.writableLength;
+    const accepted = socket.bytesWritten - pending;
+    // If nothing was pending, our own ping may only have reached the kernel's buffer.
+    const hasDrained = accepted > watched.accepted && pending + watched.pending > 0;
+    Object.assign(watched, { accepted, pending, silentChecks: hasDrained ? 0 : watched.silentChecks + 1 });
+    if (watched.silentChecks > this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
+    else if (connection.isOpen) connection.webSocket.ping();
   }
 }

@@ -1,12 +1,12 @@
 import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
 import type { Config } from '../../config.ts';
+import { contain } from '../../contain.ts';
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
-import type { Log } from '../../log.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
-import { type Connection, tryAgainLater } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { OperationOrder } from './operation/operation-order.ts';
 import { findIdFault } from './seen.ts';
 
@@ -23,7 +23,6 @@ const lengthOfInbox = lengthPerRoom * maxInboxRooms;
 export type MessageListener = (message: ClientMessage) => Promise<void>;
 
 interface QueueParts {
-  log: Log;
   config: Pick<Config, 'limits'>;
 }
 
@@ -36,17 +35,17 @@ export function countOf({ length }: { length: number }): number {
 export class MessageQueue {
   readonly #connection: Connection;
   readonly #listener: MessageListener;
-  readonly #log: Log;
   readonly #maxInitLength: number;
   readonly #order = new OperationOrder();
-  readonly #turns = new PerTurnQueue<string>(messagesPerTurn, (text) => this.#handle(text), countOf);
+  readonly #turns: PerTurnQueue<string>;
   #isFirst = true;
   #isPaused = false;
 
-  constructor(connection: Connection, listener: MessageListener, { log, config: { limits } }: QueueParts) {
+  constructor(connection: Connection, listener: MessageListener, { config: { limits } }: QueueParts) {
     this.#connection = connection;
     this.#listener = listener;
-    this.#log = log;
+    const handle = contain((text: string) => this.#handle(text), connection.fail);
+    this.#turns = new PerTurnQueue(messagesPerTurn, handle, countOf);
     this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions) + lengthOfInbox;
   }
 
@@ -63,18 +62,15 @@ export class MessageQueue {
     this.#connection.pauseReading();
   }
 
-  #handle(text: string): void {
+  #handle(text: string): Promise<void> | undefined {
     if (this.#isPaused && this.#turns.isEmpty) {
       this.#isPaused = false;
       this.#connection.resumeReading();
     }
-    if (!this.#connection.isOpen || this.#connection.isEnding) return;
+    if (!this.#connection.isOpen || this.#connection.isEnding) return undefined;
     // An operation may take long, and one turn may handle many.
     flushAnswers();
-    this.#dispatch(text)?.catch((error) => {
-      this.#log.error({ err: error }, 'a message could not be handled');
-      this.#connection.end(tryAgainLater, 'Try again later');
-    });
+    return this.#dispatch(text);
   }
 
   #dispatch(text: string): Promise<void> | undefined {

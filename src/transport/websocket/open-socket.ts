@@ -1,4 +1,3 @@
-import { createConnectionId } from '../../ids.ts';
 import type { LongConnection } from '../long-connections.ts';
 import type { Connection } from './connection.ts';
 
@@ -14,7 +13,7 @@ export class OpenSocket implements LongConnection {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    ({ id: this.id, since: this.since } = createConnectionId());
+    ({ id: this.id, since: this.since } = connection.identity);
   }
 
   get address(): string {
@@ -35,6 +34,10 @@ export class OpenSocket implements LongConnection {
 
   get lagMs(): number {
     return this.#connection.writer.lagMs;
+  }
+
+  fail(error: unknown): void {
+    this.#connection.fail(error);
   }
 
   drain(): void {

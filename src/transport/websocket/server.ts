@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
+import { contain } from '../../contain.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
@@ -82,14 +83,15 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       isUpgraded = true;
       const { authorization } = request.headers;
       const account = parts.clientMemory.open(address);
-      openConnection(new Connection({ address, authorization, webSocket, socket, account }), socket);
+      const connection = new Connection({ address, authorization, webSocket, socket, account, log: parts.log });
+      contain(() => openConnection(connection, socket), connection.fail)();
     });
     // ws has already answered with an error.
     if (!isUpgraded) linger(socket);
   };
   const handshakes = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
     admit,
-    refuse: ({ socket, refuse }) => refuse(socket, tooManyConnections()),
+    refuse: ({ socket, refuse }, reason = tooManyConnections()) => refuse(socket, reason),
   });
   return {
     get size() {
@@ -104,7 +106,9 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     stopAccepting: () => handshakes.close(),
     async close() {
       keepAlive.stop();
-      const closed = [...connections].map((connection) => {
+      // A closed one remains if an exception has kept it from being removed.
+      const open = [...connections].filter(({ webSocket }) => webSocket.readyState !== webSocket.CLOSED);
+      const closed = open.map((connection) => {
         connection.end(serviceRestart, 'Shutting down');
         return new Promise((resolve) => connection.webSocket.once('close', resolve));
       });
@@ -134,7 +138,7 @@ function limitMessages(connection: Connection, perSecond: number, handshakes: Ha
 function start(
   protocol: Server<Connection>,
   connection: Connection,
-  { log, config }: TransportParts,
+  { config }: TransportParts,
   onEnd: () => void,
 ): void {
   const { webSocket } = connection;
@@ -144,7 +148,7 @@ function start(
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage(listener) {
-        const queue = new MessageQueue(connection, listener as unknown as MessageListener, { log, config });
+        const queue = new MessageQueue(connection, listener as unknown as MessageListener, { config });
         webSocket.on('message', (data: RawData) => queue.push(String(data)));
       },
     },
@@ -152,6 +156,6 @@ function start(
   );
   connection.onEnd = (code, reason) => {
     onEnd();
-    closed(code, reason).catch((error) => log.error({ err: error }, 'the close handler of a socket failed'));
+    closed(code, reason).catch(connection.fail);
   };
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import { contain, type Fail } from '../../contain.ts';
 import type { ClientAccount } from '../../engine/limits/client-memory.ts';
 import { maxBufferedBytes } from '../admission/buffered-bytes.ts';
 import { type PendingWrite, sendEventsAtTurnEnd } from '../batched-writes.ts';
@@ -20,6 +21,8 @@ export class SocketWriter implements PendingWrite {
   readonly #socket: Socket;
   readonly #webSocket: WebSocket;
   readonly #account: ClientAccount;
+  readonly fail: Fail;
+  readonly #onAccepted: () => void;
   /** Frames that are written at the end of the turn. */
   #pending: TextFrame[] = [];
   #pendingBytes = 0;
@@ -32,10 +35,12 @@ export class SocketWriter implements PendingWrite {
   #eventAt: number | undefined;
   #writtenAt = 0;
 
-  constructor(socket: Socket, webSocket: WebSocket, account: ClientAccount) {
+  constructor(socket: Socket, webSocket: WebSocket, account: ClientAccount, fail: Fail) {
     this.#socket = socket;
     this.#webSocket = webSocket;
     this.#account = account;
+    this.fail = fail;
+    this.#onAccepted = contain(() => this.#recountAccepted(), fail);
     socket.on('drain', () => {
       // Otherwise a long event would be refused for the bytes that have just been accepted.
       this.#count();
@@ -110,16 +115,14 @@ export class SocketWriter implements PendingWrite {
   recount(): void {
     if (this.#socket.writableLength === this.#counted) return;
     this.#count();
-    if (this.#counted > 0) this.#recountWhenAccepted();
+    if (this.#counted > 0) this.#socket.write(nothing, this.#onAccepted);
   }
 
-  #recountWhenAccepted(): void {
-    this.#socket.write(nothing, () => {
-      this.#count();
-      if (this.#counted === 0) this.#resume();
-      // Count again: ws has written a ping or a pong since the last count.
-      else this.#recountWhenAccepted();
-    });
+  #recountAccepted(): void {
+    this.#count();
+    if (this.#counted === 0) this.#resume();
+    // Count again: ws has written a ping or a pong since the last count.
+    else this.#socket.write(nothing, this.#onAccepted);
   }
 
   #count(): void {

@@ -123,6 +123,11 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  /** Leaves with a reset instead of the end of the stream. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
   /** Stops reading from the socket. */
   pause(): void {
     this.#socket.pause();

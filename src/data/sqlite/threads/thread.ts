@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { contain } from '../../../contain.ts';
 import { DatabaseUnavailable } from '../../database.ts';
 import { translateError } from '../errors.ts';
 import type { ReadCommand, ReaderWorkerData, ReadReply } from './worker.ts';
@@ -18,7 +19,11 @@ export class ReaderThread {
     const workerData: ReaderWorkerData = { url, stop: this.#stop };
     this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'reader', workerData, resourceLimits });
     this.#worker.unref();
-    this.#worker.on('message', (reply: ReadReply) => this.#settle(reply));
+    const settle = contain(
+      (reply: ReadReply) => this.#settle(reply),
+      (error) => this.#reject(error),
+    );
+    this.#worker.on('message', settle);
     this.#worker.on('error', (error) => this.#fail(error));
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
@@ -55,16 +60,19 @@ export class ReaderThread {
   }
 
   #settle(reply: ReadReply): void {
-    const running = this.#running;
-    this.#running = undefined;
     if (!this.#isClosing) this.#worker.unref();
     const { error } = reply;
-    if (error) running?.reject(translateError(Object.assign(new Error(error.message), error)));
-    else running?.resolve(reply);
+    if (error) return this.#reject(translateError(Object.assign(new Error(error.message), error)));
+    this.#running?.resolve(reply);
+    this.#running = undefined;
   }
 
   #fail(cause: Error): void {
-    this.#running?.reject(new DatabaseUnavailable(`a thread that reads failed: ${cause.message}`, { cause }));
+    this.#reject(new DatabaseUnavailable(`a thread that reads failed: ${cause.message}`, { cause }));
+  }
+
+  #reject(error: unknown): void {
+    this.#running?.reject(error);
     this.#running = undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { contain } from '../../../contain.ts';
 import { DatabaseUnavailable } from '../../database.ts';
 import { translateError } from '../errors.ts';
 import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
@@ -12,7 +13,11 @@ export class CheckpointThread {
     const workerData: CheckpointWorkerData = { url, log, index, descriptor };
     this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData });
     this.#worker.unref();
-    this.#worker.on('message', (reply: CheckpointReply) => this.#settle(reply));
+    const settle = contain(
+      (reply: CheckpointReply) => this.#settle(reply),
+      (error) => this.#waiting.shift()?.reject(error),
+    );
+    this.#worker.on('message', settle);
     this.#worker.on('error', (error) => this.#failAll(error));
     this.#worker.on('exit', () => {
       this.#failAll(new Error('the thread ended'));
@@ -35,10 +40,9 @@ export class CheckpointThread {
   }
 
   #settle(reply: CheckpointReply): void {
-    const answer = this.#waiting.shift();
-    if (this.#waiting.length === 0) this.#worker.unref();
-    if (reply.error) answer?.reject(toUnavailable(reply.error));
-    else answer?.resolve(reply);
+    if (this.#waiting.length === 1) this.#worker.unref();
+    if (reply.error) throw toUnavailable(reply.error);
+    this.#waiting.shift()?.resolve(reply);
   }
 
   #failAll(error: Error): void {

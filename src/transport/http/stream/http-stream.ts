@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { contain, type Fail } from '../../../contain.ts';
 import type { Answer } from '../../../engine/answer.ts';
 import type { ClientAccount } from '../../../engine/limits/client-memory.ts';
 import { ClientError } from '../../../errors.ts';
@@ -31,13 +32,15 @@ export interface HttpStreamOptions {
   /** The client's account; it counts the bytes that the client has not read. */
   account: ClientAccount;
   longConnections: LongConnections;
+  /** Ends the response because of an exception in its work. */
+  fail: Fail;
 }
 
 /** Runs a subscription over the response, until either side ends it. */
 export function runHttpStream(
   response: ServerResponse,
   stream: Stream,
-  { format, address, viewer, refuse, account, longConnections }: HttpStreamOptions,
+  { format, address, viewer, refuse, account, longConnections, fail }: HttpStreamOptions,
 ): void {
   const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
   startStream(response, format);
@@ -50,11 +53,13 @@ export function runHttpStream(
     stopHeartbeat,
     endAsSlowConsumer: (message) => stream.endAsSlowConsumer(message),
     stop: () => stream.stop('connection_closed'),
+    fail,
   });
-  const heartbeat = setInterval(() => {
+  const sendHeartbeat = () => {
     // No heartbeat is added while the client does not read.
     if (!response.writableNeedDrain) sink.send(format.heartbeat);
-  }, format.heartbeatMs);
+  };
+  const heartbeat = setInterval(contain(sendHeartbeat, fail), format.heartbeatMs);
   // The cursors of an inbox are in its events; its client resumes with `after`.
   sink.send(format.begin(typeof stream.cursor === 'string' ? stream.cursor : undefined));
   const connection: LongConnection = {
@@ -73,6 +78,7 @@ export function runHttpStream(
       stream.stop('server_stop');
       sink.disconnect();
     },
+    fail,
     endByOperator: () => stream.end(new ClientError('CONNECTION_ENDED')),
   };
   response.once('close', () => {
@@ -108,6 +114,7 @@ interface SinkOptions {
   endAsSlowConsumer: (message: StreamMessage) => void;
   /** Ends the stream without a message to the client. */
   stop: () => void;
+  fail: Fail;
 }
 
 class HttpStreamSink implements Sink {
@@ -115,6 +122,8 @@ class HttpStreamSink implements Sink {
   lagMs = 0;
   readonly #response: ServerResponse;
   readonly #options: SinkOptions;
+  readonly fail: Fail;
+  readonly #onWritten: () => void;
   /** The bytes that waited for the client when they were last counted. */
   #counted = 0;
   #waiting: (() => void)[] = [];
@@ -122,6 +131,8 @@ class HttpStreamSink implements Sink {
   constructor(response: ServerResponse, options: SinkOptions) {
     this.#response = response;
     this.#options = options;
+    this.fail = options.fail;
+    this.#onWritten = contain(() => this.#recount(), options.fail);
   }
 
   write(message: StreamMessage, at?: number): void {
@@ -149,7 +160,7 @@ class HttpStreamSink implements Sink {
 
   /** Counts the bytes: a stream that waits for all of them to be read, also the heartbeats, is notified. */
   send(content: string | Buffer): void {
-    this.#response.write(content, () => this.#recount());
+    this.#response.write(content, this.#onWritten);
     this.#recount();
   }
 

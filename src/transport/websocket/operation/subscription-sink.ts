@@ -26,6 +26,10 @@ export class SubscriptionSink implements Sink {
     else this.#stream.endAsSlowConsumer(message);
   }
 
+  fail(error: unknown): void {
+    this.#writer.fail(error);
+  }
+
   isFull(maxBytes?: number): boolean {
     return this.#writer.isFull(maxBytes);
   }

@@ -1,0 +1,67 @@
+/* Callbacks that the test of boundaries does not make throw, each with its reason. */
+
+const bookkeeping = 'changes numbers and maps in memory';
+const contained = 'does nothing but call work that is contained, or asynchronous work that reports its errors';
+const settles = 'settles promises, or refuses what waits';
+const destroys = 'ends a connection or a request, as its failure would';
+const atStart = 'runs once, before the first client';
+const atEnd = 'runs while the process stops';
+
+/** By boundary, or by file for all its boundaries. */
+export const exceptions: Readonly<Record<string, string>> = {
+  'commands/serve.ts': 'ends the process',
+  'output.ts': 'writes the log, which reports all other exceptions',
+  'event-loop.ts': settles,
+  'tracing/open-tracing.ts': atEnd,
+  'tracing/otlp-exporter.ts': settles,
+  'engine/limits/invalid-documents.ts': bookkeeping,
+  'engine/limits/redis-windows.ts': settles,
+  'identity/credential-watch.ts': contained,
+  'identity/oauth/oauth.ts': contained,
+  'identity/oauth/token-watch.ts': contained,
+  'live/bus/checked-connection.ts: setInterval(…)': settles,
+  'live/bus/memory.ts': 'only tests create a bus that does not report errors',
+  'live/bus/network-bus.ts': settles,
+  'live/bus/outbox.ts': contained,
+  'live/bus/postgres.ts': contained,
+  'live/bus/redis.ts': destroys,
+  'live/comparison.ts': contained,
+  'live/deletions/deletions.ts': contained,
+  'live/deletions/trimming.ts': contained,
+  'live/groups/group.ts': bookkeeping,
+  'live/inventory/other-nodes.ts': settles,
+  'live/inventory/status-streams.ts': contained,
+  'live/live-counts.ts': bookkeeping,
+  'live/presence/other-presence.ts': bookkeeping,
+  'live/presence/own-presence.ts': bookkeeping,
+  'live/presence/own-reports.ts': contained,
+  'live/states/pace.ts: setTimeout(…)': contained,
+  'live/states/state-streams.ts': contained,
+  'data/postgres/connection.ts': destroys,
+  'data/postgres/database.ts': contained,
+  'data/postgres/pool.ts': settles,
+  'data/postgres/room-transactions.ts': settles,
+  'data/sqlite/backup/draft.ts': atEnd,
+  'data/sqlite/database.ts': 'checks the database: an exception means that its state is unknown, and the process ends',
+  'data/sqlite/file.ts': atEnd,
+  'data/sqlite/threads/long-reads.ts': settles,
+  "data/sqlite/threads/thread.ts: this.#worker.on('error')": settles,
+  "data/sqlite/threads/thread.ts: this.#worker.on('exit')": settles,
+  'data/sqlite/wal/flush.ts':
+    'acknowledges commits: an exception means that their state is unknown, and the process ends',
+  'data/sqlite/wal/thread.ts': 'fails a checkpoint, which is reported and repeated',
+  "transport/admission/descriptor-limit.ts: server.on('drop')": bookkeeping,
+  'transport/admission/handshake-queue.ts: setTimeout(…)': contained,
+  'transport/admission/per-turn-queue.ts': contained,
+  'transport/batched-writes.ts: setImmediate(…)': contained,
+  'transport/close.ts': atEnd,
+  'transport/http/contained-server.ts': 'is the listener of createContainedServer',
+  "transport/http/server.ts: server.once('listening')": atStart,
+  'transport/http/socket-refusal.ts: socket.end(…)': destroys,
+  'transport/http/socket-refusal.ts: setTimeout(…)': destroys,
+  'transport/inventory/rates.ts': bookkeeping,
+  'transport/metrics/event-loop-delay.ts': bookkeeping,
+  "transport/metrics/metrics-port.ts: server.once('listening')": atStart,
+  'transport/websocket/connection.ts: setTimeout(…)': destroys,
+  'transport/websocket/keep-alive.ts: setInterval(…)': contained,
+};
