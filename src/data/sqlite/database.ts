@@ -72,17 +72,15 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const connection = connect('write');
   const { timings } = options;
   const countPages = () => countLogPages(connection);
-  const { url, descriptor } = file;
-  const paths = { url, log: file.log, index: file.index };
-  const log = opened.adopt(
-    new WriteAheadLog({ ...paths, descriptor, health, countPages, flushes: timings.flush }),
-    (log) => log.close(),
+  const log = opened.adopt(new WriteAheadLog({ file, health, countPages, flushes: timings.flush }), (log) =>
+    log.close(),
   );
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
+  if (options.recoversLog) await writer.transaction(async () => file.rewriteLog());
   await writer.transaction((db) => migrate(db, tableDialect));
   const purge = new Purge(writer);
-  await watch({ connection, writer, log, health, purge }, opened);
+  await watch({ connection, writer, health, purge }, opened);
   const onDone = () => void purge.runIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
   const readsFor = (context: ReadContext) =>
@@ -141,31 +139,23 @@ function countLogPages(connection: SqliteConnection): number {
   return log;
 }
 
-/** False if only a part was copied. */
-function truncateLog(connection: SqliteConnection): boolean {
-  const { rows } = connection.execute('pragma wal_checkpoint(truncate)');
-  const { log, checkpointed } = rows[0] as { log: number; checkpointed: number };
-  return log === checkpointed;
-}
-
 interface Watched {
   connection: SqliteConnection;
   writer: SqliteWriter;
-  log: WriteAheadLog;
   health: SqliteHealth;
   purge: Purge;
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, log, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch({ connection, writer, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
-  if (!truncateLog(connection)) await log.flushCopiedPart();
+  connection.execute('pragma wal_checkpoint(truncate)');
   health.watch(id);
   const check = () => {
     health.checkFiles();
     writer.refuseLate();
-    if (health.needsRescue) writer.rescueLog().catch(() => {});
+    if (health.needsCheckpoint) writer.checkpointIfDue();
     else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
     void purge.runIfDue();
   };

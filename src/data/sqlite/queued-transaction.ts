@@ -1,4 +1,4 @@
-import { CommitOutcomeUnknown, type TransactionOptions, type Work } from '../database.ts';
+import type { TransactionOptions, Work } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { toTransaction } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
@@ -54,17 +54,10 @@ export class QueuedTransaction<T> {
     }
   }
 
-  /** Settles it after the commit. `flushed` settles when the commit is durable, or when that is not known. */
-  async settle(flushed: Promise<void>): Promise<void> {
+  /** Settles it after the commit. `durable` resolves when the commit is durable. */
+  async settle(durable: Promise<void>): Promise<void> {
     if (!this.#outcome || 'error' in this.#outcome) return this.fail(this.failure?.error);
-    try {
-      await flushed;
-    } catch (error) {
-      this.#cancellation?.endCommit(true);
-      const cause = error as Error;
-      this.#settle.reject(new CommitOutcomeUnknown(cause.message, { cause }));
-      return;
-    }
+    await durable;
     this.#cancellation?.endCommit(true);
     this.#settle.resolve(this.#outcome.result);
   }

@@ -27,7 +27,6 @@ export class SqliteWriter {
   #queue: QueuedTransaction<unknown>[] = [];
   #isGroupDue = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
-  #rescue: Promise<void> | undefined;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -37,7 +36,7 @@ export class SqliteWriter {
     return this.#queue.length;
   }
 
-  /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
+  /** @throws DatabaseUnavailable, the reason of the cancellation, or any error of `work`. */
   transaction<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     const transaction = new QueuedTransaction(work, options);
     this.#queue.push(transaction as QueuedTransaction<unknown>);
@@ -50,12 +49,8 @@ export class SqliteWriter {
     return this.#inTurn(async () => this.#parts.log.truncate());
   }
 
-  /** Tries to end the state in which nothing can be written because a flush or a checkpoint failed. */
-  rescueLog(): Promise<void> {
-    this.#rescue ??= this.#inTurn(() => this.#parts.log.rescue()).finally(() => {
-      this.#rescue = undefined;
-    });
-    return this.#rescue;
+  checkpointIfDue(): void {
+    this.#parts.log.checkpointIfDue((work) => this.#inTurn(work));
   }
 
   /** Fails the transactions that have waited too long, also while the disk does not answer. */
@@ -63,7 +58,7 @@ export class SqliteWriter {
     this.#queue = this.#queue.filter((transaction) => !this.#refuse(transaction));
   }
 
-  /** Waits for all transactions, and for a rescue. */
+  /** Waits for all transactions. */
   async close(): Promise<void> {
     do await this.#lastTurn;
     while (this.#isGroupDue);
@@ -119,8 +114,8 @@ export class SqliteWriter {
     const group: QueuedTransaction<unknown>[] = [];
     try {
       await this.#runAll(group);
-      const flushed = this.#commit(group);
-      for (const transaction of group) void transaction.settle(flushed);
+      const durable = this.#commit(group);
+      for (const transaction of group) void transaction.settle(durable);
     } catch (error) {
       this.#parts.connection.rollback();
       this.#failAll(group, error);
@@ -153,7 +148,7 @@ export class SqliteWriter {
     health.assertInPlace();
     connection.execute('commit');
     health.noteWrite();
-    log.checkpointIfDue((work) => this.#inTurn(work));
+    this.checkpointIfDue();
     return log.flush();
   }
 
