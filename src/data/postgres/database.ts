@@ -9,10 +9,10 @@ import {
   type Work,
 } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
-import { TimedConnection } from '../timed-database.ts';
+import { timeStatements } from '../timed-database.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
-import { toDb, toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { Session } from './session.ts';
@@ -73,7 +73,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   const connections = createConnections(connect);
   const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
   const checks = toDb(connections.checks);
-  const db = toDb(new TimedConnection(connections.reads, options.timings.read));
+  const db = toDb(timeStatements(connections.reads, options.timings.read));
   isOpen = true;
   const recoveryChecks = startRecoveryChecks(reports, transactions);
   return {
@@ -181,7 +181,7 @@ async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> 
   const session = new Session(connection);
   try {
     session.sendUnawaited('begin isolation level repeatable read read only');
-    const db = toTransaction(session);
+    const db = toDb(session);
     // The server takes the snapshot at the first read.
     await sql`select 1 from settings limit 1`.execute(db);
     return await work(db);

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { Session } from './session.ts';
 
@@ -43,7 +43,7 @@ async function tryToMigrate(connection: PostgresConnection, isLast: boolean): Pr
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
     await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
-    const db = toTransaction(session);
+    const db = toDb(session);
     await migrate(db, dialect);
     const failure = await session.end('commit');
     if (failure) throw failure.error;
@@ -94,7 +94,7 @@ export async function createSearchIndexes(connection: PostgresConnection): Promi
 
 async function findMissingIndexes(db: Session) {
   const { rows } = await sql<{ name: string }>`
-    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toTransaction(db));
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(db));
   const existing = new Set(rows.map(({ name }) => name));
   return searchIndexes.filter(({ name }) => !existing.has(name));
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
-import { type Driver, Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type Database,
   DatabaseUnavailable,
@@ -11,13 +11,13 @@ import {
 } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
-import type { Tables } from '../tables.ts';
 import { SqliteConnection } from './connection.ts';
-import { PoolDriver, SqliteDialect, toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { Purge } from './purge.ts';
+import { Snapshots } from './snapshots.ts';
 import { CallerReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
@@ -67,8 +67,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   // All are opened now: later there could be no free file descriptor, or another file at the path.
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
   const reading = connect('read');
-  const snapshots = toKysely(new PoolDriver(connectSeveral()));
-  const snapshotsDuringWrites = toKysely(new PoolDriver(connectSeveral()));
+  const [forReads, forWrites] = [connectSeveral(), connectSeveral()];
   const connection = connect('write');
   const { timings } = options;
   const countPages = () => countLogPages(connection);
@@ -83,8 +82,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   await watch({ connection, writer, health, purge }, opened);
   const onDone = () => void purge.runIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
+  const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
   const readsFor = (context: ReadContext) =>
-    toTransaction(new CallerReads({ connection: reading, longReads, timings }, context));
+    toDb(new CallerReads({ connection: reading, longReads, timings }, context));
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -96,39 +96,21 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    // A snapshot only reads, so it does not wait for the writer.
-    async snapshot(work) {
-      await log.pause;
-      return snapshots
-        .transaction()
-        .execute(async (past) => work(await readFirst(past)))
-        .finally(() => void purge.runIfDue());
-    },
-    async snapshotDuringWrites(work) {
-      await log.pause;
-      return (
-        snapshotsDuringWrites
-          .transaction()
-          .execute(async (past) => work(await readFirst(past)))
-          // It waits: a mutation that erases data may itself hold a snapshot with that data.
-          .finally(() => purge.runIfDue())
-      );
-    },
+    snapshot: (work) => snapshots.run(work).finally(() => void purge.runIfDue()),
+    // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
+    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => purge.runIfDue()),
     purge: () => purge.run(),
     async isReady() {
       health.checkFiles();
       if (!health.isWritable) return false;
-      return readFirst(db).then(
+      const read = sql`select 1 from settings limit 1`.execute(db);
+      return read.then(
         () => true,
         () => false,
       );
     },
     close: () => opened.disposeAsync(),
   };
-}
-
-function toKysely(driver: Driver): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect(driver) });
 }
 
 /** The number of pages in the write-ahead log. @throws DatabaseUnavailable if SQLite cannot tell. */
@@ -169,12 +151,6 @@ export function explain(path: string, error: unknown): unknown {
   const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
   const full = isDiskFull(path) ? ': the disk is full' : '';
   return new DatabaseUnusable(`${path}: ${reason}${full}`, { cause: error });
-}
-
-/** Runs a first read: a transaction sees the state of the database at its first read. */
-async function readFirst<Connection extends Db>(db: Connection): Promise<Connection> {
-  await sql`select 1 from settings limit 1`.execute(db);
-  return db;
 }
 
 /** A random number in the header of the file (`user_version`) that identifies this database. */

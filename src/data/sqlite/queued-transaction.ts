@@ -1,6 +1,6 @@
 import type { TransactionOptions, Work } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
 import { Savepoint } from './savepoint.ts';
 
@@ -43,7 +43,7 @@ export class QueuedTransaction<T> {
     let savepoint: Savepoint | undefined;
     try {
       savepoint = new Savepoint(connection, isFirst);
-      const result = await this.#work(toTransaction(savepoint));
+      const result = await this.#work(toDb(savepoint));
       await savepoint.end();
       this.#cancellation?.beginCommit();
       savepoint.release();

@@ -1,12 +1,13 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /**
  * The statements of one transaction, inside a transaction of the connection that it shares with others. The first of them
  * can be undone together with the transaction of the connection, which costs SQLite less than a savepoint.
  */
-export class Savepoint implements DatabaseConnection {
+export class Savepoint implements StatementRunner {
   readonly #connection: SqliteConnection;
   readonly #isFirst: boolean;
   #failure: { error: unknown } | undefined;
@@ -26,10 +27,6 @@ export class Savepoint implements DatabaseConnection {
       this.#failure ??= { error };
       throw error;
     }
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 
   /** Waits for statements that the caller has not awaited. @throws the error of the first failed statement. */
