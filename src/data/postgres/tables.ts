@@ -9,15 +9,15 @@ import { PostgresUnavailable } from './errors.ts';
 import { Session } from './session.ts';
 
 const dialect: TableDialect = {
-  text: 'text collate "C"',
-  bigint: 'bigint',
-  tableOptions: '',
+  text: sql`text collate "C"`,
+  bigint: sql`bigint`,
+  tableOptions: sql``,
   // Room for the next version of each row on its page: its indexes then need no entry for the new version.
-  roomOptions: 'with (fillfactor = 70)',
+  roomOptions: sql`with (fillfactor = 70)`,
   ownTables: [
-    `create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
+    sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
   ],
-  randomMark: 'floor(random() * 2147483647)::integer + 1',
+  randomMark: sql`floor(random() * 2147483647)::integer + 1`,
 };
 
 /** Any number that no other program uses in the same database. */

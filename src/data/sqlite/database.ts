@@ -29,12 +29,12 @@ const maxSnapshots = 8;
 const maxDatabaseId = 2 ** 31 - 1;
 
 const tableDialect: TableDialect = {
-  text: 'text',
-  bigint: 'integer',
-  tableOptions: 'strict',
-  roomOptions: 'strict',
+  text: sql`text`,
+  bigint: sql`integer`,
+  tableOptions: sql`strict`,
+  roomOptions: sql`strict`,
   ownTables: [],
-  randomMark: 'abs(random() % 2147483647) + 1',
+  randomMark: sql`abs(random() % 2147483647) + 1`,
 };
 
 /**
