@@ -13,7 +13,6 @@ import { readUpTo } from './read-positions.ts';
 import { findRoom } from './rooms.ts';
 import { countsRows } from './sql/bounded-work.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { deleteSome } from './sql/some-rows.ts';
 import { createStatement } from './sql/statement.ts';
 import { publicUserColumns, roomColumns } from './tables.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
@@ -79,12 +78,6 @@ export async function removeMember(db: Db, roomId: string, userId: string): Prom
 /** Deletes a member whose account is deleted. */
 export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
   await deleteMemberRow(db, { roomId, userId });
-}
-
-/** Deletes up to `limit` rows about the earlier memberships of a user, and returns their number. */
-export async function deleteFormerMembershipsOf(db: Db, userId: string, limit: number): Promise<number> {
-  await db.deleteFrom('membershipVersions').where('userId', '=', userId).execute();
-  return deleteSome(db, 'formerMembers', db.selectFrom('formerMembers').where('userId', '=', userId), limit);
 }
 
 const selectMember = createStatement((db, { roomId, userId }: Membership) =>

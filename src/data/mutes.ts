@@ -1,5 +1,4 @@
 import type { Db } from './database.ts';
-import { deleteSome } from './sql/some-rows.ts';
 import { createStatement } from './sql/statement.ts';
 
 interface Mute {
@@ -52,9 +51,4 @@ export async function insertMute(db: Db, mute: Mute): Promise<void> {
 
 export async function deleteMute(db: Db, roomId: string, userId: string): Promise<void> {
   await db.deleteFrom('mutes').where('roomId', '=', roomId).where('userId', '=', userId).execute();
-}
-
-/** Deletes up to `limit` mutes of a user, and returns their number. */
-export async function deleteMutesOf(db: Db, userId: string, limit: number): Promise<number> {
-  return deleteSome(db, 'mutes', db.selectFrom('mutes').where('userId', '=', userId), limit);
 }

@@ -101,7 +101,7 @@ export class Introspection {
     try {
       await this.#ask(token);
     } catch (error) {
-      this.#parts.log.record(error);
+      this.#parts.log(error);
     }
   }
 
