@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db, RowLock } from './database.ts';
+import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { createLockingStatement, createStatement } from './sql/statement.ts';
+import { createFinder, createStatement } from './sql/statement.ts';
 import { type PostRow, postColumns } from './tables.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
@@ -47,13 +47,9 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-const selectPost = createLockingStatement((db, { id }: { id: string }) =>
+export const findPost = createFinder((db, { id }) =>
   db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
 );
-
-export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
-  return (await selectPost(db, { id }, lock))[0];
-}
 
 /** The post after a change, without its body if that stays as it is: it may be long. */
 type ChangedPost = Pick<PostRow, 'id' | 'title' | 'updatedAt' | 'version'> & { body?: PostRow['body'] };
