@@ -194,6 +194,17 @@ export class DatabaseUnavailable extends ClientError {
   }
 }
 
+/**
+ * The error of an open that fails: one of the database, the connection or the system becomes a line for the operator. Any
+ * other error is a bug of Postroom. `note` is added to the line.
+ */
+export function toUnusable(name: string, error: unknown, note = ''): unknown {
+  if (!(error instanceof Error)) return error;
+  if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
+  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
+  return new DatabaseUnusable(`${name}: ${reason}${note}`, { cause: error });
+}
+
 /** The database ended a statement that took too long. To run it again would probably take as long. */
 export class StatementTooSlow extends DatabaseUnavailable {}
 

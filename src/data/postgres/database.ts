@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import {
   type Database,
-  DatabaseUnavailable,
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
+  toUnusable,
   type Work,
 } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
@@ -42,7 +42,7 @@ export async function openPostgres(address: string, options: ImplementationOptio
   try {
     return await open(url, options);
   } catch (error) {
-    throw explain(url, error);
+    throw toUnusable(withoutSecrets(url), error);
   }
 }
 
@@ -193,14 +193,6 @@ async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> 
 
 function isFault(error: unknown): error is PostgresUnavailable {
   return error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'fault');
-}
-
-/** An error of the server or of the connection becomes a line for the operator, without the password. */
-export function explain(url: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (!(error instanceof DatabaseUnusable || error instanceof DatabaseUnavailable || 'code' in error)) return error;
-  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
-  return new DatabaseUnusable(`${withoutSecrets(url)}: ${reason}`, { cause: error });
 }
 
 /** Parameters may contain a password, too. */

@@ -4,10 +4,10 @@ import { sql } from 'kysely';
 import {
   type Database,
   DatabaseUnavailable,
-  DatabaseUnusable,
   type Db,
   type ImplementationOptions,
   type ReadContext,
+  toUnusable,
 } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
@@ -50,7 +50,7 @@ export async function openSqlite(path: string, options: ImplementationOptions): 
     return await open(path, options, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw explain(path, translateError(error));
+    throw explain(path, error);
   }
 }
 
@@ -144,13 +144,9 @@ async function watch({ connection, writer, health, purge }: Watched, opened: Asy
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
 
-/** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
+/** In the terms of an open that fails. */
 export function explain(path: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
-  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
-  const full = isDiskFull(path) ? ': the disk is full' : '';
-  return new DatabaseUnusable(`${path}: ${reason}${full}`, { cause: error });
+  return toUnusable(path, translateError(error), isDiskFull(path) ? ': the disk is full' : '');
 }
 
 /** A random number in the header of the file (`user_version`) that identifies this database. */
