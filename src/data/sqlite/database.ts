@@ -16,7 +16,6 @@ import { toDb } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
-import { Purge } from './purge.ts';
 import { Snapshots } from './snapshots.ts';
 import { CallerReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
@@ -78,9 +77,8 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   opened.defer(() => writer.close());
   if (options.recoversLog) await writer.transaction(async () => file.rewriteLog());
   await writer.transaction((db) => migrate(db, tableDialect));
-  const purge = new Purge(writer);
-  await watch({ connection, writer, health, purge }, opened);
-  const onDone = () => void purge.runIfDue();
+  await watch({ connection, writer, health }, opened);
+  const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
   const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
   const readsFor = (context: ReadContext) =>
@@ -96,10 +94,10 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    snapshot: (work) => snapshots.run(work).finally(() => void purge.runIfDue()),
+    snapshot: (work) => snapshots.run(work).finally(() => void writer.purgeIfDue()),
     // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
-    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => purge.runIfDue()),
-    purge: () => purge.run(),
+    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => writer.purgeIfDue()),
+    purge: () => writer.purge(),
     async isReady() {
       health.checkFiles();
       if (!health.isWritable) return false;
@@ -125,11 +123,10 @@ interface Watched {
   connection: SqliteConnection;
   writer: SqliteWriter;
   health: SqliteHealth;
-  purge: Purge;
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch({ connection, writer, health }: Watched, opened: AsyncDisposableStack): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
   connection.execute('pragma wal_checkpoint(truncate)');
@@ -139,7 +136,7 @@ async function watch({ connection, writer, health, purge }: Watched, opened: Asy
     writer.refuseLate();
     if (health.needsCheckpoint) writer.checkpointIfDue();
     else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
-    void purge.runIfDue();
+    void writer.purgeIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }

@@ -27,6 +27,9 @@ export class SqliteWriter {
   #queue: QueuedTransaction<unknown>[] = [];
   #isGroupDue = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
+  #isPurgeDue = false;
+  /** Only one purge runs at a time, because each waits for its turn to write. */
+  #purging: Promise<void> | undefined;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -44,9 +47,26 @@ export class SqliteWriter {
     return transaction.promise;
   }
 
-  /** Moves the write-ahead log into the database and truncates it; false while a reader or another process needs it. */
-  truncateLog(): Promise<boolean> {
-    return this.#inTurn(async () => this.#parts.log.truncate());
+  /**
+   * Copies the write-ahead log, which still contains erased data, into the database and truncates it. Never fails and never
+   * waits for readers: an unfinished purge stays due. The erasure itself is already committed.
+   */
+  async purge(): Promise<void> {
+    // A truncation that already runs may have read the log before the latest erasure.
+    await this.#purging;
+    this.#isPurgeDue = true;
+    await this.purgeIfDue();
+  }
+
+  async purgeIfDue(): Promise<void> {
+    if (!this.#isPurgeDue) return;
+    this.#purging ??= this.#inTurn(async () => this.#parts.log.truncate())
+      .catch(() => false)
+      .then((isDone) => {
+        this.#isPurgeDue = !isDone;
+        this.#purging = undefined;
+      });
+    await this.#purging;
   }
 
   checkpointIfDue(): void {
