@@ -9,11 +9,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 export interface CheckpointWorkerData {
   url: string;
-  /** Descriptors that were opened before anything was written: the system reports each failed write once to each of them. */
-  descriptors: { database: number; log: number };
+  /** Of the database file, opened before anything was written: the system reports each failed write once to each descriptor. */
+  descriptor: number;
 }
 
-export type CheckpointCommand = 'passive' | 'restart' | 'truncate';
+/** `open`: opens the files, so that a failed write is also reported to SQLite from then on. */
+export type CheckpointCommand = 'open' | 'passive' | 'restart' | 'truncate';
 
 export interface CheckpointReply {
   /** Whether the whole log, as it was at the reply, is in the flushed database file; it is not if another connection needs it. */
@@ -25,7 +26,7 @@ export interface CheckpointReply {
 const sqliteBusy = 5;
 const sqliteFlushFailed = 1034;
 
-const { url, descriptors } = workerData as CheckpointWorkerData;
+const { url, descriptor } = workerData as CheckpointWorkerData;
 let opened: DatabaseSync | undefined;
 
 parentPort?.on('message', (command: CheckpointCommand | 'close') => {
@@ -36,7 +37,8 @@ parentPort?.on('message', (command: CheckpointCommand | 'close') => {
 
 function answer(command: CheckpointCommand): CheckpointReply {
   try {
-    return { isCopied: checkpoint(command) };
+    const database = open();
+    return { isCopied: command !== 'open' && checkpoint(database, command) };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
     return { isCopied: false, error: { message, ...(errcode !== undefined && { errcode }) } };
@@ -56,12 +58,10 @@ function open(): DatabaseSync {
  * Others may write, or run checkpoints, meanwhile. SQLite does not copy a part a second time, and flushes the database file
  * only if it has copied the whole log. So each part, also that of another process, is flushed before the next one is copied.
  */
-function checkpoint(mode: CheckpointCommand): boolean {
-  const database = open();
-  flush(descriptors.log);
-  flush(descriptors.database);
+function checkpoint(database: DatabaseSync, mode: string): boolean {
+  flushDatabase();
   const isBusy = run(database, mode).busy !== 0;
-  flush(descriptors.database);
+  flushDatabase();
   const { busy, log, checkpointed } = run(database, 'noop');
   if (isBusy || busy !== 0 || log !== checkpointed) return false;
   // The next write begins the log again and waits for a flush: better here than on the event loop.
@@ -69,7 +69,7 @@ function checkpoint(mode: CheckpointCommand): boolean {
   return true;
 }
 
-function flush(descriptor: number): void {
+function flushDatabase(): void {
   try {
     fsyncSync(descriptor);
   } catch (error) {
@@ -85,7 +85,7 @@ interface Progress {
 }
 
 /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
-function run(database: DatabaseSync, mode: CheckpointCommand | 'noop'): Progress {
+function run(database: DatabaseSync, mode: string): Progress {
   return database.prepare(`pragma wal_checkpoint(${mode})`).get() as unknown as Progress;
 }
 

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Histogram } from '../../../histogram.ts';
 import type { SqliteFile } from '../file.ts';
@@ -41,8 +40,6 @@ export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
 export class WriteAheadLog {
   readonly #parts: LogParts;
   readonly #flush: LogFlush;
-  /** Opened before anything is written, for the flushes of checkpoints. */
-  readonly #descriptor: number;
   #thread: Thread<CheckpointCommand, CheckpointReply> | undefined;
   #pages = 0;
   /** The size, in pages, at which the log is next copied. */
@@ -59,7 +56,6 @@ export class WriteAheadLog {
     const { file, health, flushes } = parts;
     const onFault = (fault: Error) => health.crash(fault.message);
     this.#flush = new LogFlush(file.log, { durations: flushes, onFault });
-    this.#descriptor = openSync(file.log, 'r+');
   }
 
   /** False while the log is too long and is being copied. */
@@ -101,7 +97,6 @@ export class WriteAheadLog {
     await this.#checkpoint;
     await this.#thread?.close();
     await this.#flush.close();
-    closeSync(this.#descriptor);
   }
 
   /** Never fails. */
@@ -163,15 +158,16 @@ export class WriteAheadLog {
   /** Whether the whole log is in the database file. */
   async #run(command: CheckpointCommand): Promise<boolean> {
     const { file, health } = this.#parts;
-    const workerData: CheckpointWorkerData = {
-      url: file.url,
-      descriptors: { database: file.descriptor, log: this.#descriptor },
-    };
+    const workerData: CheckpointWorkerData = { url: file.url, descriptor: file.descriptor };
     this.#thread ??= new Thread<CheckpointCommand, CheckpointReply>(program, { workerData }, () => {
       this.#thread = undefined;
     });
     try {
-      const { isCopied } = await this.#thread.run(command);
+      const thread = this.#thread;
+      await thread.run('open');
+      // Otherwise SQLite could copy a part of the log whose failed write was reported before its own files were open.
+      await this.#flush.run();
+      const { isCopied } = await thread.run(command);
       health.noteCheckpoint();
       return isCopied;
     } catch (error) {
