@@ -22,7 +22,7 @@ const commands: Record<string, () => Promise<Command>> = {
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
   key: async () => (await import('./commands/key.ts')).key,
   backup: async () => (await import('./commands/backup.ts')).backup,
-  restore: async () => (await import('./commands/restore.ts')).restore,
+  restore: async () => (await import('./commands/backup.ts')).restore,
   check: async () => (await import('./commands/check.ts')).check,
   schema: async () => (await import('./commands/schema.ts')).printSchema,
 };

@@ -13,9 +13,9 @@ import { OperationReports } from './engine/operation-reports.ts';
 import { loadSchema } from './engine/schema.ts';
 import { auditTo } from './identity/audit.ts';
 import { createIdentity } from './identity/create-identity.ts';
-import { loadOrCreateStoredKeys, readGivenKeys } from './identity/session/configured-keys.ts';
 import { type PasswordCost, Passwords } from './identity/session/passwords.ts';
 import { Sessions } from './identity/session/session.ts';
+import { loadOrCreateStoredKeys, readGivenKeys } from './identity/session/session-key.ts';
 import { createSignInLimit } from './identity/session/sign-in-limit.ts';
 import type { Bus, BusOptions } from './live/bus/bus.ts';
 import { openBus } from './live/bus/open-bus.ts';
@@ -174,6 +174,7 @@ function openLoggedDatabase(config: Config, log: Log, timings: DatabaseTimings):
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
   return openDatabase(config.databaseUrl, {
     timings,
+    recoversLog: true,
     ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),

@@ -1,15 +1,23 @@
 import { readConfig } from '../config.ts';
-import type { Progress } from '../data/backup.ts';
-import { backUpDatabase } from '../data/open-database.ts';
-import { summarize } from './backup-summary.ts';
-import { readForcedFile } from './forced-file.ts';
+import type { BackupContents, Progress } from '../data/backup.ts';
+import { backUpDatabase, restoreDatabase } from '../data/open-database.ts';
+
+const consequences = `Whatever happened after the backup is undone:
+- accounts, rooms and posts that were deleted since exist again
+- API keys that were revoked since are valid again until they expire
+- sessions that were ended since by a new password are valid again until they expire, and the old password is valid
+- members who left or were removed since are members again; rooms and roles are as they were
+- posts that members have read since are unread again
+- mutes that were ended since apply again, and later ones are lost
+Clients that have seen later events receive CURSOR_EXPIRED, and query their rooms again.
+`;
 
 /**
  * `backup FILE [--force]`: writes the database to a file, also while a server uses it. Returns 0 when the file is verified
  * and on the disk, 1 for wrong arguments.
  */
 export async function backup(args: string[]): Promise<number> {
-  const given = readForcedFile('backup', args);
+  const given = readFile('backup', args);
   if (!given) return 1;
   const { file, isForced } = given;
   const { databaseUrl } = readConfig();
@@ -18,6 +26,37 @@ export async function backup(args: string[]): Promise<number> {
   );
   process.stdout.write(`Backed up to ${file} (${summarize(contents)}).\n`);
   return 0;
+}
+
+/**
+ * `restore FILE [--force]`: replaces the database by a backup, while no server uses it. Returns 0 when it is done, 1 for
+ * wrong arguments.
+ */
+export async function restore(args: string[]): Promise<number> {
+  const given = readFile('restore', args);
+  if (!given) return 1;
+  const { file, isForced } = given;
+  const { databaseUrl } = readConfig();
+  const contents = await restoreDatabase(databaseUrl, file, { isForced });
+  process.stdout.write(`Restored ${file} (${summarize(contents)}).\n${consequences}`);
+  return 0;
+}
+
+/** Reads the arguments `FILE [--force]`, or prints the usage. */
+function readFile(command: string, args: readonly string[]): { file: string; isForced: boolean } | undefined {
+  const [file, ...more] = args.filter((argument) => argument !== '--force');
+  if (file !== undefined && more.length === 0 && !file.startsWith('-')) {
+    return { file, isForced: args.includes('--force') };
+  }
+  process.stderr.write(`usage: postroom ${command} FILE [--force]\n`);
+  return undefined;
+}
+
+/** What a backup contains, in one line. */
+function summarize({ rooms, users, posts, newestEventAt }: BackupContents): string {
+  const counts = Object.entries({ rooms, users, posts });
+  const newest = newestEventAt === undefined ? 'none' : new Date(newestEventAt).toISOString();
+  return [...counts.map(([noun, count]) => `${noun}: ${count}`), `newest event: ${newest}`].join(', ');
 }
 
 function showProgress({ copiedPages, totalPages }: Progress): void {

@@ -4,7 +4,7 @@ import { inspectDatabase } from '../data/open-database.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';
-import { assertStoredKeys, readGivenKeys } from '../identity/session/configured-keys.ts';
+import { assertStoredKeys, readGivenKeys } from '../identity/session/session-key.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
 import { explainFailures } from './failure.ts';
 

@@ -2,7 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { createId } from '../ids.ts';
 import type { Db } from './database.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { createStatement } from './sql/statement.ts';
+import { createFinder } from './sql/statement.ts';
 import { type ApiKeyRow, apiKeyColumns, type Tables } from './tables.ts';
 import { insertUser } from './users.ts';
 
@@ -27,13 +27,9 @@ export async function insertApiKey(db: Db, { scopes, ...key }: NewApiKey): Promi
     .executeTakeFirstOrThrow();
 }
 
-const selectApiKey = createStatement((db, { id }: { id: string }) =>
+export const findApiKey = createFinder((db, { id }) =>
   db.selectFrom('apiKeys').select(apiKeyColumns).where('id', '=', id),
 );
-
-export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
-  return (await selectApiKey(db, { id }))[0];
-}
 
 export async function findApiKeys(db: Db, ids: readonly string[]): Promise<ApiKeyRow[]> {
   return executeInParts(db, ids, {

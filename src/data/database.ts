@@ -160,6 +160,11 @@ export interface DatabaseOptions {
   onFault?: (reason: string) => void;
   /** Called when writes succeed again after a reported fault. */
   onRecovery?: () => void;
+  /**
+   * SQLite: whether the write-ahead log that an earlier process has left is written and recovered again. Only a server does so,
+   * because it delays another server on the database.
+   */
+  recoversLog?: boolean;
   /** Called with the reason if searches for a part of a text have no indexes, and read every row. */
   onMissingIndexes?: (reason: string) => void;
 }
@@ -189,13 +194,23 @@ export class DatabaseUnavailable extends ClientError {
   }
 }
 
+/**
+ * The error of an open that fails: one of the database, the connection or the system becomes a line for the operator. Any
+ * other error is a bug of Postroom. `note` is added to the line.
+ */
+export function toUnusable(name: string, error: unknown, note = ''): unknown {
+  if (!(error instanceof Error)) return error;
+  if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
+  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
+  return new DatabaseUnusable(`${name}: ${reason}${note}`, { cause: error });
+}
+
 /** The database ended a statement that took too long. To run it again would probably take as long. */
 export class StatementTooSlow extends DatabaseUnavailable {}
 
 /**
- * PostgreSQL: the connection was lost during a commit, and the server did not report its outcome in time. SQLite: the
- * commit could not be flushed to the disk. It must not be answered as DatabaseUnavailable, which promises that nothing was
- * stored. `reason` is for the operator.
+ * PostgreSQL: the connection was lost during a commit, and the server did not report its outcome in time. It must not be
+ * answered as DatabaseUnavailable, which promises that nothing was stored. `reason` is for the operator.
  */
 export class CommitOutcomeUnknown extends ClientError {
   readonly reason: string;

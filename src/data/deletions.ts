@@ -100,6 +100,7 @@ export async function findErasedAccount(db: Db): Promise<ErasedAccount | undefin
 }
 
 export async function endErasure(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('membershipVersions').where('userId', '=', userId).execute();
   await db.updateTable('users').set({ erasing: null }).where('id', '=', userId).execute();
 }
 
@@ -129,13 +130,9 @@ export async function findRemains(db: Db, account: ErasedAccount, limit: number)
 export async function hasRemains(db: Db, account: ErasedAccount): Promise<boolean> {
   const { posts, joined, owned } = await findRemains(db, account, 1);
   if (posts.length + joined.length + owned.length > 0) return true;
-  const others = [
-    db.selectFrom('roomEvents').where('actorId', '=', account.id),
-    db.selectFrom('mutes').where('userId', '=', account.id),
-    db.selectFrom('formerMembers').where('userId', '=', account.id),
-    db.selectFrom('idempotencyKeys').where('userId', '=', account.id),
-  ];
-  for (const rows of others) if (await hasRows(rows)) return true;
+  const events = db.selectFrom('roomEvents').where('actorId', '=', account.id);
+  const others = tablesOfAccounts.map((table) => db.selectFrom(table).where('userId', '=', account.id));
+  for (const rows of [events, ...others]) if (await hasRows(rows)) return true;
   return false;
 }
 
@@ -155,8 +152,19 @@ export async function deletePosts(
   return (await query.execute()).filter(({ publishedAt }) => publishedAt !== null);
 }
 
-/** Removes a deleted user as the actor of up to `limit` events. Returns their number. */
-export async function clearActor(db: Db, userId: string, limit: number): Promise<number> {
+/** The tables whose rows belong to an account, beside its posts and memberships. */
+const tablesOfAccounts = ['mutes', 'formerMembers', 'idempotencyKeys'] as const;
+
+/** Deletes up to `limit` rows of these tables, and removes a deleted user as the actor of events. Returns the number of rows. */
+export async function deleteOtherRows(db: Db, userId: string, limit: number): Promise<number> {
+  let left = limit - (await clearActor(db, userId, limit));
+  for (const table of tablesOfAccounts) {
+    if (left > 0) left -= await deleteSome(db, table, db.selectFrom(table).where('userId', '=', userId), left);
+  }
+  return limit - left;
+}
+
+async function clearActor(db: Db, userId: string, limit: number): Promise<number> {
   const events = db.selectFrom('roomEvents').where('actorId', '=', userId);
   const query = db
     .updateTable('roomEvents')

@@ -66,8 +66,3 @@ export async function deleteOldestKeys(db: Db, userId: string, key: string): Pro
 export async function deleteKeysBefore(db: Db, before: number, limit: number): Promise<number> {
   return deleteSome(db, 'idempotencyKeys', db.selectFrom('idempotencyKeys').where('at', '<', before), limit);
 }
-
-/** Deletes up to `limit` keys of a user, and returns their number. */
-export async function deleteKeysOf(db: Db, userId: string, limit: number): Promise<number> {
-  return deleteSome(db, 'idempotencyKeys', db.selectFrom('idempotencyKeys').where('userId', '=', userId), limit);
-}

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
 import { headOf, type LogPosition } from './events.ts';
-import { isPostgres } from './sql/dialects.ts';
-import { isListed } from './sql/list-statements.ts';
+import { elementsOf, isListed } from './sql/list-statements.ts';
 import { createStatement } from './sql/statement.ts';
 
 /** A room of which a user is a member. */
@@ -108,11 +107,9 @@ export async function findMovedVersions(
   db: Db,
   versions: Iterable<readonly [userId: string, version: number]>,
 ): Promise<string[]> {
-  const known = JSON.stringify([...versions]);
-  const elements = isPostgres(db) ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
   const { rows } = await sql<{ userId: string }>`
     select known.value ->> 0 as "userId"
-    from ${elements} as known
+    from ${elementsOf(db, [...versions])} as known
     left join "membershipVersions" on "membershipVersions"."userId" = known.value ->> 0
     where coalesce("version", 0) <> cast(known.value ->> 1 as bigint)
   `.execute(db);

@@ -9,12 +9,12 @@ import {
   type RoomConnection,
   type RoomMemberConnection,
 } from './lists/pages.ts';
+import { type RoomOrPost, roomIdOf } from './posts.ts';
 import { readUpTo } from './read-positions.ts';
 import { findRoom } from './rooms.ts';
 import { countsRows } from './sql/bounded-work.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { deleteSome } from './sql/some-rows.ts';
-import { createStatement } from './sql/statement.ts';
+import { createStatement, createVariableStatement } from './sql/statement.ts';
 import { publicUserColumns, roomColumns } from './tables.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
 
@@ -81,18 +81,12 @@ export async function deleteMember(db: Db, roomId: string, userId: string): Prom
   await deleteMemberRow(db, { roomId, userId });
 }
 
-/** Deletes up to `limit` rows about the earlier memberships of a user, and returns their number. */
-export async function deleteFormerMembershipsOf(db: Db, userId: string, limit: number): Promise<number> {
-  await db.deleteFrom('membershipVersions').where('userId', '=', userId).execute();
-  return deleteSome(db, 'formerMembers', db.selectFrom('formerMembers').where('userId', '=', userId), limit);
-}
-
-const selectMember = createStatement((db, { roomId, userId }: Membership) =>
-  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomId),
+const selectMember = createVariableStatement((db, { userId, ...place }: { userId: string } & RoomOrPost) =>
+  db.selectFrom('roomMembers').select('roomId').where('userId', '=', userId).where('roomId', '=', roomIdOf(place)),
 );
 
-export async function isMemberOfRoom(db: Db, roomId: string, userId: string): Promise<boolean> {
-  return (await selectMember(db, { roomId, userId })).length > 0;
+export async function isMemberOf(db: Db, place: RoomOrPost, userId: string): Promise<boolean> {
+  return (await selectMember(db, { ...place, userId })).length > 0;
 }
 
 const selectMemberships = createStatement((db, { userId, limit }: { userId: string; limit: number }) =>
@@ -102,19 +96,6 @@ const selectMemberships = createStatement((db, { userId, limit }: { userId: stri
 /** Whether the user is a member of this many rooms. */
 export async function hasMemberships(db: Db, userId: string, count: number): Promise<boolean> {
   return (await selectMemberships(db, { userId, limit: count })).length >= count;
-}
-
-const selectMemberOfPostRoom = createStatement((db, { postId, userId }: { postId: string; userId: string }) =>
-  db
-    .selectFrom('roomMembers')
-    .select('roomId')
-    .where('userId', '=', userId)
-    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
-);
-
-/** Whether the user is a member of the room of a post, whose row need not have been read before. */
-export async function isMemberOfPostRoom(db: Db, postId: string, userId: string): Promise<boolean> {
-  return (await selectMemberOfPostRoom(db, { postId, userId })).length > 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
 import type { LogPosition } from './events.ts';
-import { isPostgres } from './sql/dialects.ts';
+import { elementsOf } from './sql/list-statements.ts';
 
 /** A room whose head is not the one that was asked for; undefined if the room is deleted. */
 export interface MovedHead {
@@ -20,11 +20,10 @@ export async function findMovedHeads(
   db: Db,
   heads: Iterable<readonly [roomId: string, LogPosition]>,
 ): Promise<MovedHead[]> {
-  const known = JSON.stringify(Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]));
-  const elements = isPostgres(db) ? sql`json_array_elements(cast(${known} as json))` : sql`json_each(${known})`;
+  const known = Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]);
   const { rows } = await sql<Row>`
     select known.value ->> 0 as "roomId", "head", "headMark"
-    from ${elements} as known
+    from ${elementsOf(db, known)} as known
     left join "rooms" on "rooms"."id" = known.value ->> 0 and "deletedAt" is null
     where "rooms"."id" is null
       or "head" <> cast(known.value ->> 1 as bigint)

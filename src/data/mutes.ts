@@ -1,6 +1,6 @@
 import type { Db } from './database.ts';
-import { deleteSome } from './sql/some-rows.ts';
-import { createStatement } from './sql/statement.ts';
+import { type RoomOrPost, roomIdOf } from './posts.ts';
+import { createVariableStatement } from './sql/statement.ts';
 
 interface Mute {
   roomId: string;
@@ -15,29 +15,17 @@ export interface MutedUsers {
   accountId: string;
 }
 
-const selectMutes = createStatement((db, { roomId, userId, accountId }: MutedUsers & { roomId: string }) =>
-  db.selectFrom('mutes').select('until').where('roomId', '=', roomId).where('userId', 'in', [userId, accountId]),
-);
-
-/** The time until which either of the users is muted in the room, which may be in the past; null if there is none. */
-export async function findMute(db: Db, roomId: string, users: MutedUsers): Promise<number | null> {
-  return findLast(await selectMutes(db, { roomId, ...users }));
-}
-
-const selectMutesInPostRoom = createStatement((db, { postId, userId, accountId }: MutedUsers & { postId: string }) =>
+const selectMutes = createVariableStatement((db, { userId, accountId, ...place }: MutedUsers & RoomOrPost) =>
   db
     .selectFrom('mutes')
     .select('until')
-    .where('userId', 'in', [userId, accountId])
-    .where('roomId', '=', (eb) => eb.selectFrom('posts').select('posts.roomId').where('posts.id', '=', postId)),
+    .where('roomId', '=', roomIdOf(place))
+    .where('userId', 'in', [userId, accountId]),
 );
 
-/** The same for the room of a post, whose row need not have been read before. */
-export async function findMuteOfPostRoom(db: Db, postId: string, users: MutedUsers): Promise<number | null> {
-  return findLast(await selectMutesInPostRoom(db, { postId, ...users }));
-}
-
-function findLast(mutes: readonly Pick<Mute, 'until'>[]): number | null {
+/** The time until which either of the users is muted in the room, which may be in the past; null if there is none. */
+export async function findMute(db: Db, place: RoomOrPost, users: MutedUsers): Promise<number | null> {
+  const mutes = await selectMutes(db, { ...place, ...users });
   return mutes.length === 0 ? null : Math.max(...mutes.map(({ until }) => until));
 }
 
@@ -52,9 +40,4 @@ export async function insertMute(db: Db, mute: Mute): Promise<void> {
 
 export async function deleteMute(db: Db, roomId: string, userId: string): Promise<void> {
   await db.deleteFrom('mutes').where('roomId', '=', roomId).where('userId', '=', userId).execute();
-}
-
-/** Deletes up to `limit` mutes of a user, and returns their number. */
-export async function deleteMutesOf(db: Db, userId: string, limit: number): Promise<number> {
-  return deleteSome(db, 'mutes', db.selectFrom('mutes').where('userId', '=', userId), limit);
 }

@@ -15,42 +15,13 @@ import { withSpans } from './traced-database.ts';
 interface Implementation {
   /** Its name in OpenTelemetry. */
   system: string;
-  /** In all functions `address` is the URL without its scheme. */
+  /** In both functions `address` is the URL without its scheme. */
   open: (address: string, options: ImplementationOptions) => Promise<Database>;
   inspect: (address: string) => Promise<DatabaseState>;
-  backup: (address: string, file: string, options: BackupOptions & BackupProgress) => Promise<BackupContents>;
-  restore: (address: string, file: string, options: BackupOptions) => Promise<BackupContents>;
 }
 
-interface BackupProgress {
-  onProgress: (progress: Progress) => void;
-}
-
-const sqlite: Implementation = {
-  system: 'sqlite',
-  open: openSqlite,
-  inspect: inspectSqlite,
-  backup: async (address, file, options) => backupSqlite({ ...options, database: toFile(address), file }),
-  restore: async (address, file, options) => restoreSqlite({ ...options, database: toFile(address), file }),
-};
-
-const ofPostgres = 'DATABASE_URL is a database of PostgreSQL';
-const postgres: Implementation = {
-  system: 'postgresql',
-  open: openPostgres,
-  inspect: inspectPostgres,
-  async backup() {
-    throw new BackupError(`${ofPostgres}: create a backup with pg_dump --format=custom (docs/operations.md)`);
-  },
-  async restore() {
-    throw new BackupError(`${ofPostgres}: restore a backup with pg_restore (docs/operations.md)`);
-  },
-};
-
-function toFile(address: string): string {
-  if (address !== ':memory:') return resolve(address);
-  throw new BackupError('DATABASE_URL is sqlite::memory:, a database that no other process can read');
-}
+const sqlite: Implementation = { system: 'sqlite', open: openSqlite, inspect: inspectSqlite };
+const postgres: Implementation = { system: 'postgresql', open: openPostgres, inspect: inspectPostgres };
 
 /**
  * Opens the database of a `DATABASE_URL` and brings its tables up to date.
@@ -71,14 +42,22 @@ export async function inspectDatabase(url: string): Promise<DatabaseState> {
 export async function backUpDatabase(
   url: string,
   file: string,
-  options: BackupOptions & BackupProgress,
+  options: BackupOptions & { onProgress: (progress: Progress) => void },
 ): Promise<BackupContents> {
-  return findImplementation(url).backup(addressOf(url), file, options);
+  return backupSqlite({ ...options, database: toFile(url, 'create a backup with pg_dump --format=custom'), file });
 }
 
 /** Replaces the database by a backup. No server may use it. @throws BackupError */
 export async function restoreDatabase(url: string, file: string, options: BackupOptions): Promise<BackupContents> {
-  return findImplementation(url).restore(addressOf(url), file, options);
+  return restoreSqlite({ ...options, database: toFile(url, 'restore a backup with pg_restore'), file });
+}
+
+/** The path of an SQLite database. @throws BackupError for any other database. */
+function toFile(url: string, advice: string): string {
+  if (isPostgresUrl(url))
+    throw new BackupError(`DATABASE_URL is a database of PostgreSQL: ${advice} (docs/operations.md)`);
+  if (addressOf(url) !== ':memory:') return resolve(addressOf(url));
+  throw new BackupError('DATABASE_URL is sqlite::memory:, a database that no other process can read');
 }
 
 function findImplementation(url: string): Implementation {

@@ -1,9 +1,9 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db, RowLock } from './database.ts';
+import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { createLockingStatement, createStatement } from './sql/statement.ts';
+import { createFinder, createStatement } from './sql/statement.ts';
 import { type PostRow, postColumns } from './tables.ts';
 import { arePostsNotErased } from './visible-rooms.ts';
 
@@ -47,12 +47,17 @@ export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<voi
   });
 }
 
-const selectPost = createLockingStatement((db, { id }: { id: string }) =>
+export const findPost = createFinder((db, { id }) =>
   db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
 );
 
-export async function findPost(db: Db, id: string, lock?: RowLock): Promise<PostRow | undefined> {
-  return (await selectPost(db, { id }, lock))[0];
+/** A room, or the room of a post, whose row need not have been read before. */
+export type RoomOrPost = { roomId: string } | { postId: string };
+
+/** Its id, for a variable statement. */
+export function roomIdOf(place: RoomOrPost): RawBuilder<string> {
+  if ('roomId' in place) return sql`${place.roomId}`;
+  return sql`(select "roomId" from "posts" where "id" = ${place.postId})`;
 }
 
 /** The post after a change, without its body if that stays as it is: it may be long. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { createId } from '../ids.ts';
-import type { Db, RowLock } from './database.ts';
+import type { Db } from './database.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { createLockingStatement } from './sql/statement.ts';
+import { createFinder } from './sql/statement.ts';
 import { type RoomRow, roomColumns } from './tables.ts';
 
 export interface NewRoom {
@@ -54,26 +54,18 @@ export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<voi
   });
 }
 
-const selectRoom = createLockingStatement((db, { id }: { id: string }) =>
+export const findRoom = createFinder((db, { id }) =>
   db.selectFrom('rooms').select(roomColumns).where('id', '=', id).where('deletedAt', 'is', null),
 );
 
-export async function findRoom(db: Db, id: string, lock?: RowLock): Promise<RoomRow | undefined> {
-  return (await selectRoom(db, { id }, lock))[0];
-}
-
-const selectRoomOfPost = createLockingStatement((db, { postId }: { postId: string }) =>
+/** The room of a post, whose row need not have been read before. */
+export const findRoomOfPost = createFinder((db, { id }) =>
   db
     .selectFrom('rooms')
     .select(roomColumns)
-    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', postId))
+    .where('id', '=', (eb) => eb.selectFrom('posts').select('roomId').where('posts.id', '=', id))
     .where('deletedAt', 'is', null),
 );
-
-/** The room of a post, whose row need not have been read before. */
-export async function findRoomOfPost(db: Db, postId: string, lock?: RowLock): Promise<RoomRow | undefined> {
-  return (await selectRoomOfPost(db, { postId }, lock))[0];
-}
 
 /** The public rooms with these names. They are not deleted before the end of the transaction. */
 export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {

@@ -1,6 +1,6 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type { Histogram } from '../histogram.ts';
 import type { Database } from './database.ts';
+import type { StatementRunner } from './sql/query-builder.ts';
 import type { DatabaseTimings } from './timings.ts';
 
 /** The database, with its transactions and snapshots measured. */
@@ -21,21 +21,7 @@ async function timed<T>(histogram: Histogram, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Measures each statement of a connection. */
-export class TimedConnection implements DatabaseConnection {
-  readonly #connection: DatabaseConnection;
-  readonly #histogram: Histogram;
-
-  constructor(connection: DatabaseConnection, histogram: Histogram) {
-    this.#connection = connection;
-    this.#histogram = histogram;
-  }
-
-  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return timed(this.#histogram, () => this.#connection.executeQuery<Row>(query));
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
-  }
+/** Measures each statement. */
+export function timeStatements(runner: StatementRunner, histogram: Histogram): StatementRunner {
+  return { executeQuery: (query) => timed(histogram, () => runner.executeQuery(query)) };
 }

@@ -1,15 +1,14 @@
 import {
   type CompiledQuery,
   DefaultQueryExecutor,
-  type Dialect,
-  type Driver,
   type Kysely,
   type QueryExecutor,
   type QueryResult,
-  Transaction,
+  type Transaction,
 } from 'kysely';
 import { type Span, type SpanAttributes, withinSpan } from '../tracing/span.ts';
 import type { Database, Db, Work } from './database.ts';
+import { createQueryBuilder } from './sql/query-builder.ts';
 import type { Tables } from './tables.ts';
 
 /* https://opentelemetry.io/docs/specs/semconv/database/database-spans/ */
@@ -56,8 +55,7 @@ function tracedWork<T>(work: Work<T>, span: Span, own: SpanAttributes): Work<T> 
 }
 
 function traced(db: Db, span: Span, own: SpanAttributes): Transaction<Tables> {
-  const executor = new TracedExecutor(db.getExecutor(), span, own);
-  return new Transaction<Tables>({ config: { dialect: unused }, dialect: unused, driver: unused, executor });
+  return createQueryBuilder(new TracedExecutor(db.getExecutor(), span, own));
 }
 
 /** Executes statements inside spans, which have their text but never their values. */
@@ -95,13 +93,6 @@ function tableOf(sql: string): string {
   const [, table] = /\b(?:from|into|update)\s+"?(\w+)/i.exec(sql) ?? [];
   return table === undefined ? '' : ` ${table}`;
 }
-
-/** Statements run by the executor alone. */
-const unused = new Proxy({} as Dialect & Driver, {
-  get: () => () => {
-    throw new Error('Use the functions of Database.');
-  },
-});
 
 /** The reads of the server itself, or, within a span, the same reads with spans. */
 export function readsWithin(database: Database, span: Span | undefined): Kysely<Tables> {

@@ -2,7 +2,7 @@ import { createId } from '../ids.ts';
 import { type Db, type RowLock, withLock } from './database.ts';
 import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
 import { executeInParts } from './sql/list-statements.ts';
-import { createLockingStatement } from './sql/statement.ts';
+import { createFinder } from './sql/statement.ts';
 import { isStorable, matches, toPattern } from './sql/stored-text.ts';
 import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
@@ -94,9 +94,9 @@ export async function findCredentialStates(db: Db, ids: readonly string[]): Prom
   });
 }
 
-export async function findUser(db: Db, id: string, lock?: RowLock): Promise<PublicUser | undefined> {
-  return withLock(db.selectFrom('users').select(publicUserColumns).where('id', '=', id), lock).executeTakeFirst();
-}
+export const findUser = createFinder((db, { id }) =>
+  db.selectFrom('users').select(publicUserColumns).where('id', '=', id),
+);
 
 /** The e-mails of users by their ids. */
 export async function findEmails(db: Db, ids: readonly string[]): Promise<Map<string, string | null>> {
@@ -104,14 +104,10 @@ export async function findEmails(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
-const selectAccount = createLockingStatement((db, { id }: { id: string }) =>
+/** A user with the private columns. */
+export const findAccount = createFinder((db, { id }) =>
   db.selectFrom('users').select(userColumns).where('id', '=', id),
 );
-
-/** A user with the private columns. */
-export async function findAccount(db: Db, id: string, lock?: RowLock): Promise<UserRow | undefined> {
-  return (await selectAccount(db, { id }, lock))[0];
-}
 
 export async function findAccountByEmail(db: Db, email: string, lock?: RowLock): Promise<UserRow | undefined> {
   if (!isStorable(email)) return undefined;

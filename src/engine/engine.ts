@@ -9,7 +9,7 @@ import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
 import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
-import { CostlyOperations } from './limits/costly-operations.ts';
+import { limitCostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
@@ -61,7 +61,7 @@ export function createEngine(parts: EngineParts): Engine {
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
-  const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
+  const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: limitCostlyOperations() };
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {

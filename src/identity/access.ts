@@ -36,7 +36,7 @@ function isAdmin(viewer: Viewer | null): boolean {
 export function assertAdmin(viewer: Viewer | null): Viewer {
   const signedIn = assertSignedIn(viewer);
   if (!signedIn.scopes.has('ADMIN')) throw missingScope('ADMIN');
-  if (signedIn.user.role !== 'ADMIN') throw new ClientError('FORBIDDEN', 'Only admins can do this.');
+  if (signedIn.user.role !== 'ADMIN') throw forbidden('Only admins can do this.');
   return signedIn;
 }
 
@@ -74,16 +74,14 @@ export function maySeePost(viewer: () => Viewer | null, post: PostRow): boolean 
 /** Only the user can change their account. */
 export function assertMayChangeUser(viewer: Viewer, user: UserRow | undefined): UserRow {
   const found = assertUser(user);
-  if (found.id !== viewer.user.id) throw new ClientError('FORBIDDEN', 'You can change only your own account.');
+  if (found.id !== viewer.user.id) throw forbidden('You can change only your own account.');
   return found;
 }
 
 /** Only the user and admins can delete an account. */
 export function assertMayDeleteUser(viewer: Viewer, user: UserRow | undefined): UserRow {
   const found = assertUser(user);
-  if (found.id !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'You can delete only your own account.');
-  }
+  if (found.id !== viewer.user.id && !isAdmin(viewer)) throw forbidden('You can delete only your own account.');
   return found;
 }
 
@@ -95,32 +93,30 @@ export function assertUser<User extends Pick<UserRow, 'deletedAt'>>(user: User |
 
 /** Only the owner and admins can change a room and its members. */
 export function assertMayChangeRoom(viewer: Viewer, room: RoomRow): void {
-  if (room.ownerId !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'Only the owner and admins can change a room.');
-  }
+  if (room.ownerId !== viewer.user.id && !isAdmin(viewer))
+    throw forbidden('Only the owner and admins can change a room.');
 }
 
 /** Every user who is signed in can post in a public room; only members can post in a private room. */
 export function assertMayPost(room: RoomRow, isMember: boolean): void {
-  if (room.visibility === 'PRIVATE' && !isMember)
-    throw new ClientError('FORBIDDEN', 'Only members can post in a private room.');
+  if (room.visibility === 'PRIVATE' && !isMember) throw forbidden('Only members can post in a private room.');
 }
 
 /** A user who is muted in a room cannot write posts there. `until`: in milliseconds since 1970. */
 export function assertNotMuted(until: number | null): void {
   if (until === null || until <= Date.now()) return;
-  throw new ClientError('FORBIDDEN', `You are muted in this room until ${new Date(until).toISOString()}.`);
+  throw forbidden(`You are muted in this room until ${new Date(until).toISOString()}.`);
 }
 
 /** Only members have a read position in a room. */
 export function assertMember(isMember: boolean): void {
-  if (!isMember) throw new ClientError('FORBIDDEN', 'Only members can mark a room as read.');
+  if (!isMember) throw forbidden('Only members can mark a room as read.');
 }
 
 /** Users can join a public room themselves; the owner adds members to a private room. */
 export function assertMayJoin(room: RoomRow, isMember: boolean): void {
   if (room.visibility === 'PRIVATE' && !isMember)
-    throw new ClientError('FORBIDDEN', 'Only the owner and admins can add members to a private room.');
+    throw forbidden('Only the owner and admins can add members to a private room.');
 }
 
 /** The owner cannot leave the room. */
@@ -131,14 +127,13 @@ export function assertMayLeave(userId: string, room: RoomRow): void {
 
 /** Only the author can change a post. */
 export function assertMayChangePost(viewer: Viewer, post: PostRow): void {
-  if (post.authorId !== viewer.user.id) throw new ClientError('FORBIDDEN', 'Only the author can change a post.');
+  if (post.authorId !== viewer.user.id) throw forbidden('Only the author can change a post.');
 }
 
 /** Only the author and admins can delete a post. */
 export function assertMayDeletePost(viewer: Viewer, post: PostRow): void {
-  if (post.authorId !== viewer.user.id && !isAdmin(viewer)) {
-    throw new ClientError('FORBIDDEN', 'Only the author and admins can delete a post.');
-  }
+  if (post.authorId !== viewer.user.id && !isAdmin(viewer))
+    throw forbidden('Only the author and admins can delete a post.');
 }
 
 /** An API key cannot create keys, because they would outlive it. */
@@ -146,9 +141,9 @@ const createsKeys: Record<CredentialKind, boolean> = { session: true, oauth: tru
 
 /** A new key has at most the rights of its creator; only an admin can create a key with ADMIN. */
 export function assertMayGrant(viewer: Viewer, granted: readonly Scope[]): void {
-  if (!createsKeys[viewer.credential.kind]) throw new ClientError('FORBIDDEN', 'An API key cannot create API keys.');
+  if (!createsKeys[viewer.credential.kind]) throw forbidden('An API key cannot create API keys.');
   if (granted.includes('ADMIN') && !isAdmin(viewer))
-    throw new ClientError('FORBIDDEN', 'Only an admin can create a key with the scope ADMIN.');
+    throw forbidden('Only an admin can create a key with the scope ADMIN.');
   for (const scope of granted) assertScope(viewer, scope);
 }
 
@@ -157,4 +152,8 @@ export function assertMayRevoke(viewer: Viewer, key: ApiKeyRow | undefined): Api
   if (!key || (key.ownerId !== viewer.user.id && !isAdmin(viewer)))
     throw new ClientError('NOT_FOUND', 'There is no such API key.');
   return key;
+}
+
+function forbidden(message: string): ClientError {
+  return new ClientError('FORBIDDEN', message);
 }

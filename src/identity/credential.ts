@@ -1,10 +1,7 @@
 import type { ApiKeyRow, UserRow } from '../data/tables.ts';
-import { assertNever, ClientError } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 
-/**
- * The means by which a viewer is authenticated. All code that depends on `kind` lists every kind, so that the compiler
- * names the places where a new kind must be added.
- */
+/** The means by which a viewer is authenticated. */
 export type Credential =
   /** `sessionsFrom`: the account's generation of sessions when the session began. */
   | { kind: 'session'; id: string; sessionsFrom: number }
@@ -42,42 +39,18 @@ export function findRevocation(
  * before it were issued for an account that was deleted.
  */
 export function isRevokedByGeneration(credential: Credential, { sessionsFrom }: SessionState): boolean {
-  switch (credential.kind) {
-    case 'session':
-      return credential.sessionsFrom < sessionsFrom;
-    case 'oauth':
-      return credential.startedAt < sessionsFrom;
-    case 'apiKey':
-      return false;
-    default:
-      return assertNever(credential);
-  }
+  if (credential.kind === 'apiKey') return false;
+  return (credential.kind === 'session' ? credential.sessionsFrom : credential.startedAt) < sessionsFrom;
 }
 
 /** The id of the API key; undefined for a credential that has no row of its own. */
 export function keyIdOf(credential: Credential): string | undefined {
-  switch (credential.kind) {
-    case 'apiKey':
-      return credential.id;
-    case 'session':
-    case 'oauth':
-      return undefined;
-    default:
-      return assertNever(credential);
-  }
+  return credential.kind === 'apiKey' ? credential.id : undefined;
 }
 
 /** The token if only its issuer knows whether it was revoked. */
 export function opaqueTokenOf(credential: Credential): string | undefined {
-  switch (credential.kind) {
-    case 'oauth':
-      return credential.opaqueToken;
-    case 'session':
-    case 'apiKey':
-      return undefined;
-    default:
-      return assertNever(credential);
-  }
+  return credential.kind === 'oauth' ? credential.opaqueToken : undefined;
 }
 
 function isActive(key: ApiKeyRow | undefined): boolean {

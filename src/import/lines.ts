@@ -5,57 +5,45 @@ export type Line = { number: number; text: string } | { number: number; refused:
 
 const newline = 0x0a;
 const byteOrderMark = '\ufeff';
+const maxBytes = 1_000_000;
 
-/** Splits bytes into lines. A line over `maxBytes` is refused and not held in memory. */
-export class LineSplitter {
-  readonly #maxBytes: number;
-  #number = 0;
+/** Splits bytes into lines, and yields those of each chunk. A line that is too long is refused and not held in memory. */
+export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  let number = 0;
   /** The beginning of a line whose end has not been read yet. */
-  #pieces: Buffer[] = [];
-  #length = 0;
-
-  constructor(maxBytes = 1_000_000) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Returns the lines that end in this chunk. */
-  push(chunk: Buffer): Line[] {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  const append = (piece: Buffer) => {
+    length += piece.length;
+    if (length <= maxBytes) pieces.push(piece);
+    else pieces = [];
+  };
+  const take = () => {
+    number += 1;
+    const line =
+      length > maxBytes ? { number, refused: `it is longer than ${maxBytes} bytes` } : decode(number, pieces);
+    pieces = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
     const lines: Line[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
-      this.#append(chunk.subarray(from, end));
-      lines.push(this.#take());
+      append(chunk.subarray(from, end));
+      lines.push(take());
       from = end + 1;
     }
-    this.#append(chunk.subarray(from));
-    return lines;
+    append(chunk.subarray(from));
+    yield lines;
   }
+  if (length > 0) yield [take()];
+}
 
-  /** Returns the text after the last newline, if any. */
-  end(): Line[] {
-    return this.#length > 0 ? [this.#take()] : [];
-  }
-
-  #append(piece: Buffer): void {
-    this.#length += piece.length;
-    if (this.#length <= this.#maxBytes) this.#pieces.push(piece);
-    else this.#pieces = [];
-  }
-
-  #take(): Line {
-    this.#number += 1;
-    const [first] = this.#pieces;
-    const bytes = this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
-    const isTooLong = this.#length > this.#maxBytes;
-    this.#pieces = [];
-    this.#length = 0;
-    if (isTooLong) return { number: this.#number, refused: `it is longer than ${this.#maxBytes} bytes` };
-    if (!isUtf8(bytes)) return { number: this.#number, refused: 'it is not UTF-8' };
-    return { number: this.#number, text: this.#decode(bytes) };
-  }
-
-  #decode(bytes: Buffer): string {
-    const text = bytes.toString('utf8');
-    return this.#number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text;
-  }
+function decode(number: number, pieces: readonly Buffer[]): Line {
+  const [first] = pieces;
+  const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
+  if (!isUtf8(bytes)) return { number, refused: 'it is not UTF-8' };
+  const text = bytes.toString('utf8');
+  return { number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text };
 }

@@ -1,4 +1,4 @@
-import { type Line, LineSplitter } from './lines.ts';
+import { type Line, readLines } from './lines.ts';
 import { BadRecord, parseRecord } from './records.ts';
 import type { Entry } from './resolve.ts';
 
@@ -7,34 +7,21 @@ const maxCharacters = 1_000_000;
 
 /** Reads the lines of a file in batches, each small enough for one transaction. Empty lines are skipped. */
 export async function* readBatches(bytes: AsyncIterable<Buffer>): AsyncGenerator<Entry[]> {
-  const splitter = new LineSplitter();
-  const batch = new Batch();
-  for await (const chunk of bytes) yield* batch.fill(splitter.push(chunk));
-  yield* batch.fill(splitter.end());
-  if (batch.entries.length > 0) yield batch.entries;
-}
-
-class Batch {
-  entries: Entry[] = [];
-  #characters = 0;
-
-  /** Adds lines, and yields each batch that is full. */
-  *fill(lines: readonly Line[]): Generator<Entry[]> {
+  let entries: Entry[] = [];
+  let characters = 0;
+  for await (const lines of readLines(bytes)) {
     for (const line of lines) {
       const entry = readEntry(line);
       if (!entry) continue;
-      this.entries.push(entry);
-      this.#characters += 'text' in line ? line.text.length : 0;
-      if (this.entries.length >= maxEntries || this.#characters >= maxCharacters) yield this.#take();
+      entries.push(entry);
+      characters += 'text' in line ? line.text.length : 0;
+      if (entries.length < maxEntries && characters < maxCharacters) continue;
+      yield entries;
+      entries = [];
+      characters = 0;
     }
   }
-
-  #take(): Entry[] {
-    const { entries } = this;
-    this.entries = [];
-    this.#characters = 0;
-    return entries;
-  }
+  if (entries.length > 0) yield entries;
 }
 
 function readEntry(line: Line): Entry | undefined {

@@ -4,12 +4,12 @@ import { dateTime } from '../resolvers/scalars.ts';
 
 export type ImportRecord = RoomRecord | UserRecord | PostRecord;
 
-export interface RoomRecord {
+interface RoomRecord {
   type: 'room';
   name: string;
 }
 
-export interface UserRecord {
+interface UserRecord {
   type: 'user';
   name: string;
   createdAt: number;

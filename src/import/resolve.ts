@@ -2,7 +2,7 @@ import type { NewPost } from '../data/posts.ts';
 import { createRoomRow } from '../data/rooms.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
 import { createUserRow } from '../data/users.ts';
-import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord, type UserRecord } from './records.ts';
+import { type ImportRecord, joinReasons, type PostRecord } from './records.ts';
 
 /** A line that is refused, and all reasons. */
 export interface Refusal {
@@ -49,37 +49,26 @@ export function resolveEntries(entries: readonly Entry[], names: Names, isStrict
 }
 
 /** Returns the reason why the record is refused, or undefined. */
-function resolve(record: ImportRecord, names: Names, resolved: Resolved): string | undefined {
-  if (record.type === 'post') return resolvePost(record, names, resolved);
-  if (record.type === 'room') addRoom(record, names, resolved);
-  else addUser(record, names, resolved);
+function resolve(record: ImportRecord, names: Names, { rooms, users, posts, existing }: Resolved): string | undefined {
+  if (record.type === 'post') return resolvePost(record, names, posts);
+  const { name } = record;
+  if (record.type === 'room') {
+    if (names.rooms.has(name)) existing.rooms += 1;
+    else rooms.push(addName(names.rooms, createRoomRow({ name })));
+  } else if (names.users.has(name)) existing.users += 1;
+  else users.push(addName(names.users, createUserRow({ name, createdAt: record.createdAt })));
   return undefined;
 }
 
-function addRoom({ name }: RoomRecord, names: Names, { rooms, existing }: Resolved): void {
-  if (names.rooms.has(name)) {
-    existing.rooms += 1;
-    return;
-  }
-  const row = createRoomRow({ name });
-  names.rooms.set(name, row.id);
-  rooms.push(row);
-}
-
-function addUser({ name, createdAt }: UserRecord, names: Names, { users, existing }: Resolved): void {
-  if (names.users.has(name)) {
-    existing.users += 1;
-    return;
-  }
-  const row = createUserRow({ name, createdAt });
-  names.users.set(name, row.id);
-  users.push(row);
+function addName<Row extends { id: string; name: string }>(ids: Map<string, string>, row: Row): Row {
+  ids.set(row.name, row.id);
+  return row;
 }
 
 /**
  * Imported posts are history: they were created at the time of their publication, and the log has no events for them.
  */
-function resolvePost(record: PostRecord, names: Names, { posts }: Resolved): string | undefined {
+function resolvePost(record: PostRecord, names: Names, posts: ResolvedPost[]): string | undefined {
   const { room, author, title, body, publishedAt, isTitleCorrected } = record;
   const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];
   if (roomId === undefined || authorId === undefined)

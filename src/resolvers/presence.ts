@@ -38,7 +38,7 @@ export const presenceMutations: MutationResolvers = {
     const { presence } = context.services;
     assertMayPost(room, await context.loaders.isMember(user.id, room.id));
     if (input.typing) {
-      assertNotMuted(await findMute(context.db, room.id, mutedUsersOf(viewer)));
+      assertNotMuted(await findMute(context.db, { roomId: room.id }, mutedUsersOf(viewer)));
       await presence.startTyping(room.id, toNamed(user), context.visibleRooms);
     } else presence.stopTyping(room.id, user.id);
     return { room };

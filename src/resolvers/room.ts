@@ -3,7 +3,7 @@ import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
-import { findMembers, hasMemberships, insertMember, isMemberOfRoom, removeMember } from '../data/memberships.ts';
+import { findMembers, hasMemberships, insertMember, isMemberOf, removeMember } from '../data/memberships.ts';
 import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
@@ -104,7 +104,7 @@ export const roomMutations: MutationResolvers = {
           assertMayChangeRoom(viewer, room);
           const [user, isMember, hasMaxRooms] = await Promise.all([
             findUser(db, input.user, 'share').then(assertUser),
-            isMemberOfRoom(db, room.id, input.user),
+            isMemberOf(db, { roomId: room.id }, input.user),
             hasMemberships(db, input.user, maxRoomsByOthers),
           ]);
           if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
@@ -122,7 +122,7 @@ export const roomMutations: MutationResolvers = {
       assertMayChangeRoom(viewer, room);
       const [user, isMember] = await Promise.all([
         findUser(db, userId).then(assertUser),
-        isMemberOfRoom(db, room.id, userId),
+        isMemberOf(db, { roomId: room.id }, userId),
       ]);
       assertMayLeave(user.id, room);
       if (isMember) append(leaveOf(room, user, viewer));

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
 import { countedBody, countsRows } from '../sql/bounded-work.ts';
-import { hasLateralJoins } from '../sql/dialects.ts';
+import { isPostgres } from '../sql/dialects.ts';
 import { isListed } from '../sql/list-statements.ts';
 import { createStatement, createVariableStatement } from '../sql/statement.ts';
 import { matches, toPattern } from '../sql/stored-text.ts';
@@ -159,7 +159,8 @@ const selectLastPosts = createVariableStatement((db, values: LastPostsValues) =>
       .orderBy('recent.id', 'desc')
       .limit(values.last);
   const users = db.selectFrom('users');
-  const posts = hasLateralJoins(db)
+  // PostgreSQL seeks once per row only in a lateral join.
+  const posts = isPostgres(db)
     ? users.innerJoinLateral(
         (eb) => findRecent(eb).selectAll('recent').as('posts'),
         (join) => join.onTrue(),

@@ -1,33 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import { DatabaseUnusable } from '../database.ts';
 import type { Tables } from '../tables.ts';
-import { initial } from './0001-initial.ts';
-import { eventMarks } from './0002-event-marks.ts';
-import { headTimes } from './0003-head-times.ts';
-import { activeApiKeys } from './0004-active-api-keys.ts';
-import { signInAttempts } from './0005-sign-in-attempts.ts';
-import { deletions } from './0006-deletions.ts';
-import { mutes } from './0007-mutes.ts';
-import { idempotencyKeys } from './0008-idempotency-keys.ts';
-import { memberships } from './0009-memberships.ts';
-import { joins } from './0010-joins.ts';
-import { publicRooms } from './0011-public-rooms.ts';
 import type { Migration, TableDialect } from './migration.ts';
-
-/** All migrations in order. */
-const migrations: readonly Migration[] = [
-  { migrate: initial, keepsPrograms: false },
-  { migrate: eventMarks, keepsPrograms: false },
-  { migrate: headTimes, keepsPrograms: false },
-  { migrate: activeApiKeys, keepsPrograms: true },
-  { migrate: signInAttempts, keepsPrograms: true },
-  { migrate: deletions, keepsPrograms: true },
-  { migrate: mutes, keepsPrograms: true },
-  { migrate: idempotencyKeys, keepsPrograms: true },
-  { migrate: memberships, keepsPrograms: true },
-  { migrate: joins, keepsPrograms: true },
-  { migrate: publicRooms, keepsPrograms: true },
-];
+import { migrations } from './migrations.ts';
 
 /** The number of migrations that this program knows. */
 export const latestVersion = migrations.length;
@@ -56,7 +31,8 @@ export async function migrate(
   assertKnown(version, all.length);
   const { seen } = version;
   if (seen >= all.length) return;
-  for (const { migrate } of all.slice(seen)) await migrate(db, dialect);
+  for (const { statements } of all.slice(seen))
+    for (const statement of statements(dialect)) await statement.execute(db);
   await writeVersion(db, { seen: all.length, needed: all.findLastIndex(({ keepsPrograms }) => !keepsPrograms) + 1 });
 }
 

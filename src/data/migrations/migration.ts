@@ -1,11 +1,8 @@
-import type { Transaction } from 'kysely';
-import type { Tables } from '../tables.ts';
+import type { RawBuilder } from 'kysely';
 
-/** Changes the tables by one version, inside a transaction. */
-export type MigrationWork = (db: Transaction<Tables>, dialect: TableDialect) => Promise<void>;
-
+/** Changes the tables by one version. */
 export interface Migration {
-  migrate: MigrationWork;
+  statements: (dialect: TableDialect) => readonly RawBuilder<unknown>[];
   /**
    * Whether programs that work with the tables before this migration also work with the tables after it: they neither
    * miss something in them nor leave something out. During a rolling upgrade they run beside the new program.
@@ -16,15 +13,15 @@ export interface Migration {
 /** How the databases that Postroom supports define tables. */
 export interface TableDialect {
   /** The type of text that is compared byte by byte, and in which `lower` changes only A to Z. */
-  text: 'text' | 'text collate "C"';
+  text: RawBuilder<unknown>;
   /** The type of a column that holds milliseconds or counts beyond 32 bits. */
-  bigint: 'integer' | 'bigint';
+  bigint: RawBuilder<unknown>;
   /** The options after `create table (…)`. */
-  tableOptions: string;
+  tableOptions: RawBuilder<unknown>;
   /** The same for `rooms`, whose rows change most often. */
-  roomOptions: string;
+  roomOptions: RawBuilder<unknown>;
   /** Statements that create tables of this database only. */
-  ownTables: readonly string[];
+  ownTables: readonly RawBuilder<unknown>[];
   /** An expression that gives each row a random whole number from 1 to 2,147,483,647. */
-  randomMark: string;
+  randomMark: RawBuilder<unknown>;
 }

@@ -1,5 +1,6 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import { Client, type ClientConfig } from 'pg';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import { Batch, type BatchOptions, type Statement } from './batch.ts';
 import { PostgresUnavailable, translateConnectError, translateError } from './errors.ts';
 import type { StatementNames } from './statement-names.ts';
@@ -46,7 +47,7 @@ const greeting = `select current_setting('server_version_num')::int as "version"
  * One connection. Statements are sent at once, without waiting for the answers to earlier ones; the server executes them
  * in this order. Each is parsed once per connection.
  */
-export class PostgresConnection implements DatabaseConnection {
+export class PostgresConnection implements StatementRunner {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   readonly #watch: NodeJS.Timeout;
@@ -103,10 +104,6 @@ export class PostgresConnection implements DatabaseConnection {
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     return this.send<Row>(sql, parameters);
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 
   /** Sends a statement on its own. The promise rejects with an error in the terms of `Database`. */

@@ -2,17 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import {
   type Database,
-  DatabaseUnavailable,
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
+  toUnusable,
   type Work,
 } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
-import { TimedConnection } from '../timed-database.ts';
+import { timeStatements } from '../timed-database.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
-import { toDb, toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { Session } from './session.ts';
@@ -42,7 +42,7 @@ export async function openPostgres(address: string, options: ImplementationOptio
   try {
     return await open(url, options);
   } catch (error) {
-    throw explain(url, error);
+    throw toUnusable(withoutSecrets(url), error);
   }
 }
 
@@ -73,7 +73,7 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   const connections = createConnections(connect);
   const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
   const checks = toDb(connections.checks);
-  const db = toDb(new TimedConnection(connections.reads, options.timings.read));
+  const db = toDb(timeStatements(connections.reads, options.timings.read));
   isOpen = true;
   const recoveryChecks = startRecoveryChecks(reports, transactions);
   return {
@@ -181,7 +181,7 @@ async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> 
   const session = new Session(connection);
   try {
     session.sendUnawaited('begin isolation level repeatable read read only');
-    const db = toTransaction(session);
+    const db = toDb(session);
     // The server takes the snapshot at the first read.
     await sql`select 1 from settings limit 1`.execute(db);
     return await work(db);
@@ -193,14 +193,6 @@ async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> 
 
 function isFault(error: unknown): error is PostgresUnavailable {
   return error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'fault');
-}
-
-/** An error of the server or of the connection becomes a line for the operator, without the password. */
-export function explain(url: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (!(error instanceof DatabaseUnusable || error instanceof DatabaseUnavailable || 'code' in error)) return error;
-  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
-  return new DatabaseUnusable(`${withoutSecrets(url)}: ${reason}`, { cause: error });
 }
 
 /** Parameters may contain a password, too. */

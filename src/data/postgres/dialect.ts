@@ -1,21 +1,16 @@
 import {
   AndNode,
   BinaryOperationNode,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type KyselyProps,
   type OperationNode,
   OperatorNode,
   PostgresAdapter,
-  PostgresIntrospector,
   PostgresQueryCompiler,
   type SelectQueryNode,
   sql,
-  Transaction,
+  type Transaction,
   WhereNode,
 } from 'kysely';
-import { DirectExecutor } from '../sql/direct-executor.ts';
+import { createQueryBuilder, DirectExecutor, type StatementRunner } from '../sql/query-builder.ts';
 import type { Tables } from '../tables.ts';
 
 const adapter = new PostgresAdapter();
@@ -50,29 +45,6 @@ function findsOneRow(where: OperationNode): boolean {
 
 const compiler = new QueryCompilerWithFairLocks();
 
-/** Kysely would run the transaction statements of its driver, and only one statement after the other. */
-const unused = new Proxy({} as Driver, {
-  get: () => () => {
-    throw new Error('Use the functions of Database.');
-  },
-});
-
-/** Kysely's query builder on a connection that takes any number of statements at once. */
-export function toDb(connection: DatabaseConnection): Kysely<Tables> {
-  return new Kysely<Tables>(toProps(connection));
-}
-
-export function toTransaction(connection: DatabaseConnection): Transaction<Tables> {
-  return new Transaction<Tables>(toProps(connection));
-}
-
-const dialect = {
-  createAdapter: () => adapter,
-  createDriver: () => unused,
-  createQueryCompiler: () => compiler,
-  createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
-};
-
-function toProps(connection: DatabaseConnection): KyselyProps {
-  return { config: { dialect }, dialect, driver: unused, executor: new DirectExecutor(compiler, adapter, connection) };
+export function toDb(runner: StatementRunner): Transaction<Tables> {
+  return createQueryBuilder(new DirectExecutor(compiler, adapter, runner));
 }

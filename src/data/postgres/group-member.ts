@@ -1,6 +1,6 @@
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { Session, type StatementFailure } from './session.ts';
 
 /**
@@ -47,7 +47,7 @@ export class GroupMember<T = unknown> {
     this.#session = session;
     try {
       this.#options.cancellation?.throwIfCancelled();
-      this.#outcome = { result: await this.#work(toTransaction(session)) };
+      this.#outcome = { result: await this.#work(toDb(session)) };
     } catch (error) {
       this.#outcome = { error };
     }

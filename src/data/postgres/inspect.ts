@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { DatabaseState } from '../database.ts';
+import { type DatabaseState, toUnusable } from '../database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { PostgresConnection } from './connection.ts';
-import { assertSupported, explain, toUrl, withoutSecrets } from './database.ts';
+import { assertSupported, toUrl, withoutSecrets } from './database.ts';
 import { toDb } from './dialect.ts';
 import { StatementNames } from './statement-names.ts';
 
@@ -12,7 +12,7 @@ export async function inspectPostgres(address: string): Promise<DatabaseState> {
   try {
     return { name: withoutSecrets(url), folder: undefined, version: await readVersion(url) };
   } catch (error) {
-    throw explain(url, error);
+    throw toUnusable(withoutSecrets(url), error);
   }
 }
 

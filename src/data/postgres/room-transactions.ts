@@ -3,7 +3,7 @@ import type { CommitMarks } from './commit-marks.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { GroupMember, type RunAlone } from './group-member.ts';
 import type { ConnectionPool } from './pool.ts';
-import { TransactionGroup } from './transaction-group.ts';
+import { runGroup } from './transaction-group.ts';
 
 /** While one group waits for the disk, the other one reads. A third one would only wait for the lock of the room. */
 const maxRunning = 2;
@@ -79,7 +79,7 @@ export class RoomTransactions {
     const { pool, marks } = this.#parts;
     try {
       const connection = await pool.acquire();
-      return await new TransactionGroup(members, connection, marks).run().finally(() => pool.release(connection));
+      return await runGroup(members, connection, marks).finally(() => pool.release(connection));
     } catch (error) {
       for (const member of members) member.fail(error);
       return [];

@@ -1,5 +1,6 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import { contain } from '../../contain.ts';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import type { Statement } from './batch.ts';
 import type { PostgresConnection } from './connection.ts';
 
@@ -21,7 +22,7 @@ export function untilNextTick(): Promise<void> {
  * The statements of one transaction. Those that are sent in one turn travel together, and the last ones together with the
  * commit: in a packet of its own the commit would hold the locks of their rows for longer.
  */
-export class Session implements DatabaseConnection {
+export class Session implements StatementRunner {
   readonly connection: PostgresConnection;
   /** The error of the first statement that failed. */
   failure: StatementFailure | undefined;
@@ -38,10 +39,6 @@ export class Session implements DatabaseConnection {
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     return this.send<Row>(sql, parameters);
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 
   /** After a statement has failed, PostgreSQL refuses the later ones: they reject with the first error. */

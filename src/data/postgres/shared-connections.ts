@@ -1,4 +1,5 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresUnavailable } from './errors.ts';
 
@@ -6,7 +7,7 @@ import { PostgresUnavailable } from './errors.ts';
  * A few connections for any number of single reads, which are sent without waiting for each other. A read that fails with
  * its connection is sent once more, on another one.
  */
-export class SharedConnections implements DatabaseConnection {
+export class SharedConnections implements StatementRunner {
   readonly #size: number;
   readonly #open: () => Promise<PostgresConnection>;
   readonly #connections: PostgresConnection[] = [];
@@ -25,10 +26,6 @@ export class SharedConnections implements DatabaseConnection {
       if (!isRepeatable(error)) throw error;
       return await (this.#choose() ?? (await this.#connect())).executeQuery<Row>(query);
     }
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 
   async close(): Promise<void> {

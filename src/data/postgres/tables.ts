@@ -4,20 +4,20 @@ import { DatabaseUnavailable } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
 import type { PostgresConnection } from './connection.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { Session } from './session.ts';
 
 const dialect: TableDialect = {
-  text: 'text collate "C"',
-  bigint: 'bigint',
-  tableOptions: '',
+  text: sql`text collate "C"`,
+  bigint: sql`bigint`,
+  tableOptions: sql``,
   // Room for the next version of each row on its page: its indexes then need no entry for the new version.
-  roomOptions: 'with (fillfactor = 70)',
+  roomOptions: sql`with (fillfactor = 70)`,
   ownTables: [
-    `create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
+    sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
   ],
-  randomMark: 'floor(random() * 2147483647)::integer + 1',
+  randomMark: sql`floor(random() * 2147483647)::integer + 1`,
 };
 
 /** Any number that no other program uses in the same database. */
@@ -43,7 +43,7 @@ async function tryToMigrate(connection: PostgresConnection, isLast: boolean): Pr
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
     await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
-    const db = toTransaction(session);
+    const db = toDb(session);
     await migrate(db, dialect);
     const failure = await session.end('commit');
     if (failure) throw failure.error;
@@ -94,7 +94,7 @@ export async function createSearchIndexes(connection: PostgresConnection): Promi
 
 async function findMissingIndexes(db: Session) {
   const { rows } = await sql<{ name: string }>`
-    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toTransaction(db));
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(db));
   const existing = new Set(rows.map(({ name }) => name));
   return searchIndexes.filter(({ name }) => !existing.has(name));
 }

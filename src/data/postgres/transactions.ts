@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitOutcomeUnknown, CommitResultLost, type TransactionOptions, type Work } from '../database.ts';
 import type { CommitMark, CommitMarks } from './commit-marks.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { PostgresUnavailable, type Unavailability } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { RoomTransactions } from './room-transactions.ts';
@@ -73,7 +73,7 @@ export class Transactions {
     let result: T;
     let mark: CommitMark;
     try {
-      result = await work(toTransaction(session));
+      result = await work(toDb(session));
       mark = await marking;
       await untilNextTick();
       if (session.failure) throw session.failure.error;

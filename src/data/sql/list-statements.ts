@@ -39,6 +39,12 @@ function inParts<T>(values: readonly T[]): T[][] {
   return parts;
 }
 
+/** The elements of a list in JSON, as rows with a column `value`. */
+export function elementsOf(db: Db, list: unknown): RawBuilder<unknown> {
+  const json = JSON.stringify(list);
+  return isPostgres(db) ? sql`json_array_elements(cast(${json} as json))` : sql`json_each(${json})`;
+}
+
 /** Whether an id is in a list, which is given in JSON: a compiled statement has a fixed number of parameters. */
 export function isListed(
   db: Db,

@@ -73,16 +73,16 @@ function keyOf(values: object): string {
   return key;
 }
 
-/** A statement for each lock that its rows can be read with. */
-export function createLockingStatement<Values extends object, Row>(
-  build: (db: Db, values: Values) => Compilable<Row> & Lockable<Compilable<Row>>,
-): (db: Db, values: Values, lock: RowLock | undefined) => Promise<Row[]> {
+/** A function that finds the row of an id, with a statement for each lock that the row can be read with. */
+export function createFinder<Row>(
+  build: (db: Db, values: { id: string }) => Compilable<Row> & Lockable<Compilable<Row>>,
+): (db: Db, id: string, lock?: RowLock) => Promise<Row | undefined> {
   const statements = {
     none: createStatement(build),
-    share: createStatement((db, values: Values) => build(db, values).forKeyShare()),
-    exclusive: createStatement((db, values: Values) => build(db, values).forUpdate()),
+    share: createStatement((db, values: { id: string }) => build(db, values).forKeyShare()),
+    exclusive: createStatement((db, values: { id: string }) => build(db, values).forUpdate()),
   };
-  return (db, values, lock) => statements[lock ?? 'none'](db, values);
+  return async (db, id, lock) => (await statements[lock ?? 'none'](db, { id }))[0];
 }
 
 function createSlots<Values extends object>(values: Values): Values {

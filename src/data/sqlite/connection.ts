@@ -1,8 +1,9 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { TracelessError } from '../../stack-traces.ts';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import { translateError } from './errors.ts';
 
 const busyTimeoutMs = 5_000;
@@ -35,7 +36,7 @@ interface Statement {
 }
 
 /** One connection of node:sqlite. It prepares each statement once. */
-export class SqliteConnection implements DatabaseConnection {
+export class SqliteConnection implements StatementRunner {
   readonly #database: DatabaseSync;
   readonly #options: ConnectionOptions;
   readonly #statements = new LRUCache<string, Statement>({ max: maxStatements });
@@ -102,10 +103,6 @@ export class SqliteConnection implements DatabaseConnection {
     } catch {
       // `onError` has received it.
     }
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 
   close(): void {

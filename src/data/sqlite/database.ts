@@ -1,23 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
-import { type Driver, Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   type Database,
   DatabaseUnavailable,
-  DatabaseUnusable,
   type Db,
   type ImplementationOptions,
   type ReadContext,
+  toUnusable,
 } from '../database.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { TableDialect } from '../migrations/migration.ts';
-import type { Tables } from '../tables.ts';
 import { SqliteConnection } from './connection.ts';
-import { PoolDriver, SqliteDialect, toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
-import { Purge } from './purge.ts';
+import { Snapshots } from './snapshots.ts';
 import { CallerReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
@@ -29,12 +28,12 @@ const maxSnapshots = 8;
 const maxDatabaseId = 2 ** 31 - 1;
 
 const tableDialect: TableDialect = {
-  text: 'text',
-  bigint: 'integer',
-  tableOptions: 'strict',
-  roomOptions: 'strict',
+  text: sql`text`,
+  bigint: sql`integer`,
+  tableOptions: sql`strict`,
+  roomOptions: sql`strict`,
   ownTables: [],
-  randomMark: 'abs(random() % 2147483647) + 1',
+  randomMark: sql`abs(random() % 2147483647) + 1`,
 };
 
 /**
@@ -50,7 +49,7 @@ export async function openSqlite(path: string, options: ImplementationOptions): 
     return await open(path, options, opened);
   } catch (error) {
     await opened.disposeAsync();
-    throw explain(path, translateError(error));
+    throw explain(path, error);
   }
 }
 
@@ -67,26 +66,23 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   // All are opened now: later there could be no free file descriptor, or another file at the path.
   const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
   const reading = connect('read');
-  const snapshots = toKysely(new PoolDriver(connectSeveral()));
-  const snapshotsDuringWrites = toKysely(new PoolDriver(connectSeveral()));
+  const [forReads, forWrites] = [connectSeveral(), connectSeveral()];
   const connection = connect('write');
   const { timings } = options;
   const countPages = () => countLogPages(connection);
-  const { url, descriptor } = file;
-  const paths = { url, log: file.log, index: file.index };
-  const log = opened.adopt(
-    new WriteAheadLog({ ...paths, descriptor, health, countPages, flushes: timings.flush }),
-    (log) => log.close(),
+  const log = opened.adopt(new WriteAheadLog({ file, health, countPages, flushes: timings.flush }), (log) =>
+    log.close(),
   );
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
+  if (options.recoversLog) await writer.transaction(async () => file.rewriteLog());
   await writer.transaction((db) => migrate(db, tableDialect));
-  const purge = new Purge(writer);
-  await watch({ connection, writer, log, health, purge }, opened);
-  const onDone = () => void purge.runIfDue();
+  await watch({ connection, writer, health }, opened);
+  const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
+  const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
   const readsFor = (context: ReadContext) =>
-    toTransaction(new CallerReads({ connection: reading, longReads, timings }, context));
+    toDb(new CallerReads({ connection: reading, longReads, timings }, context));
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -98,39 +94,21 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    // A snapshot only reads, so it does not wait for the writer.
-    async snapshot(work) {
-      await log.pause;
-      return snapshots
-        .transaction()
-        .execute(async (past) => work(await readFirst(past)))
-        .finally(() => void purge.runIfDue());
-    },
-    async snapshotDuringWrites(work) {
-      await log.pause;
-      return (
-        snapshotsDuringWrites
-          .transaction()
-          .execute(async (past) => work(await readFirst(past)))
-          // It waits: a mutation that erases data may itself hold a snapshot with that data.
-          .finally(() => purge.runIfDue())
-      );
-    },
-    purge: () => purge.run(),
+    snapshot: (work) => snapshots.run(work).finally(() => void writer.purgeIfDue()),
+    // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
+    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => writer.purgeIfDue()),
+    purge: () => writer.purge(),
     async isReady() {
       health.checkFiles();
       if (!health.isWritable) return false;
-      return readFirst(db).then(
+      const read = sql`select 1 from settings limit 1`.execute(db);
+      return read.then(
         () => true,
         () => false,
       );
     },
     close: () => opened.disposeAsync(),
   };
-}
-
-function toKysely(driver: Driver): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect(driver) });
 }
 
 /** The number of pages in the write-ahead log. @throws DatabaseUnavailable if SQLite cannot tell. */
@@ -141,50 +119,31 @@ function countLogPages(connection: SqliteConnection): number {
   return log;
 }
 
-/** False if only a part was copied. */
-function truncateLog(connection: SqliteConnection): boolean {
-  const { rows } = connection.execute('pragma wal_checkpoint(truncate)');
-  const { log, checkpointed } = rows[0] as { log: number; checkpointed: number };
-  return log === checkpointed;
-}
-
 interface Watched {
   connection: SqliteConnection;
   writer: SqliteWriter;
-  log: WriteAheadLog;
   health: SqliteHealth;
-  purge: Purge;
 }
 
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, log, health, purge }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch({ connection, writer, health }: Watched, opened: AsyncDisposableStack): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
-  if (!truncateLog(connection)) await log.flushCopiedPart();
+  connection.execute('pragma wal_checkpoint(truncate)');
   health.watch(id);
   const check = () => {
     health.checkFiles();
     writer.refuseLate();
-    if (health.needsRescue) writer.rescueLog().catch(() => {});
+    if (health.needsCheckpoint) writer.checkpointIfDue();
     else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
-    void purge.runIfDue();
+    void writer.purgeIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
 }
 
-/** An error of the database or the system becomes a line for the operator. Any other error is a bug of Postroom. */
+/** In the terms of an open that fails. */
 export function explain(path: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (!(error instanceof DatabaseUnusable || 'code' in error)) return error;
-  const reason = error instanceof DatabaseUnavailable ? error.reason : error.message;
-  const full = isDiskFull(path) ? ': the disk is full' : '';
-  return new DatabaseUnusable(`${path}: ${reason}${full}`, { cause: error });
-}
-
-/** Runs a first read: a transaction sees the state of the database at its first read. */
-async function readFirst<Connection extends Db>(db: Connection): Promise<Connection> {
-  await sql`select 1 from settings limit 1`.execute(db);
-  return db;
+  return toUnusable(path, translateError(error), isDiskFull(path) ? ': the disk is full' : '');
 }
 
 /** A random number in the header of the file (`user_version`) that identifies this database. */

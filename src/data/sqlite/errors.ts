@@ -3,9 +3,13 @@ import { DatabaseUnavailable, DatabaseUnusable, UniqueViolation } from '../datab
 /** Another connection is writing, or the turn to write did not come in time. */
 export class SqliteBusy extends DatabaseUnavailable {}
 
+/** A file could not be flushed to the disk. A later flush that succeeds proves nothing. */
+export class FlushFailed extends DatabaseUnavailable {}
+
 /* Result codes: https://www.sqlite.org/rescode.html. The lowest byte of an extended code is its primary code. */
 const busy = 5;
 const corrupt = [11, 26];
+const flushFailed = 1034;
 const uniqueViolations = [1555, 2067];
 /** Primary codes that are not caused by the statement. */
 const unavailable: Record<number, string> = {
@@ -24,8 +28,13 @@ export function translateError(error: unknown): unknown {
   if (corrupt.includes(code)) return new DatabaseUnusable(`the database failed: ${error.message}`, { cause: error });
   const name = unavailable[code];
   if (name === undefined) return error;
-  const Unavailable = code === busy ? SqliteBusy : DatabaseUnavailable;
+  const Unavailable = findClass(error.errcode);
   return new Unavailable(`${error.message} (${name}, code ${error.errcode})`, { cause: error });
+}
+
+function findClass(errcode: number): typeof DatabaseUnavailable {
+  if ((errcode & 0xff) === busy) return SqliteBusy;
+  return errcode === flushFailed ? FlushFailed : DatabaseUnavailable;
 }
 
 function isSqliteError(error: unknown): error is Error & { errcode: number } {

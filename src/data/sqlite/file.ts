@@ -2,6 +2,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -19,6 +21,9 @@ import { DatabaseUnusable } from '../database.ts';
 const magic = 'SQLite format 3\0';
 /** The offset of `user_version` in the header of the file: https://www.sqlite.org/fileformat.html */
 const userVersionOffset = 60;
+/** https://www.sqlite.org/walformat.html#the_wal_index_header */
+const indexHeaderBytes = 136;
+const copyBytes = 65_536;
 /** The suffixes of the write-ahead log and its index. Other processes find these files by path, like the database. */
 const suffixes = ['-wal', '-shm'];
 
@@ -73,9 +78,31 @@ export class SqliteFile {
     return `${realpathSync(this.path)}-wal`;
   }
 
-  /** The path of its index. */
-  get index(): string {
-    return `${realpathSync(this.path)}-shm`;
+  /**
+   * Writes the write-ahead log that an earlier process has left a second time, so that the next flush covers all of it, and
+   * has it recovered. After a failed flush, pages that are not on the disk count as written: no later flush would write them, and
+   * the system may forget them at any time. Call it inside a transaction.
+   */
+  rewriteLog(): void {
+    const log = openSync(this.log, 'r+');
+    const { size } = fstatSync(log);
+    const bytes = Buffer.alloc(copyBytes);
+    for (let offset = 0; offset < size; ) {
+      const length = readSync(log, bytes, 0, bytes.length, offset);
+      offset += writeSync(log, bytes, 0, length, offset);
+    }
+    closeSync(log);
+    if (size > 0) this.clearIndex();
+  }
+
+  /**
+   * Makes all connections, also those of other processes, recover the write-ahead log: they read it up to the first frame
+   * whose checksum is wrong, and the next checkpoint copies all of it.
+   */
+  clearIndex(): void {
+    // It is not closed, because that would release the locks of SQLite on the index.
+    const index = openSync(`${realpathSync(this.path)}-shm`, 'r+');
+    writeSync(index, Buffer.alloc(indexHeaderBytes), 0, indexHeaderBytes, 0);
   }
 
   /** Call it when all connections are open. From then on the paths must lead to the files that are open now. */

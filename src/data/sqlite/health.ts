@@ -1,6 +1,6 @@
 import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
-import { SqliteBusy } from './errors.ts';
+import { FlushFailed, SqliteBusy } from './errors.ts';
 import type { SqliteFile } from './file.ts';
 
 type HealthListener = Pick<DatabaseOptions, 'onFault' | 'onRecovery'>;
@@ -17,8 +17,8 @@ export class SqliteHealth {
   #id: number | undefined;
   #fileFault: string | undefined;
   #writeFault: string | undefined;
-  /** The reason why the write-ahead log may not be on the disk, or cannot be copied into the database file. */
-  #logFault: string | undefined;
+  /** The reason why the write-ahead log cannot be copied into the database file. */
+  #checkpointFault: string | undefined;
 
   constructor(file: SqliteFile, listener: HealthListener) {
     this.#file = file;
@@ -34,12 +34,12 @@ export class SqliteHealth {
   }
 
   get isWritable(): boolean {
-    return this.#fileFault === undefined && this.#writeFault === undefined && this.#logFault === undefined;
+    return this.#fileFault === undefined && this.#writeFault === undefined && this.#checkpointFault === undefined;
   }
 
-  /** Whether nothing may be written until the write-ahead log has been rescued. */
-  get needsRescue(): boolean {
-    return this.#fileFault === undefined && this.#logFault !== undefined;
+  /** Whether nothing may be written until a checkpoint has succeeded. */
+  get needsCheckpoint(): boolean {
+    return this.#fileFault === undefined && this.#checkpointFault !== undefined;
   }
 
   /** Whether another write is needed to find out if writes succeed again. */
@@ -61,7 +61,7 @@ export class SqliteHealth {
 
   /** Uses the result of the latest check of the files. @throws DatabaseUnavailable */
   assertWritable(): void {
-    const fault = this.#fileFault ?? this.#logFault;
+    const fault = this.#fileFault ?? this.#checkpointFault;
     if (fault !== undefined) throw new DatabaseUnavailable(fault);
   }
 
@@ -69,20 +69,35 @@ export class SqliteHealth {
     if (this.#id !== undefined) this.#setFileFault(this.#file.findFault(this.#id));
   }
 
-  noteLogFault(fault: string): void {
-    this.#logFault = fault;
-    this.#reports.reportFault(fault);
-  }
-
-  noteRescue(): void {
-    this.#logFault = undefined;
+  noteCheckpoint(): void {
+    if (this.#checkpointFault === undefined) return;
+    this.#checkpointFault = undefined;
     this.#reportRecovery();
   }
 
-  /** Reports why the process ends now, also if the same fault has just been reported. A command has no log. */
-  reportCrash(reason: string): void {
+  noteFailedCheckpoint(error: unknown): void {
+    if (error instanceof FlushFailed) this.crash(error.reason);
+    if (error instanceof SqliteBusy) return;
+    this.#checkpointFault = error instanceof DatabaseUnavailable ? error.reason : String(error);
+    this.#reports.reportFault(this.#checkpointFault);
+  }
+
+  /**
+   * Ends the process without closing the database, after a flush has failed: SQLite would copy the write-ahead log as it is.
+   * The next start recovers the log, also while another process has the file open and with it the index of the log.
+   */
+  crash(reason: string): never {
+    // A command has no log.
     const { onFault = (line) => process.stderr.write(`postroom: ${line}\n`) } = this.#listener;
-    onFault(reason);
+    onFault(`${reason}: the process ends, and the next start recovers the database`);
+    try {
+      this.#file.clearIndex();
+    } catch {
+      // The next start does so, too.
+    }
+    process.kill(process.pid, 'SIGKILL');
+    // The system ignores that signal from the first process of a container.
+    process.abort();
   }
 
   noteWrite(): void {
@@ -96,7 +111,7 @@ export class SqliteHealth {
    * fault.
    */
   noteFailure(error: unknown): void {
-    if (isFault(error) && this.#fileFault === undefined && this.#logFault === undefined)
+    if (isFault(error) && this.#fileFault === undefined && this.#checkpointFault === undefined)
       this.#writeFault = error.reason;
   }
 
@@ -105,6 +120,7 @@ export class SqliteHealth {
    * itself.
    */
   report(error: unknown): void {
+    if (error instanceof FlushFailed) this.crash(error.reason);
     if (this.#id !== undefined && isFault(error)) this.#reports.reportFault(error.reason);
   }
 

@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import type { DatabaseState } from '../database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { explain } from './database.ts';
-import { translateError } from './errors.ts';
 import { assertNoOrphanedLog } from './file.ts';
 
 const busyTimeoutMs = 5_000;
@@ -20,7 +19,7 @@ export async function inspectSqlite(path: string): Promise<DatabaseState> {
     accessSync(findExisting(folder), constants.W_OK);
     return { name: file, folder, version: existsSync(file) ? readVersion(file) : undefined };
   } catch (error) {
-    throw explain(file, translateError(error));
+    throw explain(file, error);
   }
 }
 

@@ -1,20 +1,28 @@
-import { CommitOutcomeUnknown, type TransactionOptions, type Work } from '../database.ts';
+import type { SQLInputValue } from 'node:sqlite';
+import type { CompiledQuery, QueryResult } from 'kysely';
+import type { TransactionOptions, Work } from '../database.ts';
+import type { StatementRunner } from '../sql/query-builder.ts';
 import type { SqliteConnection } from './connection.ts';
-import { toTransaction } from './dialect.ts';
+import { toDb } from './dialect.ts';
 import { SqliteBusy } from './errors.ts';
-import { Savepoint } from './savepoint.ts';
 
 /** The maximum time that a transaction waits for its turn and for other processes that write. */
 const timeoutMs = 5_000;
 
-/** A transaction that shares its commit with others, and settles after this commit. */
-export class QueuedTransaction<T> {
+/**
+ * A transaction that shares a transaction of the connection with others, and settles after their commit. The first of them
+ * can be undone together with the transaction of the connection, which costs SQLite less than the savepoint of each other one.
+ */
+export class QueuedTransaction<T> implements StatementRunner {
   readonly promise: Promise<T>;
   readonly #settle: PromiseWithResolvers<T>;
   readonly #work: Work<T>;
   readonly #cancellation: TransactionOptions['cancellation'];
   /** By `performance.now()`; it includes the wait for the turn. */
   readonly #deadline = performance.now() + timeoutMs;
+  /** Undefined before the work begins and after it has ended. */
+  #connection: SqliteConnection | undefined;
+  #failedStatement: { error: unknown } | undefined;
   #outcome: { result: T } | { error: unknown } | undefined;
 
   constructor(work: Work<T>, { cancellation }: TransactionOptions) {
@@ -40,31 +48,36 @@ export class QueuedTransaction<T> {
    * is the first work in it or SQLite has rolled it back.
    */
   async run(connection: SqliteConnection, isFirst: boolean): Promise<void> {
-    let savepoint: Savepoint | undefined;
     try {
-      savepoint = new Savepoint(connection, isFirst);
-      const result = await this.#work(toTransaction(savepoint));
-      await savepoint.end();
+      if (!isFirst) connection.execute('savepoint turn');
+      this.#connection = connection;
+      const result = await this.#work(toDb(this));
+      await this.#endStatements();
+      if (this.#failedStatement) throw this.#failedStatement.error;
       this.#cancellation?.beginCommit();
-      savepoint.release();
+      if (!isFirst) connection.execute('release turn');
       this.#outcome = { result };
     } catch (error) {
-      await savepoint?.rollBack();
+      await this.#endStatements();
       this.#outcome = { error };
+      undo(connection, isFirst);
     }
   }
 
-  /** Settles it after the commit. `flushed` settles when the commit is durable, or when that is not known. */
-  async settle(flushed: Promise<void>): Promise<void> {
-    if (!this.#outcome || 'error' in this.#outcome) return this.fail(this.failure?.error);
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (!this.#connection) throw new Error('The transaction has ended.');
     try {
-      await flushed;
+      return this.#connection.execute(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;
     } catch (error) {
-      this.#cancellation?.endCommit(true);
-      const cause = error as Error;
-      this.#settle.reject(new CommitOutcomeUnknown(cause.message, { cause }));
-      return;
+      this.#failedStatement ??= { error };
+      throw error;
     }
+  }
+
+  /** Settles it after the commit. `durable` resolves when the commit is durable. */
+  async settle(durable: Promise<void>): Promise<void> {
+    if (!this.#outcome || 'error' in this.#outcome) return this.fail(this.failure?.error);
+    await durable;
     this.#cancellation?.endCommit(true);
     this.#settle.resolve(this.#outcome.result);
   }
@@ -73,5 +86,23 @@ export class QueuedTransaction<T> {
   fail(error: unknown): void {
     this.#cancellation?.endCommit(false);
     this.#settle.reject(error);
+  }
+
+  /** Waits for statements that the work has not awaited: they run in microtasks, which run before the next tick. */
+  async #endStatements(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    this.#connection = undefined;
+  }
+}
+
+/** After some errors (a full disk) SQLite has already rolled back the whole transaction. Never fails. */
+function undo(connection: SqliteConnection, isFirst: boolean): void {
+  if (isFirst) return connection.rollback();
+  if (!connection.isTransaction) return;
+  try {
+    connection.execute('rollback to turn');
+    connection.execute('release turn');
+  } catch {
+    connection.rollback();
   }
 }

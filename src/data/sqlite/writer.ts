@@ -27,7 +27,9 @@ export class SqliteWriter {
   #queue: QueuedTransaction<unknown>[] = [];
   #isGroupDue = false;
   #lastTurn: Promise<unknown> = Promise.resolve();
-  #rescue: Promise<void> | undefined;
+  #isPurgeDue = false;
+  /** Only one purge runs at a time, because each waits for its turn to write. */
+  #purging: Promise<void> | undefined;
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
@@ -37,7 +39,7 @@ export class SqliteWriter {
     return this.#queue.length;
   }
 
-  /** @throws DatabaseUnavailable, CommitOutcomeUnknown, the reason of the cancellation, or any error of `work`. */
+  /** @throws DatabaseUnavailable, the reason of the cancellation, or any error of `work`. */
   transaction<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     const transaction = new QueuedTransaction(work, options);
     this.#queue.push(transaction as QueuedTransaction<unknown>);
@@ -45,17 +47,30 @@ export class SqliteWriter {
     return transaction.promise;
   }
 
-  /** Moves the write-ahead log into the database and truncates it; false while a reader or another process needs it. */
-  truncateLog(): Promise<boolean> {
-    return this.#inTurn(async () => this.#parts.log.truncate());
+  /**
+   * Copies the write-ahead log, which still contains erased data, into the database and truncates it. Never fails and never
+   * waits for readers: an unfinished purge stays due. The erasure itself is already committed.
+   */
+  async purge(): Promise<void> {
+    // A truncation that already runs may have read the log before the latest erasure.
+    await this.#purging;
+    this.#isPurgeDue = true;
+    await this.purgeIfDue();
   }
 
-  /** Tries to end the state in which nothing can be written because a flush or a checkpoint failed. */
-  rescueLog(): Promise<void> {
-    this.#rescue ??= this.#inTurn(() => this.#parts.log.rescue()).finally(() => {
-      this.#rescue = undefined;
-    });
-    return this.#rescue;
+  async purgeIfDue(): Promise<void> {
+    if (!this.#isPurgeDue) return;
+    this.#purging ??= this.#inTurn(async () => this.#parts.log.truncate())
+      .catch(() => false)
+      .then((isDone) => {
+        this.#isPurgeDue = !isDone;
+        this.#purging = undefined;
+      });
+    await this.#purging;
+  }
+
+  checkpointIfDue(): void {
+    this.#parts.log.checkpointIfDue((work) => this.#inTurn(work));
   }
 
   /** Fails the transactions that have waited too long, also while the disk does not answer. */
@@ -63,7 +78,7 @@ export class SqliteWriter {
     this.#queue = this.#queue.filter((transaction) => !this.#refuse(transaction));
   }
 
-  /** Waits for all transactions, and for a rescue. */
+  /** Waits for all transactions. */
   async close(): Promise<void> {
     do await this.#lastTurn;
     while (this.#isGroupDue);
@@ -119,8 +134,8 @@ export class SqliteWriter {
     const group: QueuedTransaction<unknown>[] = [];
     try {
       await this.#runAll(group);
-      const flushed = this.#commit(group);
-      for (const transaction of group) void transaction.settle(flushed);
+      const durable = this.#commit(group);
+      for (const transaction of group) void transaction.settle(durable);
     } catch (error) {
       this.#parts.connection.rollback();
       this.#failAll(group, error);
@@ -153,7 +168,7 @@ export class SqliteWriter {
     health.assertInPlace();
     connection.execute('commit');
     health.noteWrite();
-    log.checkpointIfDue((work) => this.#inTurn(work));
+    this.checkpointIfDue();
     return log.flush();
   }
 

@@ -3,10 +3,10 @@ import type { JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
+import { FairLimit } from '../../fair-limit.ts';
 import { FixedWindow, type WindowOptions } from '../../fixed-window.ts';
 import type { Span } from '../../tracing/span.ts';
 import { invalidToken } from '../credential.ts';
-import { IntrospectionQueue } from './introspection-queue.ts';
 import type { IssuerLog } from './issuer-log.ts';
 import type { IssuerRequests } from './issuer-requests.ts';
 import { TokenWatch } from './token-watch.ts';
@@ -14,6 +14,8 @@ import { TokenWatch } from './token-watch.ts';
 const ttlMs = 30_000;
 const maxActive = 10_000;
 const maxRefused = 1_000;
+/** The introspections of an address, or of a token, that run at the same time, and that wait. */
+const limits = { maxRunning: 100, maxRunningPerCaller: 10, maxWaitingPerCaller: 100 };
 
 /** The client that sent a token. */
 export interface TokenSender {
@@ -40,7 +42,7 @@ interface ActiveToken {
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
 export class Introspection {
   readonly #parts: IntrospectionParts;
-  readonly #queue = new IntrospectionQueue();
+  readonly #limit = new FairLimit({ ...limits, refusal: tooManyTokens });
   readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
   /** Stale tokens are kept, because they are not guesses. */
@@ -79,9 +81,9 @@ export class Introspection {
 
   #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
     // A token that was active is not a guess: it waits for no other token of its address.
-    if (wasActive) return this.#queue.run(keyOf(token), () => this.#ask(token, span));
+    if (wasActive) return this.#limit.run(keyOf(token), () => this.#ask(token, span));
     this.#assertFewRefusals(address);
-    return this.#queue.run(address, async () => {
+    return this.#limit.run(address, async () => {
       // Other tokens may have been refused meanwhile.
       this.#assertFewRefusals(address);
       const result = await this.#ask(token, span);
@@ -101,7 +103,7 @@ export class Introspection {
     try {
       await this.#ask(token);
     } catch (error) {
-      this.#parts.log.record(error);
+      this.#parts.log(error);
     }
   }
 
@@ -119,6 +121,11 @@ export class Introspection {
     this.#watch.end(token);
     return fault;
   }
+}
+
+function tooManyTokens(): ClientError {
+  const message = 'Too many access tokens of this address wait for their issuer.';
+  return new ClientError('SERVICE_UNAVAILABLE', message, { retryAfterMs: 1_000 });
 }
 
 function createRequest(token: string, { clientId = '', clientSecret = '' }: OAuthSettings): RequestInit {

@@ -12,7 +12,7 @@ import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
 import { Introspection, type TokenSender } from './introspection.ts';
-import { IssuerLog } from './issuer-log.ts';
+import { createIssuerLog, type IssuerLog } from './issuer-log.ts';
 import { IssuerRequests } from './issuer-requests.ts';
 import { toTokenError } from './token-error.ts';
 
@@ -55,7 +55,7 @@ export class OAuth {
   /** `refusals`: the maximum number of opaque tokens that the issuer refuses for an address; 0: no limit. */
   constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
-    this.#log = new IssuerLog(log);
+    this.#log = createIssuerLog(log);
     this.#introspection = options.introspectionUrl
       ? new Introspection({
           url: options.introspectionUrl,
@@ -79,7 +79,7 @@ export class OAuth {
       const claims = await (opaqueToken ? this.#introspect(opaqueToken, sender) : this.#verify(token, sender.span));
       return await this.#findOrCreateViewer(database, claims, { span: sender.span, opaqueToken });
     } catch (error) {
-      this.#log.record(error);
+      this.#log(error);
       throw error;
     }
   }
@@ -180,7 +180,7 @@ export class OAuth {
       },
     });
     this.#refresh = setInterval(
-      () => keys.reload().catch((error) => this.#log.record(toTokenError(error))),
+      () => keys.reload().catch((error) => this.#log(toTokenError(error))),
       refreshIntervalMs,
     ).unref();
     return keys;

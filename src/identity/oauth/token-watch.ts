@@ -1,3 +1,5 @@
+import { forEachOf } from '../../for-each-of.ts';
+
 const timerMs = 1_000;
 /** The number of tokens that are checked at the same time, so that new clients need not wait. */
 const maxChecks = 10;
@@ -53,17 +55,12 @@ export class TokenWatch {
     if (this.#isChecking) return;
     this.#isChecking = true;
     const now = performance.now();
-    const due = [...this.#watched.values()].filter(({ dueAt }) => dueAt <= now).values();
-    await Promise.all(Array.from({ length: maxChecks }, () => this.#checkEach(due)));
-    this.#isChecking = false;
-  }
-
-  /** Shares the iterator with other calls: each takes the next token when it has checked one. */
-  async #checkEach(due: Iterable<WatchedToken>): Promise<void> {
-    for (const watched of due) {
-      if (watched.listeners.size === 0) continue;
+    const due = [...this.#watched.values()].filter(({ dueAt }) => dueAt <= now);
+    await forEachOf(due, maxChecks, async (watched) => {
+      if (watched.listeners.size === 0) return;
       watched.dueAt = performance.now() + this.#intervalMs;
       await this.#check(watched.token);
-    }
+    });
+    this.#isChecking = false;
   }
 }

@@ -1,23 +1,14 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { FairLimit } from '../../fair-limit.ts';
 
 const hash = promisify(argon2);
 
 /** One of the four threads of libuv's pool stays free for others, such as the flushes of SQLite's write-ahead log. */
-const maxHashes = 3;
-let hashCount = 0;
-const waiting: (() => void)[] = [];
+const hashes = new FairLimit({ maxRunning: 3 });
 
-async function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
-  if (hashCount < maxHashes) hashCount += 1;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return await hash('argon2id', parameters);
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else hashCount -= 1;
-  }
+function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
+  return hashes.run('', () => hash('argon2id', parameters));
 }
 
 /** The cost of a hash; memory in KiB. */

@@ -1,7 +1,10 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BadSetting } from '../../bad-setting.ts';
+import type { Config } from '../../config.ts';
+import type { Database, DatabaseState } from '../../data/database.ts';
+import { isPostgresUrl } from '../../database-url.ts';
 import { parsePrivateKeys } from '../../private-keys.ts';
 import { syncFolder } from '../../sync-folder.ts';
 
@@ -16,30 +19,43 @@ export interface SessionKeys {
  * The Ed25519 keys of a PEM text (PKCS #8), the current key first. @throws Error if there is no key, or another kind of
  * key.
  */
-export function parseSessionKeys(pem: string): SessionKeys {
+function parseSessionKeys(pem: string): SessionKeys {
   const keys = parsePrivateKeys(pem);
   const verify = keys.map((key) => createPublicKey(key));
   const byId = new Map(verify.map((key) => [idOf(key), key]));
   return { id: [...byId.keys()][0] ?? '', sign: keys[0], verify: byId };
 }
 
-/** Creates a key that is not stored, and is lost when the process ends. */
-export function createSessionKeys(): SessionKeys {
-  return parseSessionKeys(createPem());
+/**
+ * The keys of SESSION_KEY; undefined if they are stored with the database. @throws BadSetting if there are none and
+ * several nodes may share the database: a key that one node creates would be unknown to the others.
+ */
+export function readGivenKeys({ sessionKey, databaseUrl }: Config): SessionKeys | undefined {
+  if (sessionKey !== undefined) return parseSessionKeys(sessionKey);
+  if (!isPostgresUrl(databaseUrl)) return undefined;
+  const rule = 'needs SESSION_KEY, the same for all nodes; `openssl genpkey -algorithm ed25519` creates one';
+  throw new BadSetting('DATABASE_URL', databaseUrl, rule);
 }
 
 /**
- * Loads the keys from `file`. If the file is missing, or empty after a crash, a key is created; only the owner of the
- * file can read it. @throws BadSetting if the file has any other content.
+ * The keys that are stored with the database. If their file is missing, or empty after a crash, a key is created; only the
+ * owner of the file can read it. Without a folder the key lasts as long as the database: until the process ends.
+ * @throws BadSetting if the file has any other content.
  */
-export function loadOrCreateSessionKeys(file: string): SessionKeys {
+export function loadOrCreateStoredKeys({ folder }: Database): SessionKeys {
+  if (folder === undefined) return parseSessionKeys(createPem());
+  const file = fileIn(folder);
   if (isEmpty(file)) createKeyFile(file);
   return readSessionKeys(file);
 }
 
-/** @throws BadSetting if the file exists, is not empty, and contains no keys. */
-export function assertSessionKeys(file: string): void {
-  if (!isEmpty(file)) readSessionKeys(file);
+/** @throws BadSetting if the session key that is stored with the database is invalid. Creates none. */
+export function assertStoredKeys({ folder }: DatabaseState): void {
+  if (folder !== undefined && !isEmpty(fileIn(folder))) readSessionKeys(fileIn(folder));
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'session-key.pem');
 }
 
 function readSessionKeys(file: string): SessionKeys {

@@ -1,6 +1,6 @@
 import type { Db } from '../../data/database.ts';
 import {
-  clearActor,
+  deleteOtherRows,
   deletePosts,
   type ErasedAccount,
   endErasure,
@@ -8,9 +8,7 @@ import {
   hasRemains,
 } from '../../data/deletions.ts';
 import type { NewPlainEvent } from '../../data/events.ts';
-import { deleteKeysOf } from '../../data/idempotency-keys.ts';
-import { deleteFormerMembershipsOf, deleteMember } from '../../data/memberships.ts';
-import { deleteMutesOf } from '../../data/mutes.ts';
+import { deleteMember } from '../../data/memberships.ts';
 import { clearRoomOwner, lockRooms } from '../../data/rooms.ts';
 import type { ChangeRecord } from '../changes.ts';
 
@@ -22,11 +20,8 @@ import type { ChangeRecord } from '../changes.ts';
 export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
   const changed = await changeRooms(db, record, account, limit);
   if (changed >= limit) return false;
-  let left = limit - changed - (await clearActor(db, account.id, limit - changed));
-  for (const deleteRows of [deleteMutesOf, deleteFormerMembershipsOf, deleteKeysOf]) {
-    if (left > 0) left -= await deleteRows(db, account.id, left);
-  }
-  if (left <= 0 || (await hasRemains(db, account))) return false;
+  const left = limit - changed;
+  if ((await deleteOtherRows(db, account.id, left)) >= left || (await hasRemains(db, account))) return false;
   await endErasure(db, account.id);
   return true;
 }

@@ -1,6 +1,6 @@
 import type { Db, RowLock } from '../../data/database.ts';
-import { isMemberOfPostRoom, isMemberOfRoom } from '../../data/memberships.ts';
-import { findMute, findMuteOfPostRoom, type MutedUsers } from '../../data/mutes.ts';
+import { isMemberOf } from '../../data/memberships.ts';
+import { findMute, type MutedUsers } from '../../data/mutes.ts';
 import { findPost } from '../../data/posts.ts';
 import { findRoom, findRoomOfPost } from '../../data/rooms.ts';
 import type { PostRow, RoomRow } from '../../data/tables.ts';
@@ -32,8 +32,8 @@ export async function findRoomAccess(
 ): Promise<RoomAccess | undefined> {
   const [room, isMember, mutedUntil] = await Promise.all([
     findRoom(db, id, lock),
-    isMemberOfRoom(db, id, viewer.user.id),
-    findMute(db, id, mutedUsersOf(viewer)),
+    isMemberOf(db, { roomId: id }, viewer.user.id),
+    findMute(db, { roomId: id }, mutedUsersOf(viewer)),
   ]);
   return room && { room, isMember, mutedUntil };
 }
@@ -42,8 +42,8 @@ export async function findRoomAccess(
 export async function findPostAccess(db: Db, viewer: Viewer, id: string): Promise<PostAccess | undefined> {
   const [room, isMember, mutedUntil, post] = await Promise.all([
     findRoomOfPost(db, id, 'share'),
-    isMemberOfPostRoom(db, id, viewer.user.id),
-    findMuteOfPostRoom(db, id, mutedUsersOf(viewer)),
+    isMemberOf(db, { postId: id }, viewer.user.id),
+    findMute(db, { postId: id }, mutedUsersOf(viewer)),
     findPost(db, id, 'exclusive'),
   ]);
   return room && post && { post, access: { room, isMember, mutedUntil } };

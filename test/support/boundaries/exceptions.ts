@@ -49,7 +49,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   "data/sqlite/threads/thread.ts: this.#worker.on('exit')": settles,
   'data/sqlite/wal/flush.ts':
     'acknowledges commits: an exception means that their state is unknown, and the process ends',
-  'data/sqlite/wal/thread.ts': 'fails a checkpoint, which is reported and repeated',
   "transport/admission/descriptor-limit.ts: server.on('drop')": bookkeeping,
   'transport/admission/handshake-queue.ts: setTimeout(…)': contained,
   'transport/admission/per-turn-queue.ts': contained,

@@ -16,7 +16,6 @@ interface NewerProgram {
  */
 export function createNewerProgram({ keepsPrograms }: NewerProgram): string[] {
   const folder = copyProgram();
-  writeFileSync(join(folder, 'src/data/migrations/9999-subtitles.ts'), migration);
   return changeProgram(folder, changesFor(keepsPrograms));
 }
 
@@ -39,14 +38,6 @@ function changeProgram(folder: string, changes: Record<string, readonly Change[]
   return [join(folder, 'src/main.ts'), 'serve'];
 }
 
-const migration = `import { sql } from 'kysely';
-import type { MigrationWork } from './migration.ts';
-
-export const subtitles: MigrationWork = async (db) => {
-  await sql\`alter table posts add column "subtitle" text\`.execute(db);
-};
-`;
-
 /** A place in a file, and the text that is added after it. */
 type Change = [after: string, added: string];
 
@@ -56,9 +47,11 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
       ['type Post implements Node @cacheControl(maxAge: 5) {', '"The subtitle." subtitle: String'],
       ['input CreatePostInput {', '"The subtitle." subtitle: String'],
     ],
-    'src/data/migrations/migrate.ts': [
-      [`import type { Tables } from '../tables.ts';`, `import { subtitles } from './9999-subtitles.ts';`],
-      ['{ migrate: publicRooms, keepsPrograms: true },', `{ migrate: subtitles, keepsPrograms: ${keepsPrograms} },`],
+    'src/data/migrations/migrations.ts': [
+      [
+        `statements: () => [sql\`create index "publicRoomsByAge" on rooms ("createdAt", "id") where "visibility" = 'PUBLIC'\`],\n  },`,
+        `{ keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
+      ],
     ],
     'src/data/tables.ts': [
       ['interface PostTable extends Versioned {', 'subtitle: string | null;'],

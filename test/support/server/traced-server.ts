@@ -33,7 +33,7 @@ export async function traceServer(
   try {
     await work(postroom, { database, trace });
   } finally {
-    await postroom.kill();
+    if (postroom.process.signalCode === null) await postroom.kill();
   }
   await expect.poll(() => readEnd(trace)).toContain('+++ killed by SIGKILL +++\n');
   const calls = await readTrace(trace);

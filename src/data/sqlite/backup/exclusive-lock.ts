@@ -1,10 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { BackupError } from '../../backup.ts';
-
-/* Primary result codes: https://www.sqlite.org/rescode.html */
-const busy = 5;
-const damaged = [11, 26];
+import { DatabaseUnusable } from '../../database.ts';
+import { SqliteBusy, translateError } from '../errors.ts';
 
 /**
  * Keeps all other programs from a database file. Each connection of a server to a database with a write-ahead log holds
@@ -30,9 +28,10 @@ export class ExclusiveLock implements Disposable {
       return new ExclusiveLock(database);
     } catch (error) {
       database.close();
-      const code = codeOf(error);
-      if (damaged.includes(code)) return undefined;
-      if (code === busy) throw new BackupError(`${path} is in use by a server or another program; stop it first`);
+      const translated = translateError(error);
+      if (translated instanceof DatabaseUnusable) return undefined;
+      if (translated instanceof SqliteBusy)
+        throw new BackupError(`${path} is in use by a server or another program; stop it first`);
       throw error;
     }
   }
@@ -45,15 +44,11 @@ export class ExclusiveLock implements Disposable {
     try {
       this.#database.exec('pragma journal_mode = delete');
     } catch (error) {
-      if (!damaged.includes(codeOf(error))) throw error;
+      if (!(translateError(error) instanceof DatabaseUnusable)) throw error;
     }
   }
 
   [Symbol.dispose](): void {
     this.#database.close();
   }
-}
-
-function codeOf(error: unknown): number {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 }

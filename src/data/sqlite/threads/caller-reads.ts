@@ -1,6 +1,7 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { CompiledQuery, QueryResult } from 'kysely';
 import { yieldWhenDue } from '../../../event-loop.ts';
 import type { ReadContext } from '../../database.ts';
+import type { StatementRunner } from '../../sql/query-builder.ts';
 import type { DatabaseTimings } from '../../timings.ts';
 import type { SqliteConnection } from '../connection.ts';
 import type { LongReads } from './long-reads.ts';
@@ -16,7 +17,7 @@ interface CallerReadsParts {
 }
 
 /** The reads of one caller: short reads on the event loop, and long reads in a thread. */
-export class CallerReads implements DatabaseConnection {
+export class CallerReads implements StatementRunner {
   readonly #parts: CallerReadsParts;
   readonly #context: ReadContext;
 
@@ -40,9 +41,5 @@ export class CallerReads implements DatabaseConnection {
     if (short) return short as QueryResult<Row>;
     const long = longReads.run(command, this.#context);
     return (await long.finally(() => timings.long_read.observeSince(start))) as QueryResult<Row>;
-  }
-
-  streamQuery(): never {
-    throw new Error('Streaming is not supported.');
   }
 }

@@ -6,7 +6,7 @@ import { toRows } from '../connection.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
 import type { WriteAheadLog } from '../wal/write-ahead-log.ts';
-import { ReaderThread } from './thread.ts';
+import { ReaderThread } from './reader-thread.ts';
 import type { ReadCommand } from './worker.ts';
 
 const threadCount = 2;

@@ -1,78 +1,57 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { contain } from '../../../contain.ts';
 import { DatabaseUnavailable } from '../../database.ts';
 import { translateError } from '../errors.ts';
-import type { ReadCommand, ReaderWorkerData, ReadReply } from './worker.ts';
 
-/** Two threads together may hold this much; a long page of long bodies has 8 MB. */
-const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
+/** The answer to a command. */
+export interface ThreadReply {
+  error?: { message: string; errcode?: number };
+}
 
-/** A thread that runs one read at a time. */
-export class ReaderThread {
+/** A thread that runs commands one after the other, and ends after the command `close`. */
+export class Thread<Command, Reply extends ThreadReply> {
   readonly #worker: Worker;
-  readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #exited: Promise<void>;
-  #running: PromiseWithResolvers<ReadReply> | undefined;
-  #isClosing = false;
+  readonly #waiting: PromiseWithResolvers<Reply>[] = [];
 
-  constructor(url: string, onExit: () => void) {
-    const workerData: ReaderWorkerData = { url, stop: this.#stop };
-    this.#worker = new Worker(new URL('./worker.ts', import.meta.url), { name: 'reader', workerData, resourceLimits });
+  constructor(program: URL, options: WorkerOptions, onExit: () => void) {
+    this.#worker = new Worker(program, options);
     this.#worker.unref();
     const settle = contain(
-      (reply: ReadReply) => this.#settle(reply),
-      (error) => this.#reject(error),
+      (reply: Reply) => this.#settle(reply),
+      (error) => this.#waiting.shift()?.reject(error),
     );
     this.#worker.on('message', settle);
-    this.#worker.on('error', (error) => this.#fail(error));
-    this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        this.#fail(new Error('the thread ended'));
-        onExit();
-        resolve();
-      });
+    this.#worker.on('error', (error) => this.#failAll(error));
+    this.#worker.on('exit', () => {
+      onExit();
+      this.#failAll(new Error('it ended'));
     });
   }
 
-  /** @throws the error of the statement as `translateError` returns it; DatabaseUnavailable if the thread ends. */
-  run(command: ReadCommand): Promise<ReadReply> {
-    const running = Promise.withResolvers<ReadReply>();
-    this.#running = running;
-    Atomics.store(this.#stop, 0, 0);
-    // The process does not end while a read runs.
+  /** @throws the error of the command as `translateError` returns it; DatabaseUnavailable if the thread ends. */
+  run(command: Command | 'close'): Promise<Reply> {
+    const answer = Promise.withResolvers<Reply>();
+    this.#waiting.push(answer);
+    // The process does not end while a command runs.
     this.#worker.ref();
     this.#worker.postMessage(command);
-    return running.promise;
-  }
-
-  /** Makes the running read fail soon. */
-  stop(): void {
-    Atomics.store(this.#stop, 0, 1);
+    return answer.promise;
   }
 
   async close(): Promise<void> {
-    this.stop();
-    this.#isClosing = true;
-    // Otherwise the process could end first.
-    this.#worker.ref();
-    this.#worker.postMessage('close');
-    await this.#exited;
+    // Without a reply: the thread ends.
+    await this.run('close').catch(() => {});
   }
 
-  #settle(reply: ReadReply): void {
-    if (!this.#isClosing) this.#worker.unref();
+  #settle(reply: Reply): void {
+    if (this.#waiting.length === 1) this.#worker.unref();
     const { error } = reply;
-    if (error) return this.#reject(translateError(Object.assign(new Error(error.message), error)));
-    this.#running?.resolve(reply);
-    this.#running = undefined;
+    if (error) throw translateError(Object.assign(new Error(error.message), error));
+    this.#waiting.shift()?.resolve(reply);
   }
 
-  #fail(cause: Error): void {
-    this.#reject(new DatabaseUnavailable(`a thread that reads failed: ${cause.message}`, { cause }));
-  }
-
-  #reject(error: unknown): void {
-    this.#running?.reject(error);
-    this.#running = undefined;
+  #failAll(cause: Error): void {
+    const failure = new DatabaseUnavailable(`a thread of the database failed: ${cause.message}`, { cause });
+    for (const answer of this.#waiting.splice(0)) answer.reject(failure);
   }
 }

@@ -8,19 +8,20 @@ const lateMs = 100;
 
 interface FlushOptions {
   durations: Histogram;
-  onFault: (fault: Error) => void;
+  /** Ends the process. */
+  onFault: (fault: Error) => never;
 }
 
 interface RunningFlush {
   /** By `performance.now()`. */
   startedAt: number;
-  /** Never rejects. */
   end: Promise<void>;
 }
 
 /**
- * Flushes the write-ahead log to the disk, in threads of libuv's pool. The descriptors are its own, because SQLite locks
- * other files only: closing a descriptor of a locked file would release the lock.
+ * Flushes the write-ahead log to the disk, in threads of libuv's pool. A flush that fails ends the process, because a later
+ * one that succeeds proves nothing. The descriptors are its own, because SQLite locks other files only: closing a descriptor
+ * of a locked file would release the lock.
  */
 export class LogFlush {
   readonly #options: FlushOptions;
@@ -32,8 +33,6 @@ export class LogFlush {
   #idle: Promise<void> = Promise.resolve();
   /** The flush that has not started, which further calls of `run` share. */
   #next: Promise<void> | undefined;
-  /** A flush that succeeds afterwards proves nothing, because the failed write has been reported. */
-  #fault: Error | undefined;
 
   constructor(path: string, options: FlushOptions) {
     this.#options = options;
@@ -57,30 +56,8 @@ export class LogFlush {
     clearTimeout(timer);
   }
 
-  /**
-   * Call it before the write-ahead log is written again, while nothing is committed: afterwards each descriptor has
-   * reported all earlier failed writes, and the next flush fails only because of a later one.
-   */
-  async drain(): Promise<void> {
-    await this.#next?.catch(() => {});
-    await this.#idle;
-    await Promise.all(
-      this.#freeDescriptors.map((descriptor) => new Promise((resolve) => fdatasync(descriptor, resolve))),
-    );
-  }
-
-  /** Whether changes may not be on the disk. */
-  get hasFailed(): boolean {
-    return this.#fault !== undefined;
-  }
-
-  /** Call it when the write-ahead log has been written again and is on the disk. */
-  reset(): void {
-    this.#fault = undefined;
-  }
-
   async close(): Promise<void> {
-    await this.#next?.catch(() => {});
+    await this.#next;
     await this.#idle;
     for (const descriptor of this.#freeDescriptors) closeSync(descriptor);
   }
@@ -89,28 +66,20 @@ export class LogFlush {
     if (this.#freeDescriptors.length === 0) await Promise.race(Array.from(this.#running, ({ end }) => end));
   }
 
-  async #flush(): Promise<void> {
+  #flush(): Promise<void> {
     this.#next = undefined;
-    if (!this.#fault) this.#start();
-    await this.#idle;
-    if (this.#fault) throw this.#fault;
-  }
-
-  #start(): void {
     const descriptor = this.#freeDescriptors.pop() as number;
     const { promise: end, resolve } = Promise.withResolvers<void>();
     const flush: RunningFlush = { startedAt: performance.now(), end };
     this.#running.add(flush);
     this.#idle = this.#idle.then(() => end);
     fdatasync(descriptor, (fault) => {
+      if (fault) this.#options.onFault(fault);
       this.#freeDescriptors.push(descriptor);
       this.#running.delete(flush);
       this.#options.durations.observeSince(flush.startedAt);
-      if (fault) {
-        this.#fault = fault;
-        this.#options.onFault(fault);
-      }
       resolve();
     });
+    return this.#idle;
   }
 }

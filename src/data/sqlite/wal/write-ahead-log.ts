@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Histogram } from '../../../histogram.ts';
-import { DatabaseUnavailable } from '../../database.ts';
-import { SqliteBusy } from '../errors.ts';
+import type { SqliteFile } from '../file.ts';
 import type { SqliteHealth } from '../health.ts';
+import { Thread } from '../threads/thread.ts';
 import { LogFlush } from './flush.ts';
-import { CheckpointThread } from './thread.ts';
 import type { CheckpointCommand, CheckpointReply, CheckpointWorkerData } from './worker.ts';
 
 /*
@@ -20,10 +19,10 @@ const sparePages = 12_000;
 const maxPauseMs = 500;
 const retryMs = 2;
 
-const changesAreLost = 'changes that could not be written to the disk are lost';
-const changesMayBeLost = 'changes could not be written to the disk';
+const program = new URL('./worker.ts', import.meta.url);
 
-interface LogParts extends CheckpointWorkerData {
+interface LogParts {
+  file: SqliteFile;
   health: SqliteHealth;
   /** Reads the number of pages in the log. */
   countPages: () => number;
@@ -41,7 +40,7 @@ export type BetweenGroups = <T>(work: () => Promise<T>) => Promise<T>;
 export class WriteAheadLog {
   readonly #parts: LogParts;
   readonly #flush: LogFlush;
-  #thread: CheckpointThread | undefined;
+  #thread: Thread<CheckpointCommand, CheckpointReply> | undefined;
   #pages = 0;
   /** The size, in pages, at which the log is next copied. */
   #copyAt = copyPages;
@@ -54,10 +53,9 @@ export class WriteAheadLog {
 
   constructor(parts: LogParts) {
     this.#parts = parts;
-    this.#flush = new LogFlush(parts.log, {
-      durations: parts.flushes,
-      onFault: (fault) => parts.health.noteLogFault(fault.message),
-    });
+    const { file, health, flushes } = parts;
+    const onFault = (fault: Error) => health.crash(fault.message);
+    this.#flush = new LogFlush(file.log, { durations: flushes, onFault });
   }
 
   /** False while the log is too long and is being copied. */
@@ -80,50 +78,23 @@ export class WriteAheadLog {
     return this.#flush.waitFor(maxMs);
   }
 
-  /** Call it after each commit. */
+  /** Call it after each commit, and again after a failed checkpoint. */
   checkpointIfDue(betweenGroups: BetweenGroups): void {
     this.#updatePages();
-    if (this.#pages < this.#copyAt) return;
+    if (this.#pages < this.#copyAt && !this.#parts.health.needsCheckpoint) return;
     this.#checkpoint ??= this.#runCheckpoint(betweenGroups).finally(() => {
       this.#checkpoint = undefined;
     });
   }
 
   /** Copies the log into the database file and truncates it; false while a reader or another process needs it. */
-  async truncate(): Promise<boolean> {
+  truncate(): Promise<boolean> {
     this.#parts.health.assertWritable();
-    try {
-      return (await this.#run('truncate')).isCopied;
-    } catch (error) {
-      this.#noteFault(error);
-      throw error;
-    }
+    return this.#run('truncate');
   }
 
-  /** Flushes the part that another connection has copied into the database file. */
-  async flushCopiedPart(): Promise<void> {
-    await this.#run('flush');
-  }
-
-  /** After a failed flush or checkpoint: the log is written again, flushed, and copied as far as no reader needs it. */
-  async rescue(): Promise<void> {
-    await this.#flush.drain();
-    const frames = this.#parts.countPages();
-    const { isDamaged } = await this.#run({ type: 'rescue', frames });
-    if (isDamaged) {
-      // Otherwise another process has begun the log again.
-      if (this.#parts.countPages() === frames) await this.#crash(changesAreLost);
-      return;
-    }
-    this.#flush.reset();
-    this.#parts.health.noteRescue();
-  }
-
-  /** After a failed flush SQLite must not copy the log as it is while the last connection is closed. */
   async close(): Promise<void> {
     await this.#checkpoint;
-    if (this.#flush.hasFailed) await this.rescue().catch(() => {});
-    if (this.#flush.hasFailed) await this.#crash(changesMayBeLost);
     await this.#thread?.close();
     await this.#flush.close();
   }
@@ -136,13 +107,13 @@ export class WriteAheadLog {
       this.#updatePages();
       if (this.#pages < this.#restartAt) return;
       // Only a few pages are left, for which the writers wait.
-      const restart = () => betweenGroups(async () => (await this.#run('restart')).isCopied);
+      const restart = () => betweenGroups(() => this.#run('restart'));
       if (await restart()) return;
       await this.#retryWithoutNewSnapshots(restart);
       // A log that a reader still needs has not begun again.
       this.#restartAt = this.#pages + restartPages;
-    } catch (error) {
-      this.#noteFault(error);
+    } catch {
+      // `health` has received it.
     } finally {
       this.#updatePages();
     }
@@ -175,46 +146,33 @@ export class WriteAheadLog {
     }
   }
 
-  /**
-   * Ends the process without closing the database. Only a recovery of the log reads it up to the last complete commit, and
-   * copies all of it. SQLite itself neither verifies a log that it has open, nor copies a part of it twice.
-   */
-  async #crash(reason: string): Promise<void> {
-    this.#parts.health.reportCrash(`${reason}: the process ends, and the next start recovers the database`);
-    // If another process has the database open, the next start would not recover it.
-    await this.#send('clear index').catch(() => {});
-    process.kill(process.pid, 'SIGKILL');
-    // The system ignores that signal from the first process of a container.
-    process.abort();
-  }
-
   async #copy(): Promise<void> {
     this.#isCopying = true;
     try {
-      await this.#run('copy');
+      await this.#run('passive');
     } finally {
       this.#isCopying = false;
     }
   }
 
-  async #run(command: CheckpointCommand): Promise<CheckpointReply> {
-    const reply = await this.#send(command);
-    if (reply.flushFault !== undefined) await this.#crash(reply.flushFault);
-    return reply;
-  }
-
-  #noteFault(error: unknown): void {
-    if (!(error instanceof SqliteBusy)) this.#parts.health.noteLogFault(reasonOf(error));
-  }
-
-  #send(command: CheckpointCommand): Promise<CheckpointReply> {
-    this.#thread ??= new CheckpointThread(this.#parts, () => {
+  /** Whether the whole log is in the database file. */
+  async #run(command: CheckpointCommand): Promise<boolean> {
+    const { file, health } = this.#parts;
+    const workerData: CheckpointWorkerData = { url: file.url, descriptor: file.descriptor };
+    this.#thread ??= new Thread<CheckpointCommand, CheckpointReply>(program, { workerData }, () => {
       this.#thread = undefined;
     });
-    return this.#thread.send(command);
+    try {
+      const thread = this.#thread;
+      await thread.run('open');
+      // Otherwise SQLite could copy a part of the log whose failed write was reported before its own files were open.
+      await this.#flush.run();
+      const { isCopied } = await thread.run(command);
+      health.noteCheckpoint();
+      return isCopied;
+    } catch (error) {
+      health.noteFailedCheckpoint(error);
+      throw error;
+    }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof DatabaseUnavailable ? error.reason : String(error);
 }
