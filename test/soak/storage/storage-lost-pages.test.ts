@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { type DiskCall, hasStrace, readTrace, straceOf } from '../../support/database/disk-trace.ts';
-import { isPostgresTest } from '../../support/database/test-database.ts';
 import { launchProcessForTest, mainProgram, scratchFolder } from '../../support/server/postroom.ts';
 import { withDatabase } from '../../support/server/shared-server.ts';
 
@@ -89,7 +88,7 @@ async function launchWithFaults({ fault, isOfDatabase = false }: Faults) {
   return { postroom, database, trace, send, erase, acknowledged, exit, start, expectNothingLost };
 }
 
-it.skipIf(!hasStrace || isPostgresTest).each([
+it.skipIf(!hasStrace).each([
   { what: 'a page', body: 'kept', isStopped: false, isRead: false },
   { what: 'the first page of the database', body: longBody, isStopped: false, isRead: false },
   { what: 'a page, and the server is stopped', body: 'kept', isStopped: true, isRead: false },
@@ -124,7 +123,7 @@ it.skipIf(!hasStrace || isPostgresTest).each([
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest).each([
+it.skipIf(!hasStrace).each([
   { what: 'a checkpoint', isErasure: false, isOfOther: false },
   { what: 'an erasure', isErasure: true, isOfOther: false },
   { what: 'another program', isErasure: true, isOfOther: true },
@@ -157,7 +156,7 @@ it.skipIf(!hasStrace || isPostgresTest).each([
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'if the part of the log that a start has copied cannot be flushed, the start fails, and the next one has all acknowledged posts, also if the system forgets the part (strace)',
   async () => {
     const { postroom, database, send, exit, start, expectNothingLost } = await launchWithFaults({
@@ -177,7 +176,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'the server reports a failed checkpoint, recovers, and does not end when a later one copies a part of the log (strace)',
   async () => {
     // The first flush in each thread.
@@ -191,7 +190,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
     await expect
       .poll(() => postroom.log)
       .toMatchObject([{ level: 50, reason: expect.stringContaining('SQLITE_IOERR') }]);
-    await expect.poll(() => send('kept'), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => send('kept')).toBe(200);
     const reader = openReader(database);
     for (let count = 0; count < 40; count += 1) expect(await send(longBody)).toBe(200);
     await postroom.kill();
@@ -206,7 +205,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'after a failed flush posts are accepted again, also while another program reads the database (strace)',
   async () => {
     const { postroom, database, send, exit, expectNothingLost } = await launchWithFaults({
@@ -217,7 +216,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
     do status = await send('kept');
     while (status === 200);
     expect(status).toBe(294);
-    await expect.poll(() => send('kept'), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => send('kept')).toBe(200);
     for (let count = 0; count < 40; count += 1) expect(await send(longBody)).toBe(200);
     await postroom.kill();
     await exit;

@@ -1,6 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
+import { launchForTest, type Postroom, type Settings } from './postroom.ts';
 
 /*
  * Time of servers in the process of the test that passes only when the test says so, however long the test takes. The
@@ -10,7 +11,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 const names = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
 
 interface VirtualTimers {
-  /** Whether `performance.now()` is stopped, too. */
+  /** Whether the clocks are stopped, too: `Date` and `performance.now()`. */
   withClock?: boolean;
   /** Whether the timers of `node:timers/promises` are stopped, too: a transaction then waits for a lock until time passes. */
   withPromises?: boolean;
@@ -24,7 +25,9 @@ export async function withVirtualTimers<T>(
   launch: () => Promise<T>,
   { withClock = false, withPromises = false }: VirtualTimers = {},
 ): Promise<T> {
-  vi.useFakeTimers({ toFake: [...names] });
+  vi.useFakeTimers({ toFake: withClock ? [...names, 'Date'] : [...names] });
+  // Otherwise each repetition of `expect.poll` would let time pass.
+  const isFake = vi.spyOn(vi, 'isFakeTimers').mockReturnValue(false);
   const restoreClock = withClock ? replaceClock() : () => {};
   const restorePromises = withPromises ? replacePromises() : () => {};
   try {
@@ -32,11 +35,17 @@ export async function withVirtualTimers<T>(
   } finally {
     // Hooks run in reverse order: this one before those that stop the servers.
     onTestFinished(() => {
+      isFake.mockRestore();
       vi.useRealTimers();
       restoreClock();
       restorePromises();
     });
   }
+}
+
+/** Starts a server whose timers and clocks the test advances. */
+export function launchWithVirtualClock(settings: Settings = {}): Promise<Postroom> {
+  return withVirtualTimers(() => launchForTest(settings), { withClock: true });
 }
 
 /** Lets a time pass. */
