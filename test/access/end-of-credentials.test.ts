@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recommendedCost } from '../../src/identity/session/passwords.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { isPostgresTest } from '../support/database/test-database.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { withDatabaseLocked } from '../support/server/shared-server.ts';
 import {
@@ -80,35 +79,31 @@ describe('after credentials have expired or been revoked', () => {
     for (const stream of others.streams) await stream.take(({ data }) => isLast(data?.data));
   });
 
-  // On PostgreSQL no process locks the whole database.
-  it.skipIf(isPostgresTest)(
-    'a socket that was admitted while the revocation of its key was queued is closed once the revocation is committed',
-    async () => {
-      const world = await launchStreamFixture({ LOG_LEVEL: 'debug' });
-      const { postroom, file, ada } = world;
-      const { key, id } = await createKey(world);
-      const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
-      const countStatements = (part: string) =>
-        postroom.log.filter(({ sql }) => typeof sql === 'string' && sql.includes(part)).length;
-      const looks = () => countStatements('from "apiKeys" where "hash"');
-      const before = looks();
-      const revoking = await withDatabaseLocked(file, async () => {
-        // The revocation waits for the write lock; the key is valid until the revocation is committed.
-        const begun = countStatements('begin immediate');
-        const revoke = `mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`;
-        const sent = postroom.ask(revoke, {}, ada.token);
-        await expect.poll(() => countStatements('begin immediate'), { interval: 5 }).toBeGreaterThan(begun);
-        socket.send({ type: 'connection_init', payload: { authorization: `ApiKey ${key}` } });
-        await expect.poll(looks, { interval: 5 }).toBe(before + 1);
-        expect(await socket.take()).toMatchObject({ type: 'connection_ack' });
-        return { sent };
-      });
-      await revoking.sent;
-      expect((await socket.closed).code).toBe(4403);
-      expect(socket.received).toEqual([{ type: 'connection_ack' }]);
-      expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
-    },
-  );
+  it('a socket that was admitted while the revocation of its key was queued is closed once the revocation is committed', async () => {
+    const world = await launchStreamFixture({ LOG_LEVEL: 'debug' });
+    const { postroom, file, ada } = world;
+    const { key, id } = await createKey(world);
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
+    const countStatements = (part: string) =>
+      postroom.log.filter(({ sql }) => typeof sql === 'string' && sql.includes(part)).length;
+    const looks = () => countStatements('from "apiKeys" where "hash"');
+    const before = looks();
+    const revoking = await withDatabaseLocked(file, async () => {
+      // The revocation waits for the write lock; the key is valid until the revocation is committed.
+      const begun = countStatements('begin immediate');
+      const revoke = `mutation { revokeApiKey(input: { id: "${id}" }) { apiKey { id } } }`;
+      const sent = postroom.ask(revoke, {}, ada.token);
+      await expect.poll(() => countStatements('begin immediate'), { interval: 5 }).toBeGreaterThan(begun);
+      socket.send({ type: 'connection_init', payload: { authorization: `ApiKey ${key}` } });
+      await expect.poll(looks, { interval: 5 }).toBe(before + 1);
+      expect(await socket.take()).toMatchObject({ type: 'connection_ack' });
+      return { sent };
+    });
+    await revoking.sent;
+    expect((await socket.closed).code).toBe(4403);
+    expect(socket.received).toEqual([{ type: 'connection_ack' }]);
+    expect((await sendAs(postroom, `ApiKey ${key}`)).status).toBe(401);
+  });
 
   it('a key that is revoked while its request runs makes no further change', async () => {
     const { postroom, ada, room } = await launchStreamFixture({}, { passwordCost: recommendedCost });
@@ -126,7 +121,7 @@ describe('after credentials have expired or been revoked', () => {
     );
     const count = async () =>
       (await postroom.ask('{ users(filter: { name: "new" }) { pagination { total } } }')).users.pagination.total;
-    await expect.poll(count, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(count, { interval: 5 }).toBeGreaterThan(0);
     const revoke = `mutation { revokeApiKey(input: { id: "${createApiKey.apiKey.id}" }) { apiKey { id } } }`;
     await postroom.ask(revoke, {}, ada.token);
     expect(await writing).toMatchObject({

@@ -5,6 +5,7 @@ import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { TokenMaker } from '../support/identity/tokens.ts';
 import { launchForTest, type Person, type Postroom, run, scratchFolder } from '../support/server/postroom.ts';
+import { advanceTime, launchWithVirtualClock } from '../support/server/virtual-timers.ts';
 
 const events = (room: string) => `subscription { roomEvents(room: "${room}") { __typename at } }`;
 
@@ -103,35 +104,41 @@ describe('a client whose credentials expire or are revoked', () => {
 
   it('loses them at the expiry of the token, and is notified one minute before', async () => {
     const maker = new TokenMaker();
-    const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
+    const postroom = await launchWithVirtualClock({ SESSION_KEY: maker.sessionKey });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    const token = await maker.sign(ada.id, 4);
+    const token = await maker.sign(ada.id, 30);
     const { socket, stream } = await follow(postroom, `Bearer ${token}`, room);
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    advanceTime(0);
+    await socket.settle();
     const told = socket.received.find(({ payload }) => payload?.expiresAt !== undefined);
     expect(told).toEqual({ type: 'ping', payload: { expiresAt: new Date(exp * 1_000).toISOString() } });
+    const leftMs = exp * 1_000 - Date.now();
+    advanceTime(leftMs - 1);
+    await socket.settle();
+    advanceTime(1);
     expect((await socket.closed).code).toBe(4403);
     expect(await endOf(stream)).toBe('UNAUTHENTICATED');
-    expect(Date.now()).toBeGreaterThanOrEqual(exp * 1_000);
     expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
   });
 
   it('keeps the socket when it renews its credentials in time, any number of times', async () => {
     const maker = new TokenMaker();
-    const postroom = await launchForTest({ SESSION_KEY: maker.sessionKey });
+    const postroom = await launchWithVirtualClock({ SESSION_KEY: maker.sessionKey });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
     const sign = (seconds: number) => maker.sign(ada.id, seconds).then((token) => `Bearer ${token}`);
     const [kept, witness] = [
-      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(4) } }),
-      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(4) } }),
+      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(30) } }),
+      await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: await sign(30) } }),
     ];
     await kept.follow('e', events(room));
-    for (const seconds of [4, 5, 600]) {
+    for (const seconds of [30, 31, 600]) {
       kept.send({ type: 'ping', payload: { authorization: await sign(seconds) } });
       await kept.take(({ type }) => type === 'pong');
     }
+    advanceTime(31_000);
     expect((await witness.closed).code).toBe(4403);
     await postroom.createPost(ada, room, 'x');
     await kept.take(({ type }) => type === 'next');

@@ -50,7 +50,6 @@ describe('a mutation that is repeated with its key', () => {
     );
     const overHttp = Array.from({ length: 25 }, () => postroom.ask(createPost(room, 'together'), {}, ada.token));
     const answers = await Promise.all([...overWebSocket, ...overHttp]);
-    expect(answers).toHaveLength(50);
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0].createPost.post).toMatchObject({ title: 'once', version: 1 });
     await postroom.createPost(ada, room, 'after');

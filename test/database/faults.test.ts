@@ -74,13 +74,16 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
 
     it('during a read is repaired by sending the read again', async () => {
       const { name, database } = await openNew();
-      const slow = sql<{ pid: number }>`select pg_sleep(2), pg_backend_pid() as pid`.execute(database.db);
-      await waitForActivity(
-        name,
-        `state = 'active' and query like '%pg_sleep(2), pg_backend%' and pid <> pg_backend_pid()`,
-      );
+      const other = DirectPostgres.open(cluster.url(name));
+      other.exec('select pg_advisory_lock(1)');
+      // The first run sleeps until its connection is lost; the second one finds the lock free.
+      const run = sql`select case when not pg_try_advisory_lock_shared(1) then pg_sleep(600) end`;
+      const waiting = run.execute(database.db);
+      await waitForActivity(name, `wait_event = 'PgSleep'`);
+      other.exec('select pg_advisory_unlock(1)');
+      other.close();
       await cluster.query(name, terminateAll);
-      expect((await slow).rows).toHaveLength(1);
+      expect((await waiting).rows).toHaveLength(1);
     });
 
     it('during a transaction rolls it back, and its work runs again', async () => {

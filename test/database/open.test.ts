@@ -111,8 +111,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
   describe('migrations', () => {
     it('run once if several nodes start at the same time', async () => {
       const name = await cluster.createDatabase();
-      const databases = await Promise.all(Array.from({ length: 6 }, () => openForTest(cluster.url(name))));
-      expect(databases).toHaveLength(6);
+      await Promise.all(Array.from({ length: 6 }, () => openForTest(cluster.url(name))));
       expect(await cluster.query(name, 'select count(*)::int as count from migrations')).toEqual([{ count: 1 }]);
     });
 

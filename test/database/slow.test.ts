@@ -9,7 +9,7 @@ import { launchForTest } from '../support/server/postroom.ts';
 const title = 'an event whose selection takes too long is delivered with its error, and the next events follow';
 const waiting = "state = 'active' and wait_event_type = 'Lock' and datname = current_database()";
 
-it.skipIf(postgresPrograms === undefined)(title, { timeout: 30_000 }, async () => {
+it.skipIf(postgresPrograms === undefined)(title, async () => {
   const cluster = await PostgresCluster.start();
   onTestFinished(() => cluster.remove());
   const postroom = await launchForTest({ DATABASE_URL: cluster.url('postgres'), SESSION_KEY: newSessionKey() });

@@ -167,7 +167,9 @@ describe.skipIf(missing !== undefined)(title, () => {
     expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     expect(postroom.log.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/^unable to verify/));
     await present('good');
-    await expect.poll(() => postroom.send(create, {}, ada.token)).toMatchObject({ status: 200 });
+    await expect.poll(() => postroom.send('{ users { data { id } } }')).toMatchObject({ status: 200 });
+    await expect.poll(async () => (await fetch(`${postroom.url}/ready`)).status).toBe(200);
+    expect(await postroom.send(create, {}, ada.token)).toMatchObject({ status: 200 });
   });
 
   afterAll(async () => {

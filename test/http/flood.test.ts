@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { graphqlResponse, handshake, post, RawConnection } from '../support/clients/http.ts';
 import { launchForTest, type Postroom } from '../support/server/postroom.ts';
@@ -79,7 +79,7 @@ it('a packet of many messages on one socket does not delay another client until 
   wire.uncork();
   await once(neighbour, 'message');
   expect(answered).toBeLessThan(count);
-  await vi.waitFor(() => expect(answered).toBe(count), 20_000);
+  await expect.poll(() => answered).toBe(count);
   for (const socket of [flooding, neighbour]) socket.terminate();
 });
 
@@ -136,7 +136,7 @@ it('a queued handshake whose client leaves frees its place', async () => {
   expect(first.outcome).toBe('waits');
   expect((await enter()).outcome).toBe(503);
   first.connection.leave();
-  await vi.waitFor(async () => expect((await enter()).outcome).toBe('waits'), 20_000);
+  await expect.poll(async () => (await enter()).outcome).toBe('waits');
   for (const socket of silent) socket.terminate();
 });
 
@@ -186,7 +186,7 @@ it('large request bodies that are never completed leave memory for small bodies,
   expect(refused).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } });
   expect((await post(postroom, '{ __typename }')).status).toBe(200);
   for (const connection of held) connection.leave();
-  await vi.waitFor(async () => {
-    expect((await post(postroom, '{ __typename }', { padding: ' '.repeat(length - 1_000) })).status).toBe(200);
-  }, 10_000);
+  await expect
+    .poll(async () => (await post(postroom, '{ __typename }', { padding: ' '.repeat(length - 1_000) })).status)
+    .toBe(200);
 });

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { isPostgresTest } from '../support/database/test-database.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { audience, introspector, openIssuer } from '../support/identity/issuer.ts';
 import { launch, type PostroomProcess, run, scratchFolder } from '../support/server/postroom.ts';
@@ -30,102 +29,98 @@ function listenTo({ process }: PostroomProcess): () => string {
 const changePassword = (from: string, to: string) =>
   `mutation { changePassword(input: { currentPassword: "${from}", newPassword: "${to}" }) { accessToken } }`;
 
-// With PostgreSQL no key is stored beside the database.
-it.skipIf(isPostgresTest)(
-  'no secret appears in the log, in an error, in the arguments of the process, or in the data folder except the session key',
-  async () => {
-    const folder = scratchFolder();
-    const issuer = await openIssuer({ format: 'opaque' });
-    onTestFinished(() => issuer.close());
-    const settings = {
-      DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}`,
-      OAUTH_ISSUER: issuer.issuer,
-      OAUTH_AUDIENCE: audience,
-      OAUTH_INTROSPECTION_URL: `${issuer.issuer}/token/introspection`,
-      OAUTH_CLIENT_ID: introspector.id,
-      OAUTH_CLIENT_SECRET: introspector.secret,
-      LOG_LEVEL: 'debug',
-    };
-    const postroom = await launch(settings);
-    onTestFinished(async () => void (await postroom.stop()));
-    const said = listenTo(postroom);
-    const errors: unknown[] = [];
-    const send = async (query: string, authorization?: string) => {
-      const reply = await sendAs(postroom, authorization, query);
-      if (reply.errors) errors.push(reply.errors, reply.challenge);
-      return reply;
-    };
+it('no secret appears in the log, in an error, in the arguments of the process, or in the data folder except the session key', async () => {
+  const folder = scratchFolder();
+  const issuer = await openIssuer({ format: 'opaque' });
+  onTestFinished(() => issuer.close());
+  const settings = {
+    DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}`,
+    OAUTH_ISSUER: issuer.issuer,
+    OAUTH_AUDIENCE: audience,
+    OAUTH_INTROSPECTION_URL: `${issuer.issuer}/token/introspection`,
+    OAUTH_CLIENT_ID: introspector.id,
+    OAUTH_CLIENT_SECRET: introspector.secret,
+    LOG_LEVEL: 'debug',
+  };
+  const postroom = await launch(settings);
+  onTestFinished(async () => void (await postroom.stop()));
+  const said = listenTo(postroom);
+  const errors: unknown[] = [];
+  const send = async (query: string, authorization?: string) => {
+    const reply = await sendAs(postroom, authorization, query);
+    if (reply.errors) errors.push(reply.errors, reply.challenge);
+    return reply;
+  };
 
-    const [password, wrong, next] = ['a horse nobody knows', 'a horse that is wrong', 'the next horse nobody knows'];
-    const signUp = (name: string, word: string) =>
-      `mutation { signUp(input: { name: "${name}", email: "ada@x.org", password: "${word}" }) { accessToken } }`;
-    const token: string = (await send(signUp('Ada', password))).data.signUp.accessToken;
-    const as = `Bearer ${token}`;
-    const made = await send('mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }', as);
-    const key: string = made.data.createApiKey.key;
-    const typo = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
-    const opaque = await issuer.signIn('bob');
-    for (const good of [`ApiKey ${key}`, `Bearer ${opaque}`])
-      expect((await send('{ viewer { id } }', good)).status).toBe(200);
-    for (const bad of [`ApiKey ${typo}`, `Bearer ${token}x`, `Bearer ${opaque}x`])
-      expect((await send('{ viewer { id } }', bad)).status).toBe(401);
-    await send(`mutation { signIn(input: { email: "ada@x.org", password: "${wrong}" }) { accessToken } }`);
-    await send(signUp('', wrong));
-    await send(changePassword(wrong, next), as);
-    const changed: string = (await send(changePassword(password, next), as)).data.changePassword.accessToken;
-    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${key}` } });
-    socket.send({ type: 'ping', payload: { authorization: `ApiKey ${typo}` } });
-    await socket.closed;
-    issuer.state.isDown = true;
-    const unknown = 'a-token-that-only-the-issuer-knows';
-    expect((await send('{ viewer { id } }', `Bearer ${unknown}`)).status).toBe(502);
-    const refused = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
-    refused.send({ type: 'connection_init', payload: { authorization: `Bearer ${unknown}` } });
-    expect((await refused.closed).code).toBe(1013);
-    const command = await run(['key', 'create', '--name', 'operator', '--scopes', 'read'], settings);
-    expect(command.status).toBe(0);
-    const processes = commandLinesOf(postroom.process.pid ?? 0);
-    // The first read is before the server stops, because the write-ahead log then contains the latest writes.
-    const readFiles = () =>
-      readdirSync(folder)
-        .filter((file) => file !== 'session-key.pem')
-        .map((file) => readFileSync(join(folder, file), 'latin1'))
-        .join();
-    const [files, ended] = [readFiles(), once(postroom.process.stderr, 'close')];
-    expect(await postroom.stop()).toBe(0);
-    await ended;
+  const [password, wrong, next] = ['a horse nobody knows', 'a horse that is wrong', 'the next horse nobody knows'];
+  const signUp = (name: string, word: string) =>
+    `mutation { signUp(input: { name: "${name}", email: "ada@x.org", password: "${word}" }) { accessToken } }`;
+  const token: string = (await send(signUp('Ada', password))).data.signUp.accessToken;
+  const as = `Bearer ${token}`;
+  const made = await send('mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key } }', as);
+  const key: string = made.data.createApiKey.key;
+  const typo = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  const opaque = await issuer.signIn('bob');
+  for (const good of [`ApiKey ${key}`, `Bearer ${opaque}`])
+    expect((await send('{ viewer { id } }', good)).status).toBe(200);
+  for (const bad of [`ApiKey ${typo}`, `Bearer ${token}x`, `Bearer ${opaque}x`])
+    expect((await send('{ viewer { id } }', bad)).status).toBe(401);
+  await send(`mutation { signIn(input: { email: "ada@x.org", password: "${wrong}" }) { accessToken } }`);
+  await send(signUp('', wrong));
+  await send(changePassword(wrong, next), as);
+  const changed: string = (await send(changePassword(password, next), as)).data.changePassword.accessToken;
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `ApiKey ${key}` } });
+  socket.send({ type: 'ping', payload: { authorization: `ApiKey ${typo}` } });
+  await socket.closed;
+  issuer.state.isDown = true;
+  const unknown = 'a-token-that-only-the-issuer-knows';
+  expect((await send('{ viewer { id } }', `Bearer ${unknown}`)).status).toBe(502);
+  const refused = await ProtocolSocket.open(postroom.webSocketUrl, { init: false });
+  refused.send({ type: 'connection_init', payload: { authorization: `Bearer ${unknown}` } });
+  expect((await refused.closed).code).toBe(1013);
+  const command = await run(['key', 'create', '--name', 'operator', '--scopes', 'read'], settings);
+  expect(command.status).toBe(0);
+  const processes = commandLinesOf(postroom.process.pid ?? 0);
+  // The first read is before the server stops, because the write-ahead log then contains the latest writes.
+  const readFiles = () =>
+    readdirSync(folder)
+      .filter((file) => file !== 'session-key.pem')
+      .map((file) => readFileSync(join(folder, file), 'latin1'))
+      .join();
+  const [files, ended] = [readFiles(), once(postroom.process.stderr, 'close')];
+  expect(await postroom.stop()).toBe(0);
+  await ended;
 
-    const pem = readFileSync(join(folder, 'session-key.pem'), 'utf8');
-    const sessionKey = pem.split('\n')[1] ?? '';
-    const { secret } = introspector;
-    const basic = Buffer.from(`${introspector.id}:${secret}`).toString('base64');
-    const words = [password, wrong, next, token, changed, key, typo, opaque, unknown, command.stdout.trim()];
-    const secrets = [...words, sessionKey, secret, basic].flatMap((text) => [text, text.split('.').at(-1) ?? text]);
-    expect(secrets.every((text) => text.length > 15)).toBe(true);
-    const places = {
-      log: said() + JSON.stringify(postroom.log),
-      errors: JSON.stringify(errors),
-      files,
-      filesAtTheEnd: readFiles(),
-      processes,
-      command: command.stderr,
-    };
-    // Each place must contain an expected text; otherwise the search for secrets could pass because a place is empty.
-    for (const [place, text] of Object.entries({
-      log: 'credentialsRefused',
-      errors: 'UNAUTHENTICATED',
-      files: 'ada@x.org',
-      filesAtTheEnd: 'ada@x.org',
-      processes: 'main.ts serve',
-      command: 'apiKeyCreated',
-    }))
-      expect(places[place as keyof typeof places]).toContain(text);
-    for (const [place, text] of Object.entries(places)) {
-      expect({ place, found: secrets.filter((one) => text.includes(one)) }).toEqual({ place, found: [] });
-    }
-    expect(statSync(join(folder, 'session-key.pem')).mode & 0o077).toBe(0);
-  },
-);
+  const pem = readFileSync(join(folder, 'session-key.pem'), 'utf8');
+  const sessionKey = pem.split('\n')[1] ?? '';
+  const { secret } = introspector;
+  const basic = Buffer.from(`${introspector.id}:${secret}`).toString('base64');
+  const words = [password, wrong, next, token, changed, key, typo, opaque, unknown, command.stdout.trim()];
+  const secrets = [...words, sessionKey, secret, basic].flatMap((text) => [text, text.split('.').at(-1) ?? text]);
+  expect(secrets.every((text) => text.length > 15)).toBe(true);
+  const places = {
+    log: said() + JSON.stringify(postroom.log),
+    errors: JSON.stringify(errors),
+    files,
+    filesAtTheEnd: readFiles(),
+    processes,
+    command: command.stderr,
+  };
+  // Each place must contain an expected text; otherwise the search for secrets could pass because a place is empty.
+  for (const [place, text] of Object.entries({
+    log: 'credentialsRefused',
+    errors: 'UNAUTHENTICATED',
+    files: 'ada@x.org',
+    filesAtTheEnd: 'ada@x.org',
+    processes: 'main.ts serve',
+    command: 'apiKeyCreated',
+  }))
+    expect(places[place as keyof typeof places]).toContain(text);
+  for (const [place, text] of Object.entries(places)) {
+    expect({ place, found: secrets.filter((one) => text.includes(one)) }).toEqual({ place, found: [] });
+  }
+  expect(statSync(join(folder, 'session-key.pem')).mode & 0o077).toBe(0);
+});
 
 it('an invalid setting is reported without the password that it contains', async () => {
   const { status, stderr } = await run(['serve'], {

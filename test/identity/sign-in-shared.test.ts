@@ -93,6 +93,7 @@ it.skipIf(isPostgresTest)(
       expect(reply).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
     }
     renameSync(`${file}.away`, file);
-    await expect.poll(async () => (await signIn(one, email, password, '192.0.2.1')).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${one.url}/ready`)).status).toBe(200);
+    expect((await signIn(one, email, password, '192.0.2.1')).status).toBe(200);
   },
 );

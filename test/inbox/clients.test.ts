@@ -65,7 +65,7 @@ it.each(
     await change(postroom, 'joinRoom', bob, room);
     expected.push(`MemberJoined room ${rooms.length}`);
     rooms.push(room);
-    await expect.poll(() => events.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(expected.length);
+    await expect.poll(() => events.length, { interval: 5 }).toBeGreaterThanOrEqual(expected.length);
   }
   expect(events.toSorted()).toEqual(expected.toSorted());
   const ofHall = events.filter((event) => event.includes('hall'));

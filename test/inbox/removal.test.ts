@@ -1,5 +1,5 @@
 // Runs on SQLite and on PostgreSQL.
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { readMetrics, untilCounts } from '../support/engine/metrics.ts';
 import { change, type InboxEvent, InboxStream } from '../support/inbox/inbox-stream.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
@@ -7,8 +7,11 @@ import { launchForTest, type Person, type Postroom } from '../support/server/pos
 /* The rooms of an inbox whose client does not read while its user leaves and joins rooms. */
 
 const query = `subscription { inbox {
-  __typename cursor room { id name posts(last: 3) { nodes { title } } } ... on PostCreated { post { title body } }
+  __typename cursor room { id name posts(last: 3) { nodes { title } } }
+  ... on PostCreated { post { title body a: body b: body c: body d: body } }
 } }`;
+/** Five times its 80 kB are an event of 400 kB, so that few events fill the buffers of the kernel, whatever their size is. */
+const longBody = '😀'.repeat(20_000);
 
 interface Paused {
   postroom: Postroom;
@@ -21,7 +24,7 @@ interface Paused {
 }
 
 async function pause(visibility: 'PUBLIC' | 'PRIVATE'): Promise<Paused> {
-  const postroom = await launchForTest();
+  const postroom = await launchForTest({ LOG_LEVEL: 'debug' });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   const create = `mutation { createRoom(input: { name: "hall", visibility: ${visibility} }) { room { id } } }`;
   const hall: string = (await postroom.ask(create, {}, ada.token)).createRoom.room.id;
@@ -30,31 +33,37 @@ async function pause(visibility: 'PUBLIC' | 'PRIVATE'): Promise<Paused> {
   const own = await postroom.createRoom(bob, 'own');
   const inbox = await InboxStream.open(postroom, bob, { query });
   inbox.socket.rawSocket.pause();
-  const body = 'x'.repeat(10_000);
-  while ((await readMetrics(postroom))['slow_consumers'] === 0) {
-    await Promise.all(Array.from({ length: 50 }, () => postroom.createPost(bob, own, 'fill', body)));
+  // The kernel may take further bytes when a client is a slow consumer for the first time.
+  for (let slowFor = 0; slowFor < 3; ) {
+    await postroom.createPost(bob, own, 'fill', longBody);
+    slowFor = (await readMetrics(postroom))['slow_consumers'] === 0 ? 0 : slowFor + 1;
   }
   return { postroom, ada, bob, hall, inbox };
 }
 
-/** The client reads again: the events of the hall that it receives until it receives this number, or the hall has ended. */
-async function resume({ postroom, bob, inbox }: Paused, count = Number.POSITIVE_INFINITY): Promise<InboxEvent[]> {
+/** The client reads again: the events of the hall that it receives until it receives this number. */
+async function resume({ inbox }: Paused, count: number): Promise<InboxEvent[]> {
   inbox.socket.rawSocket.resume();
-  const ended = count < Number.POSITIVE_INFINITY ? undefined : postEnd(postroom, bob);
   const events: InboxEvent[] = [];
   while (events.length < count) {
     const event = await inbox.next();
     if (event.room.name === 'hall') events.push(event);
-    if (event.post?.title === 'end') break;
   }
-  await ended;
   return events;
 }
 
-/** A post after which no event of the hall arrives. */
-async function postEnd(postroom: Postroom, bob: Person): Promise<void> {
+/** The client reads again: the events of the hall that it receives until the hall has ended. */
+async function resumeUntilEnd({ postroom, bob, inbox }: Paused): Promise<InboxEvent[]> {
+  inbox.socket.rawSocket.resume();
+  // The events do not wait for the test, which takes them later.
   await untilCounts(postroom, { feeds: 1 });
   await postroom.createPost(bob, await postroom.createRoom(bob, 'last'), 'end');
+  const events: InboxEvent[] = [];
+  for (;;) {
+    const event = await inbox.next();
+    if (event.post?.title === 'end') return events;
+    if (event.room.name === 'hall') events.push(event);
+  }
 }
 
 it('a client that reads again after its user was removed from a private room receives nothing that was written since', async () => {
@@ -62,13 +71,17 @@ it('a client that reads again after its user was removed from a private room rec
   const { postroom, ada, bob, hall } = paused;
   await postroom.createPost(ada, hall, 'seen');
   const { replayed_events_total: before = 0 } = await readMetrics(postroom);
+  // The last events are left out after two seconds, in which a busy machine may not read them.
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  onTestFinished(() => clock.mockRestore());
   const remove = `mutation { removeRoomMember(input: { room: "${hall}", user: "${bob.id}" }) { room { id } } }`;
   await postroom.ask(remove, {}, ada.token);
   // The end of the membership does not wait until the client reads.
   await expect.poll(async () => (await readMetrics(postroom))['replayed_events_total']).toBe(before + 2);
+  clock.mockRestore();
   await postroom.createPost(ada, hall, 'secret');
   const room = { posts: { nodes: [{ title: 'seen' }] } };
-  expect(await resume(paused)).toMatchObject([
+  expect(await resumeUntilEnd(paused)).toMatchObject([
     { __typename: 'PostCreated', room },
     { __typename: 'MemberLeft', room },
   ]);
@@ -77,15 +90,17 @@ it('a client that reads again after its user was removed from a private room rec
 it('a client that reads again after a room that its user has left became private receives nothing of it', async () => {
   const paused = await pause('PUBLIC');
   const { postroom, ada, bob, hall } = paused;
-  const other = await InboxStream.open(postroom, bob);
   await postroom.createPost(ada, hall, 'not read in time');
   await change(postroom, 'markRead', bob, hall);
+  // The end of the membership is found while the room is public.
+  const countReads = () => postroom.log.filter(({ sql }) => String(sql).includes(`or "type" = 'MemberLeft'`)).length;
+  const before = countReads();
   await change(postroom, 'leaveRoom', bob, hall);
-  expect(await other.take(3)).toContain('MemberLeft hall');
+  await expect.poll(countReads).toBeGreaterThan(before);
   const hide = `mutation { updateRoom(input: { id: "${hall}", visibility: PRIVATE }) { room { id } } }`;
   await postroom.ask(hide, {}, ada.token);
   await postroom.createPost(ada, hall, 'secret');
-  expect(await resume(paused)).toEqual([]);
+  expect(await resumeUntilEnd(paused)).toEqual([]);
 });
 
 it('a client that reads again receives each membership that has ended since', async () => {

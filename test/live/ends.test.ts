@@ -10,6 +10,7 @@ import { TokenMaker } from '../support/identity/tokens.ts';
 import { scratchName } from '../support/rooms/names.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
+import { advanceTime, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 interface Lobby {
   postroom: Postroom;
@@ -214,18 +215,21 @@ it('a deleted user loses all sockets, with 4403, and all streams, and no other u
 
 it('a socket is closed with 4403 when its token expires, and then runs and receives nothing, whatever its client sends', async () => {
   const tokens = new TokenMaker();
-  const lobby = await openLobby({ SESSION_KEY: tokens.sessionKey });
+  const lobby = await withVirtualTimers(() => openLobby({ SESSION_KEY: tokens.sessionKey }), { withClock: true });
   const { postroom, ada, room, query } = lobby;
-  const ticket = await tokens.sign(ada.id, 2);
+  const ticket = await tokens.sign(ada.id, 30);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${ticket}` } });
   await socket.follow('1', query);
   // The client does not answer the close frame: the test takes the bytes before they reach the WebSocket.
   const bytes: Buffer[] = [];
   socket.rawSocket.removeAllListeners('data').on('data', (chunk: Buffer) => bytes.push(chunk));
+  advanceTime(31_000);
   await untilCounts(postroom, { subscribers: 0, feeds: 0 });
   const mutation = 'mutation { createRoom(input: { name: "too late" }) { room { id } } }';
   socket.send({ type: 'subscribe', id: '2', payload: { query: mutation } }, { type: 'ping' });
   await postroom.createPost(ada, room, 'unheard');
+  // The server terminates the connection of a client that does not answer.
+  advanceTime(30_000);
   await untilCounts(postroom, nothingLeft);
   // The close frame is the last frame: opcode 88, length 2 + 9, code 4403, reason "Forbidden".
   const closeFrame = Buffer.concat([Buffer.from([0x88, 11, 4403 >> 8, 4403 & 255]), Buffer.from('Forbidden')]);

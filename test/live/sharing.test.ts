@@ -41,7 +41,7 @@ async function openWatchers({ postroom, people }: Stage, query: string): Promise
 
 /** Waits until the watcher has received at least `count` results, and returns them. */
 async function received({ socket }: Watcher, count: number) {
-  await expect.poll(() => socket.nexts('1').length, { timeout: 20_000, interval: 10 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => socket.nexts('1').length, { interval: 10 }).toBeGreaterThanOrEqual(count);
   return socket.nexts('1');
 }
 

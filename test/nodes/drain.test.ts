@@ -1,25 +1,44 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../../scripts/cluster/proxy.ts';
-import { recommendedCost } from '../../src/identity/session/passwords.ts';
 import { EventStream, streamForms } from '../support/clients/event-stream.ts';
 import { postOf, RawConnection } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { openDocumented } from '../support/clients/resume-docs.ts';
 import { firstSeq, seqOf, seqsBetween } from '../support/rooms/cursors.ts';
-import { launchForTest, launchProcessForTest, type Postroom, scratchFolder } from '../support/server/postroom.ts';
+import {
+  launchForTest,
+  launchProcessForTest,
+  type Postroom,
+  type Settings,
+  scratchFolder,
+} from '../support/server/postroom.ts';
+import { withDatabaseLocked } from '../support/server/shared-server.ts';
+import { advanceTime, pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
-function fileSettings(): { DATABASE_URL: string } {
-  return { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+function fileSettings(): { file: string; settings: Settings } {
+  const file = join(scratchFolder(), 'postroom.db');
+  return { file, settings: { DATABASE_URL: `sqlite:${file}` } };
+}
+
+function launchWithVirtualTimers(settings: Settings): Promise<Postroom> {
+  return withVirtualTimers(() => launchForTest(settings), { withPromises: true });
+}
+
+/** Lets time pass until the server has stopped. */
+async function untilStopped(stopping: Promise<unknown>): Promise<void> {
+  let hasStopped = false;
+  void stopping.then(() => {
+    hasStopped = true;
+  });
+  await pollWhileTimePasses(() => hasStopped).toBe(true);
 }
 
 async function readinessOf({ url }: Postroom): Promise<number> {
   return (await fetch(`${url}/ready`)).status;
 }
-
-/** The default: a sign-up still runs when the server begins to stop. */
-const slowHashing = { passwordCost: recommendedCost };
 
 function signUpOf(name: string): { type: string; id: string; payload: { query: string } } {
   const input = `{ name: "${name}", email: "${name}@example.org", password: "correct horse" }`;
@@ -32,7 +51,7 @@ function signUpOf(name: string): { type: string; id: string; payload: { query: s
 
 describe('a server that drains', () => {
   it('is not ready, but serves new and old clients until DRAIN_DELAY_SECONDS have passed', async () => {
-    const postroom = await launchForTest({ DRAIN_DELAY_SECONDS: '3' });
+    const postroom = await launchWithVirtualTimers({ DRAIN_DELAY_SECONDS: '3' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     const query = `subscription { roomEvents(room: "${room}") { __typename } }`;
@@ -54,7 +73,10 @@ describe('a server that drains', () => {
     connection.send(postOf('{ __typename }'));
     expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await connection.closed();
-    await stopped;
+    advanceTime(2_999);
+    expect(await readinessOf(postroom)).toBe(503);
+    advanceTime(1);
+    await untilStopped(stopped);
     for (const socket of [early, late]) expect(await socket.closed).toMatchObject({ code: 1012 });
     await expect(fetch(`${postroom.url}/health`)).rejects.toThrow();
   });
@@ -67,18 +89,18 @@ describe('a server that drains', () => {
   });
 
   it('waits for DRAIN_DELAY_SECONDS after SIGTERM, and later signals do not end it', async () => {
-    const postroom = await launchProcessForTest({ DRAIN_DELAY_SECONDS: '2' });
-    const ended = once(postroom.process, 'exit');
+    const postroom = await launchProcessForTest({ DRAIN_DELAY_SECONDS: '600' });
     postroom.process.kill('SIGTERM');
     await expect.poll(() => readinessOf(postroom)).toBe(503);
-    postroom.process.kill('SIGINT');
-    postroom.process.kill('SIGTERM');
-    expect((await postroom.send('{ __typename }')).status).toBe(200);
-    expect(await ended).toEqual([0, null]);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      postroom.process.kill(signal);
+      expect((await postroom.send('{ __typename }')).status).toBe(200);
+    }
+    await postroom.kill();
   });
 
   it('closes sockets and streams in batches, and serves the others meanwhile', async () => {
-    const postroom = await launchForTest({ DRAIN_SECONDS: '5' });
+    const postroom = await launchWithVirtualTimers({ DRAIN_SECONDS: '5' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'lobby');
     const query = `subscription { roomEvents(room: "${room}") { __typename } }`;
@@ -106,53 +128,64 @@ describe('a server that drains', () => {
     writer.send({ type: 'subscribe', id: '1', payload: { query: mutation } });
     expect((await writer.take()).payload).toEqual({ data: { createPost: { post: { title: 'late' } } } });
     expect(await reader.take()).toMatchObject({ type: 'next' });
-    await stopped;
-    await Promise.all([...streams, ...sockets].map(({ closed }) => closed));
     // 250 connections leave in five batches, in the order in which they were opened.
     const batchOf = (name: string) =>
       name.includes('stream') ? 0 : Math.floor((Number(name.split(/[ :]/)[1]) + 2) / 50);
+    for (let batch = 0; batch < 5; batch += 1) {
+      await expect.poll(() => left.length).toBe(50 * (batch + 1));
+      advanceTime(100);
+    }
+    await untilStopped(stopped);
     expect(left.map(batchOf)).toEqual(Array.from({ length: 250 }, (_, index) => Math.floor(index / 50)));
     expect(left.filter((name) => name.includes('socket')).every((name) => name.endsWith(': 1012'))).toBe(true);
     expect(streams.flatMap(({ received }) => received).filter(({ event }) => event === 'complete')).toEqual([]);
   });
 
   it('answers the operations that run on a socket before it closes the socket, and starts no more', async () => {
-    const settings = fileSettings();
-    const postroom = await launchForTest(settings, slowHashing);
+    const { file, settings } = fileSettings();
+    const postroom = await launchForTest(settings);
     const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-    // Hashing the password takes longer than the rest of the drain.
-    socket.send(signUpOf('ada'));
-    await socket.settle();
-    const stopped = postroom.stop();
-    socket.send(signUpOf('late'));
+    const stopping = await withDatabaseLocked(file, async () => {
+      socket.send(signUpOf('ada'));
+      await socket.settle();
+      const stopped = postroom.stop();
+      socket.send(signUpOf('late'));
+      // The server receives it while the other one waits for the lock.
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      return { stopped };
+    });
     expect(await socket.take(({ type }) => type === 'next')).toMatchObject({
       id: 'ada',
       payload: { data: { signUp: { user: { name: 'ada' } } } },
     });
     expect(await socket.take()).toEqual({ id: 'ada', type: 'complete' });
     expect(await socket.closed).toEqual({ code: 1012, reason: 'Shutting down' });
-    await stopped;
+    await stopping.stopped;
     const next = await launchForTest(settings);
     expect(await next.ask('{ users { data { name } } }')).toEqual({ users: { data: [{ name: 'ada' }] } });
   });
 
   it('answers pipelined requests that it has begun, the last one with "connection: close"', async () => {
-    const postroom = await launchForTest({}, slowHashing);
+    const { file, settings } = fileSettings();
+    const postroom = await launchForTest(settings);
     const connection = await RawConnection.open(postroom);
-    connection.send(postOf(signUpOf('ada').payload.query) + postOf(signUpOf('eve').payload.query));
-    // A request of another connection is answered after these have begun.
-    await postroom.send('{ __typename }');
-    const stopped = postroom.stop();
-    connection.send(postOf(signUpOf('late').payload.query));
+    const stopping = await withDatabaseLocked(file, async () => {
+      connection.send(postOf(signUpOf('ada').payload.query) + postOf(signUpOf('eve').payload.query));
+      // A request of another connection is answered after these have begun.
+      await postroom.send('{ __typename }');
+      const stopped = postroom.stop();
+      connection.send(postOf(signUpOf('late').payload.query));
+      return { stopped };
+    });
     expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
     expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     expect(await connection.closed()).toBe('');
-    await stopped;
+    await stopping.stopped;
   });
 });
 
 it('clients of a server that stops resume on another server of the same database, without a gap or a repeat', async () => {
-  const settings = fileSettings();
+  const { settings } = fileSettings();
   const nodes = [await launchProcessForTest(settings), await launchProcessForTest(settings)] as const;
   const proxy = await startProxy(nodes.map(({ url }) => url));
   onTestFinished(() => proxy.close());

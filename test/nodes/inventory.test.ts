@@ -86,9 +86,16 @@ it('the lag of a connection is the time from its latest live event to the write,
     const { nodes } = await list(postroom, admin, 'nodes { lagMs }');
     return nodes.map(({ lagMs }: { lagMs: number }) => lagMs);
   };
-  await expect
-    .poll(async () => (await readLags()).every((lagMs: number) => lagMs > 0 && lagMs < 10_000), { timeout: 10_000 })
-    .toBe(true);
+  // The lag of an event is less than a millisecond on an idle machine.
+  let lags: number[] = [];
+  let elapsedMs = 0;
+  while (!(lags.length > 0 && lags.every((lagMs) => lagMs > 0))) {
+    const startedAt = performance.now();
+    lags = await readLags();
+    elapsedMs = performance.now() - startedAt;
+  }
+  // A wall clock is rounded to milliseconds.
+  expect(Math.max(...lags)).toBeLessThanOrEqual(elapsedMs + 1);
 });
 
 it('a connection shows how many bytes its client has not read', async () => {
@@ -216,8 +223,9 @@ it('a connection that does not exist, or has ended, is not found', async () => {
   await open(postroom);
   const { nodes } = await list(postroom, admin, 'nodes { id }');
   expect((await end(postroom, admin, nodes[0].id)).status).toBe(200);
+  await expect.poll(() => list(postroom, admin, 'total')).toEqual({ total: 0 });
   for (const id of [nodes[0].id, 'nothing', 'x'.repeat(10_000), '\u0000'])
-    await expect.poll(() => end(postroom, admin, id)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    expect(await end(postroom, admin, id)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
 it('without the role ADMIN, or the scope ADMIN of a key, nobody sees or ends a connection', async () => {

@@ -33,7 +33,7 @@ async function start(stdout: 'pipe' | number, stderr: 'pipe' | number): Promise<
 
 async function isHealthy({ url }: Pick<Started, 'url'>): Promise<boolean> {
   // A blocked server does not answer.
-  const answer = fetch(`${url}/health`, { signal: AbortSignal.timeout(5_000) });
+  const answer = fetch(`${url}/health`, { signal: AbortSignal.timeout(20_000) });
   return answer.then(
     ({ ok }) => ok,
     () => false,
@@ -46,7 +46,7 @@ async function refuseTokens({ url }: Started, count: number, address: string): P
     const requests = Array.from({ length: 20 }, async () => {
       const response = await fetch(`${url}/graphql?query={__typename}`, {
         headers: { authorization: 'Bearer nobody', 'x-forwarded-for': address },
-        signal: AbortSignal.timeout(5_000),
+        signal: AbortSignal.timeout(20_000),
       });
       await response.body?.cancel();
       expect(response.status).toBe(401);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFaultProxy } from '../support/clients/fault-proxy.ts';
 import { createPresenceHall, readPresence, setTyping } from '../support/rooms/present.ts';
 import { busesBetweenNodes, useBackends } from '../support/server/backends.ts';
 import { launchForTest, type Settings } from '../support/server/postroom.ts';
@@ -11,7 +12,7 @@ async function launchHall<Name extends string>(given: Settings, ...names: Name[]
   return { ...(await createPresenceHall(near, names)), near, far };
 }
 
-for (const { name, isMissing, settings } of busesBetweenNodes(useBackends()))
+for (const { name, kind, isMissing, settings } of busesBetweenNodes(useBackends()))
   describe.skipIf(isMissing)(`over ${name}`, () => {
     it('a node shows who is present and who is typing through another', async () => {
       const { near, far, room, people, open, call } = await launchHall(await settings(), 'Ada', 'Bob', 'Eve');
@@ -95,5 +96,29 @@ for (const { name, isMissing, settings } of busesBetweenNodes(useBackends()))
       expect(await late.next()).toMatchObject({ count: 230, users: names.slice(0, 100) });
       for (const { socket } of followers.slice(0, 120)) socket.complete('p');
       expect(await watcher.next(({ count }) => count === 110)).toMatchObject({ users: names.slice(120, 220) });
+    });
+
+    it('nodes agree again after one of them had lost the bus while viewers came and went', async () => {
+      const given = await settings();
+      const [setting, bus = ''] =
+        kind === 'redis' ? ['REDIS_URL', given['REDIS_URL']] : ['DATABASE_URL', given['DATABASE_URL']];
+      const proxy = await createFaultProxy(bus);
+      onTestFinished(() => proxy.close());
+      const near = await launchForTest(given);
+      const far = await launchForTest({ ...given, [setting]: proxy.url });
+      const { room, open } = await createPresenceHall(near, ['Ada', 'Bob', 'Eve', 'Max', 'Zoe']);
+      const [ada, max] = [await open('Ada', true, near), await open('Max', true, near)];
+      const [bob, zoe] = [await open('Bob', true, far), await open('Zoe', true, far)];
+      for (const follower of [ada, bob]) await follower.nextWith('Ada', 'Bob', 'Max', 'Zoe');
+      proxy.retarget('http://127.0.0.1:1');
+      max.socket.complete('p');
+      await ada.nextWith('Ada', 'Bob', 'Zoe');
+      await open('Eve', true, near);
+      await ada.nextWith('Ada', 'Bob', 'Eve', 'Zoe');
+      zoe.socket.complete('p');
+      await zoe.socket.settle();
+      proxy.retarget(bus);
+      for (const follower of [ada, bob]) await follower.nextWith('Ada', 'Bob', 'Eve');
+      for (const node of [near, far]) expect(await readPresence(node, room)).toMatchObject({ count: 3 });
     });
   });

@@ -165,6 +165,25 @@ describe('a viewer that loses access is absent', () => {
     expect(await bob.next()).toEqual({ count: 1, users: ['Bob'], typing: [] });
   });
 
+  it('and a viewer that enters at the same time is present', async () => {
+    const { room, open, people, call } = await createHall('Ada', 'Bob', 'Eve');
+    await call(closePrivate(room));
+    for (const person of [people.Ada, people.Bob]) await call(member('add', room, person));
+    const ada = await open('Ada');
+    await ada.next();
+    for (let round = 0; round < 10; round += 1) {
+      await call(member('add', room, people.Eve));
+      const eve = await open('Eve');
+      await ada.nextWith('Ada', 'Eve');
+      const [bob] = await Promise.all([open('Bob'), call(member('remove', room, people.Eve))]);
+      await eve.refused;
+      await ada.nextWith('Ada', 'Bob');
+      expect(await readPresence(server.postroom, room, people.Ada.token)).toMatchObject({ users: ['Ada', 'Bob'] });
+      bob.socket.complete('p');
+      await ada.nextWith('Ada');
+    }
+  });
+
   it('after the membership was removed while its connection was lost', async () => {
     const { room, open, people, call } = await createHall('Ada', 'Bob');
     await call(closePrivate(room));

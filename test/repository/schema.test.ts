@@ -18,7 +18,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inboxEventTypes, roomEventTypes } from '../../src/data/room-event-types.ts';
 import { columns } from '../../src/data/tables.ts';
 import { resolvers } from '../../src/resolvers/resolvers.ts';
-import { isPostgresTest } from '../support/database/test-database.ts';
 import { run } from '../support/server/postroom.ts';
 import { shareServer, withDatabase } from '../support/server/shared-server.ts';
 
@@ -99,20 +98,17 @@ describe('the stored fields of a type', () => {
   const server = shareServer();
   const stored: Record<string, string> = { ID: 'TEXT', String: 'TEXT', Int: 'INTEGER', DateTime: 'INTEGER' };
 
-  it.skipIf(isPostgresTest).each(types)(
-    '%s: each column has the type of its field, and is nullable if the field is',
-    (name) => {
-      const info = withDatabase(server.databaseFile, (database) =>
-        database.prepare(`pragma table_info(${tables[name]})`).all(),
-      );
-      for (const field of leafFields(name).filter((each) => columns[name].includes(each.name as never))) {
-        const column = info.find((each) => each['name'] === field.name);
-        // An enum value is stored as its name.
-        expect(column, field.name).toMatchObject({ type: stored[getNamedType(field.type).name] ?? 'TEXT' });
-        expect(column?.['notnull'] === 1 || column?.['pk'] === 1, field.name).toBe(isNonNullType(field.type));
-      }
-    },
-  );
+  it.each(types)('%s: each column has the type of its field, and is nullable if the field is', (name) => {
+    const info = withDatabase(server.databaseFile, (database) =>
+      database.prepare(`pragma table_info(${tables[name]})`).all(),
+    );
+    for (const field of leafFields(name).filter((each) => columns[name].includes(each.name as never))) {
+      const column = info.find((each) => each['name'] === field.name);
+      // An enum value is stored as its name.
+      expect(column, field.name).toMatchObject({ type: stored[getNamedType(field.type).name] ?? 'TEXT' });
+      expect(column?.['notnull'] === 1 || column?.['pk'] === 1, field.name).toBe(isNonNullType(field.type));
+    }
+  });
 });
 
 describe('the list of event types', () => {

@@ -42,7 +42,7 @@ describe.skipIf(disk === undefined)('a full disk (needs the right to mount)', ()
     const { status } = await postroom.send('{ posts { pagination { total } } }');
     expect(status).toBe(200);
     release();
-    await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+    await expect.poll(ready).toBe(200);
     expect((await write('afterwards')).status).toBe(200);
     stored.push('afterwards');
     const titles: string[] = [];

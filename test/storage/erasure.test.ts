@@ -25,7 +25,7 @@ it('content of an erased account that another process still reads is removed fro
   await postroom.ask(erase, { id: ada.id }, ada.token);
   expect(isOnDisk()).toBe(true);
   reader.exec('rollback');
-  await expect.poll(isOnDisk, { timeout: 10_000 }).toBe(false);
+  await expect.poll(isOnDisk).toBe(false);
 });
 
 it('it is removed also if the server is killed meanwhile: the next start purges it', async () => {

@@ -5,7 +5,6 @@ import { EventStream } from '../support/clients/event-stream.ts';
 import { findLogFlushes, findOverlapping, hasStrace, slowDisk } from '../support/database/disk-trace.ts';
 import { readLogSalt } from '../support/database/log-salt.ts';
 import { createRandom, losePower } from '../support/database/power-loss.ts';
-import { isPostgresTest } from '../support/database/test-database.ts';
 import { openCursor, seqOf } from '../support/rooms/cursors.ts';
 import { readEvents } from '../support/rooms/events.ts';
 import { isSoak } from '../support/run/soak.ts';
@@ -146,7 +145,7 @@ function countRestarts({ calls }: History): number {
   return headers.length - truncations.length - 1;
 }
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   `after any of ${losses} losses of power all acknowledged posts are stored, and no cursor of a lost event is accepted (seed ${seed}, needs strace)`,
   async () => {
     const history = await recordHistory();

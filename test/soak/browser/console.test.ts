@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as operations from '../../../src/transport/console/browser/operations.ts';
 import { chromiumNote, hasChromium, launchBrowser, newVisitor } from '../../support/clients/browser.ts';
-import { Console, patiently } from '../../support/clients/console.ts';
+import { Console } from '../../support/clients/console.ts';
 import { createFaultProxy } from '../../support/clients/fault-proxy.ts';
 import { ProtocolSocket } from '../../support/clients/protocol-socket.ts';
 import { PostgresCluster, postgresPrograms } from '../../support/database/postgres-cluster.ts';
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     const { postroom, owner, ada, room } = world;
     const opened = await openAsAdmin(world);
     await opened.page.getByText('Signed in as Owner').waitFor();
-    await expect.poll(() => opened.rows('nodes', 'north').count(), patiently).toBe(1);
+    await expect.poll(() => opened.rows('nodes', 'north').count()).toBe(1);
     expect(await opened.page.locator('#database').textContent()).toMatch(/^sqlite [\d.]+, up$/);
     expect(await opened.page.locator('#bus').textContent()).toBe('memory, up');
     const [operations, deliveries] = ['Operations per second', 'Deliveries per second'];
@@ -57,15 +57,15 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     const posting = (async () => {
       for (let n = 0; !isOver; n += 1) await postroom.createPost(owner, room, `number ${n}`);
     })();
-    await expect.poll(() => opened.latest(operations), patiently).toBeGreaterThan(20);
-    await expect.poll(() => opened.latest(deliveries), patiently).toBeGreaterThan(20);
-    await expect.poll(() => opened.heightOf(deliveries), patiently).toBeGreaterThan(0.3);
+    await expect.poll(() => opened.latest(operations)).toBeGreaterThan(20);
+    await expect.poll(() => opened.latest(deliveries)).toBeGreaterThan(20);
+    await expect.poll(() => opened.heightOf(deliveries)).toBeGreaterThan(0.3);
     isOver = true;
     await posting;
-    await expect.poll(() => opened.rows('rooms', 'hall').textContent(), patiently).toBe('hall1');
-    await expect.poll(() => opened.latest(deliveries), patiently).toBeLessThan(5);
+    await expect.poll(() => opened.rows('rooms', 'hall').textContent()).toBe('hall1');
+    await expect.poll(() => opened.latest(deliveries)).toBeLessThan(5);
     await postroom.send('{ nothing }');
-    await expect.poll(() => opened.rows('errors', 'GRAPHQL_VALIDATION_FAILED').count(), patiently).toBe(1);
+    await expect.poll(() => opened.rows('errors', 'GRAPHQL_VALIDATION_FAILED').count()).toBe(1);
     opened.expectNoFault(postroom);
   });
 
@@ -110,14 +110,14 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     await Promise.all(Array.from({ length: 60 }, () => connect(world.postroom)));
     const opened = await openAsAdmin(world);
     const rows = opened.page.locator('#connections tbody tr');
-    await expect.poll(() => rows.count(), patiently).toBe(50);
-    await expect.poll(() => opened.page.locator('#total').textContent(), patiently).toBe('61');
+    await expect.poll(() => rows.count()).toBe(50);
+    await expect.poll(() => opened.page.locator('#total').textContent()).toBe('61');
     expect(await opened.page.getByRole('button', { name: 'First page' }).isDisabled()).toBe(true);
     await opened.press('More');
-    await expect.poll(() => rows.count(), patiently).toBe(11);
+    await expect.poll(() => rows.count()).toBe(11);
     expect(await opened.page.getByRole('button', { name: 'More' }).isDisabled()).toBe(true);
     await opened.press('First page');
-    await expect.poll(() => rows.count(), patiently).toBe(50);
+    await expect.poll(() => rows.count()).toBe(50);
   });
 
   it.skipIf(!hasRedis)('shows a line for each node, or one for all', async () => {
@@ -129,9 +129,9 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     await opened.rows('nodes', 'south').waitFor();
     expect(await opened.legend('Operations per second')).toEqual([]);
     await opened.page.getByLabel('Each node').check();
-    await expect.poll(() => opened.legend('Operations per second'), patiently).toEqual(['Time', 'north', 'south']);
+    await expect.poll(() => opened.legend('Operations per second')).toEqual(['Time', 'north', 'south']);
     await opened.page.getByLabel('Each node').uncheck();
-    await expect.poll(() => opened.legend('Operations per second'), patiently).toEqual([]);
+    await expect.poll(() => opened.legend('Operations per second')).toEqual([]);
     opened.expectNoFault(world.postroom);
   });
 
@@ -181,7 +181,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     await opened.press('Sign out');
     await opened.asksToSignIn('');
     const total = async () => (await postroom.ask('{ connections { total } }', {}, owner.token)).connections.total;
-    await expect.poll(total, patiently).toBe(0);
+    await expect.poll(total).toBe(0);
     await opened.page.reload();
     await opened.asksToSignIn('');
   });
@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     const renewal = opened.page.waitForRequest((request) => !!request.postData()?.includes('renewSession'));
     await context.clock.fastForward('01:00:01');
     await renewal;
-    await expect.poll(async () => (await opened.stored())?.renewAt, patiently).toBeGreaterThan(before?.renewAt ?? 0);
+    await expect.poll(async () => (await opened.stored())?.renewAt).toBeGreaterThan(before?.renewAt ?? 0);
     await opened.page.reload();
     await opened.isIn('Live');
     opened.expectNoFault(postroom);
@@ -244,11 +244,11 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     await opened.rows('rooms', 'hall').waitFor();
     const state = () => opened.page.locator('#database').textContent();
     proxy.retarget('postgres://127.0.0.1:1/nothing');
-    await expect.poll(state, patiently).toMatch(/, down$/);
+    await expect.poll(state).toMatch(/, down$/);
     await opened.rows('rooms', 'unknown').waitFor();
     await opened.isIn('Live');
     proxy.retarget(database);
-    await expect.poll(state, patiently).toMatch(/, up$/);
+    await expect.poll(state).toMatch(/, up$/);
     await opened.rows('rooms', 'hall').waitFor();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chromiumNote, hasChromium } from '../../support/clients/browser.ts';
-import { type Chat, patiently } from '../../support/clients/chat.ts';
+import type { Chat } from '../../support/clients/chat.ts';
 import { shareChatUsers } from '../../support/clients/chat-users.ts';
 import type { Person, Postroom } from '../../support/server/postroom.ts';
 
@@ -52,11 +52,9 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
       await joinRoom(postroom, ben, room);
     }
     const chat = await users.open(ben);
-    await expect.poll(async () => (await chat.rooms()).length, patiently).toBe(122);
+    await expect.poll(async () => (await chat.rooms()).length).toBe(122);
     for (const room of [attic, hall]) await postroom.createPost(ada, room, 'Hello');
-    await expect
-      .poll(async () => (await chat.rooms()).slice(0, 2), patiently)
-      .toEqual(['hall 1 unread', 'attic 1 unread']);
+    await expect.poll(async () => (await chat.rooms()).slice(0, 2)).toEqual(['hall 1 unread', 'attic 1 unread']);
     expect(chat.subscriptions).toEqual([expect.stringContaining('inbox(')]);
   });
 
@@ -118,7 +116,7 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
       await postroom.createPost(ada, hall, `post ${number}`);
       await reader.item(`post ${number}`).first().waitFor();
     }
-    await expect.poll(() => countUnread(postroom, ben, hall), patiently).toBe(0);
+    await expect.poll(() => countUnread(postroom, ben, hall)).toBe(0);
     await other.lists('hall', 'attic');
     const intervals = Math.ceil((Date.now() - startedAt) / 3_000);
     expect(reader.count('MarkRead')).toBeLessThanOrEqual(1 + intervals);
@@ -135,7 +133,7 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
       await chat.lists('hall', 'attic');
     }
     await chat.choose('attic');
-    await expect.poll(() => countUnread(postroom, ben, hall), patiently).toBe(0);
+    await expect.poll(() => countUnread(postroom, ben, hall)).toBe(0);
     await postroom.createPost(ada, hall, 'three');
     await chat.lists('hall 1 unread', 'attic');
     expect(chat.count('MarkRead')).toBe(2);
@@ -161,7 +159,7 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
     await chat.lists('hall 1 unread', 'attic');
     await setVisibility(chat, 'visible');
     await chat.lists('hall', 'attic');
-    await expect.poll(() => countUnread(postroom, ben, hall), patiently).toBe(0);
+    await expect.poll(() => countUnread(postroom, ben, hall)).toBe(0);
   });
 
   it('show who is present and who is typing, until they post or go', async () => {
@@ -187,7 +185,7 @@ describe.skipIf(!hasChromium)(`the rooms of the example app${chromiumNote}`, { t
     await message.pressSequentially('A');
     await one.page.getByText('Ben is typing…').waitFor();
     await other.choose('attic');
-    await expect.poll(() => reported, patiently).toEqual([true, false, true, false]);
+    await expect.poll(() => reported).toEqual([true, false, true, false]);
     await other.choose('hall');
     await message.pressSequentially('A');
     await one.page.getByText('Ben is typing…').waitFor();

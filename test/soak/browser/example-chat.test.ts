@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { findFreePort } from '../../../scripts/free-port.ts';
 import { inRepository } from '../../../scripts/repository.ts';
 import { chromiumNote, hasChromium } from '../../support/clients/browser.ts';
-import { type Chat, patiently } from '../../support/clients/chat.ts';
+import type { Chat } from '../../support/clients/chat.ts';
 import { shareChatUsers } from '../../support/clients/chat-users.ts';
 import type { Postroom } from '../../support/server/postroom.ts';
 
@@ -93,9 +93,9 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     for (const title of ['lost', 'and another']) await chat.write(title);
     await chat.item('lost').getByRole('alert').getByText('The server cannot be reached.').waitFor();
     proxy.retarget(postroom.url);
-    await expect.poll(() => titles(chat), patiently).toEqual(['late', 'lost', 'and another']);
+    await expect.poll(() => titles(chat)).toEqual(['late', 'lost', 'and another']);
     await chat.isIn('Live');
-    await expect.poll(() => chat.page.getByRole('alert').count(), patiently).toBe(0);
+    await expect.poll(() => chat.page.getByRole('alert').count()).toBe(0);
     expect(await chat.item('').count()).toBe(3);
     expect(chat.faults).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     await chat.isIn('Reconnecting…');
     proxy.thaw();
     await chat.isIn('Live');
-    await expect.poll(() => chat.ids(), patiently).toEqual([id]);
+    await expect.poll(() => chat.ids()).toEqual([id]);
   });
 
   it('loads a room as soon as the server can be reached again', async () => {
@@ -160,12 +160,12 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     const ids: string[] = [];
     for (let index = 0; index < 100; index += 1) ids.push(await postroom.createPost(ada, room, `post ${index}`));
     const chat = await users.open(ada, room);
-    await expect.poll(() => chat.ids(), patiently).toEqual(ids.slice(-30));
+    await expect.poll(() => chat.ids()).toEqual(ids.slice(-30));
     const scrollUp = async () => {
       await chat.page.getByRole('log').press('Home');
       return chat.ids();
     };
-    await expect.poll(scrollUp, patiently).toEqual(ids);
+    await expect.poll(scrollUp).toEqual(ids);
     await chat.page.getByRole('button', { name: 'Older messages' }).waitFor({ state: 'detached' });
   });
 
@@ -262,12 +262,12 @@ describe.skipIf(!hasChromium)(`the example app${chromiumNote}`, { timeout: 300_0
     };
     await Promise.all(chats.map(write));
     for (const chat of chats)
-      await expect.poll(() => chat.page.getByText(/\((sending…|will be sent again)\)/).count(), patiently).toBe(0);
+      await expect.poll(() => chat.page.getByText(/\((sending…|will be sent again)\)/).count()).toBe(0);
     const shown = await listPosts(postroom, room);
     expect(shown.map(({ title }) => title).sort()).toEqual(written.sort());
     for (const chat of chats) {
       await chat.isIn('Live');
-      await expect.poll(() => chat.ids(), patiently).toEqual(shown.map(({ id }) => id));
+      await expect.poll(() => chat.ids()).toEqual(shown.map(({ id }) => id));
       expect(await chat.item('').count()).toBe(shown.length);
       expect(chat.faults).toEqual([]);
     }

@@ -259,7 +259,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
   it('the first click on another tab selects it', async () => {
     const graphiql = await open();
     await graphiql.page.getByRole('tab').getByText('SignUp').click();
-    await expect.poll(() => graphiql.read('query'), { timeout: 20_000 }).toContain('mutation SignUp');
+    await expect.poll(() => graphiql.read('query')).toContain('mutation SignUp');
   });
 
   it('a token under Headers signs in over HTTP and over the WebSocket', async () => {
@@ -307,7 +307,7 @@ describe.skipIf(!hasChromium)(`in a browser${chromiumNote}`, { timeout: 60_000 }
     await graphiql.shows({ data: { roomEvents: { post: { title: 'before' } } } });
     await postroom.stop();
     // The server starts again only after GraphiQL has failed to reconnect.
-    await expect.poll(() => graphiql.refused, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => graphiql.refused).toBeGreaterThan(0);
     const restarted = await launchForTest({ ...settings, PORT: new URL(postroom.url).port });
     await restarted.createPost(ada, room, 'while it was away');
     await graphiql.shows({

@@ -36,8 +36,6 @@ export async function newVisitor(browser: Browser): Promise<BrowserContext> {
   return context;
 }
 
-const pollOptions = { timeout: 20_000 };
-
 type Editor = 'query' | 'variables' | 'headers';
 
 /** Drives GraphiQL through its user interface. */
@@ -108,7 +106,7 @@ export class Graphiql {
     // The text is pasted, because the editor closes brackets in typed text.
     await this.page.evaluate((pasted) => navigator.clipboard.writeText(pasted), text);
     await this.page.keyboard.press('Control+V');
-    await expect.poll(() => this.read(editor), pollOptions).toBe(text);
+    await expect.poll(() => this.read(editor)).toBe(text);
     const [, name] = /^(?:query|mutation|subscription) (\w+)/.exec(text) ?? [];
     if (name) await this.settled(name);
   }
@@ -132,7 +130,7 @@ export class Graphiql {
       answer = parse(await this.#text('.result-window'));
       return answer;
     };
-    await expect.poll(look, pollOptions).toMatchObject(expected);
+    await expect.poll(look).toMatchObject(expected);
     return answer;
   }
 
@@ -156,13 +154,13 @@ export class Graphiql {
   async showsLive(expected: object): Promise<any[]> {
     const read = async () =>
       (await this.page.locator('#live-events li').allTextContents()).map((text) => JSON.parse(text));
-    await expect.poll(async () => (await read())[0], pollOptions).toMatchObject(expected);
+    await expect.poll(async () => (await read())[0]).toMatchObject(expected);
     return read();
   }
 
   /** Waits until the panel beside GraphiQL describes its subscription with this text. */
   async showsAtSide(text: string): Promise<void> {
-    await expect.poll(() => this.page.locator('#live-state').textContent(), pollOptions).toBe(text);
+    await expect.poll(() => this.page.locator('#live-state').textContent()).toBe(text);
   }
 
   /** Everything that the browser keeps after the browser tab is closed. */
@@ -172,7 +170,7 @@ export class Graphiql {
 
   /** Resolves when a subscription is live: the server has sent the start position in a ping. */
   async live(): Promise<void> {
-    await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live), pollOptions).toBeTruthy();
+    await expect.poll(() => this.received.some((frame) => JSON.parse(frame).payload?.live)).toBeTruthy();
   }
 
   /** Resolves when GraphiQL has parsed and stored the document, so that the play button runs this operation. */

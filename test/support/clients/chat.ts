@@ -7,8 +7,6 @@ import { findFreePort } from '../../../scripts/free-port.ts';
 import { inRepository } from '../../../scripts/repository.ts';
 import type { Person } from '../server/postroom.ts';
 
-export const patiently = { timeout: 20_000 };
-
 const folder = inRepository('examples/chat');
 
 /** The built app of examples/chat, which is served by Vite. */
@@ -126,7 +124,7 @@ export class Chat {
 
   /** Waits until the list of the viewer's rooms shows exactly these. */
   async lists(...rooms: string[]): Promise<void> {
-    await expect.poll(() => this.rooms(), patiently).toEqual(rooms);
+    await expect.poll(() => this.rooms()).toEqual(rooms);
   }
 
   /** The number of operations of this name that the page has sent over HTTP. */

@@ -3,8 +3,6 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Person, Postroom } from '../server/postroom.ts';
 
-export const patiently = { timeout: 20_000 };
-
 /** Drives the console for operators through its user interface. */
 export class Console {
   readonly page: Page;
@@ -52,7 +50,7 @@ export class Console {
 
   /** Waits until the form for signing in is shown, with this message. */
   async asksToSignIn(message: string): Promise<void> {
-    await expect.poll(() => this.page.getByRole('alert').textContent(), patiently).toBe(message);
+    await expect.poll(() => this.page.getByRole('alert').textContent()).toBe(message);
     expect(await this.page.getByRole('button', { name: 'Sign in' }).isVisible()).toBe(true);
     expect(await this.page.locator('#status').isVisible()).toBe(false);
   }

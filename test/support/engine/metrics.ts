@@ -51,5 +51,5 @@ export const nothingLeft = { feeds: 0, groups: 0, subscribers: 0, websockets: 0,
 
 /** Polls until the counts match. */
 export async function untilCounts(postroom: Served, counts: Record<string, number>): Promise<void> {
-  await expect.poll(() => readMetrics(postroom), { timeout: 20_000, interval: 20 }).toMatchObject(counts);
+  await expect.poll(() => readMetrics(postroom), { interval: 20 }).toMatchObject(counts);
 }
