@@ -8,8 +8,8 @@ import {
   type BusOptions,
   commonTopic,
   isWakeUp,
+  noMessages,
 } from './bus.ts';
-import { BusCounts } from './bus-counts.ts';
 import { CheckedConnection } from './checked-connection.ts';
 import type { BusDriver } from './driver.ts';
 import { Listeners } from './listeners.ts';
@@ -27,7 +27,7 @@ const closeTimeoutMs = 500;
  * its own pings.
  */
 export class NetworkBus implements Bus {
-  readonly counts = new BusCounts();
+  readonly counts = { ...noMessages };
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;

@@ -23,7 +23,11 @@ interface OwnReportsParts {
 }
 
 type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
-type Part = Pick<PresenceReport, 'joined' | 'left' | 'isLast'>;
+interface Part {
+  joined: string[];
+  left: string[];
+  isLast: boolean;
+}
 
 const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
 
