@@ -104,11 +104,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const drain = new Drain(longConnections);
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
     const sources = { longConnections, operationReports, fanOut, presence, database, bus, groupCosts, eventLoopDelay };
-    const { inventory, statusStreams, countSubscriptions, ...measuring } = createInventory({
-      config,
-      onError,
-      ...sources,
-    });
+    const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
     const accounts = { sessions, passwords, signInLimit, audit };
@@ -132,7 +128,6 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       timings,
       bus,
       fanOut,
-      countSubscriptions,
       eventLoopDelay,
       countLogReads: () => logReadCount,
       countRateLimited: () => rateLimitedCount,

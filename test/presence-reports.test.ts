@@ -44,7 +44,8 @@ const request: Omit<StateRequest<PresenceState>, 'visibleRooms'> = {
   address: '',
   chargedId: null,
   onEnd: ignore,
-  execute: async () => '{}',
+  executeShared: async () => null,
+  executePersonal: async () => null,
 };
 const sink: Sink = {
   write: ignore,
@@ -73,8 +74,9 @@ function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'fi
     ...own,
   });
   const enter = async (roomId: string, name: string, userId = createId('User')) => {
-    const viewer = { user: { id: userId, name }, address: '', keyId: undefined, seesAll: false };
-    (await presence.subscribe(roomId, viewer, { ...request, visibleRooms: { userId, seesAll: false } })).start(sink);
+    const visibleRooms = { userId, seesAll: false };
+    const viewer = { user: { id: userId, name }, address: '', keyId: undefined, visibleRooms };
+    (await presence.subscribe(roomId, viewer, { ...request, visibleRooms })).start(sink);
   };
   onTestFinished(async () => {
     await presence.close();

@@ -1,17 +1,14 @@
-import {
-  type ExecutionResult,
-  OperationTypeNode,
-  type ValidatedExecutionArgs,
-  type ValidatedSubscriptionArgs,
-} from 'graphql';
+import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
 import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { FanOut } from '../live/fan-out.ts';
-import type { StatusStreams } from '../live/inventory/status-streams.ts';
+import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 import type { Presence } from '../live/presence/presence.ts';
+import type { PresenceState } from '../live/presence/presence-state.ts';
+import type { StateStreams } from '../live/states/state-streams.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import type { Services } from '../resolvers/context.ts';
@@ -30,8 +27,7 @@ import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts
 import type { Caller, Rate, RateLimit } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
-import { createInboxRequest, createSubscribeRequest, withCoercedOnly } from './room-events.ts';
-import { createStateRequest } from './state-request.ts';
+import { createInboxRequest, createStateRequest, createSubscribeRequest, withCoercedOnly } from './stream-requests.ts';
 
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
@@ -82,7 +78,7 @@ export interface SubscribeOptions {
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
-  statusStreams: Pick<StatusStreams, 'subscribe'>;
+  statusStreams: Pick<StateStreams<ServerStatus>, 'subscribe'>;
   presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
   costlyOperations: CostlyOperations;
@@ -153,37 +149,28 @@ export class Operation implements PreparedOperation {
     const contextValue = new OperationContext(services, viewer, { address, db });
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
-    const { variableValues } = withCoercedOnly(args, compiled.subscription?.resumeVariable);
-    const onEnd = account.holdSubscription(args.document, variableValues.coerced);
+    // The cursors of an inbox are many, and are needed only to open it.
+    const coerced = withCoercedOnly(args, compiled.subscription?.resumeVariable);
+    const onEnd = account.holdSubscription(args.document, coerced.variableValues.coerced);
     const { answerBytes } = config.limits;
-    const given = {
-      compiled,
-      executor,
-      services,
-      viewer,
-      address,
-      transport,
-      cost,
-      requestId,
-      log,
-      onEnd,
-      answerBytes,
-    };
+    const caller = { viewer, address, transport, requestId };
+    const subscription = { compiled, args: coerced, cost, executor, services, ...caller, log, onEnd, answerBytes };
     const openStream = async (): Promise<Stream> => {
-      const toEvents = { ...given, args: args as ValidatedSubscriptionArgs, after };
       switch (source.type) {
         case 'roomEvents':
-          return fanOut.subscribe(createSubscribeRequest(source, toEvents), resumed?.charge);
-        case 'inbox':
-          return fanOut.openInbox(createInboxRequest(source, toEvents, account, cancellation), resumed?.charge);
+          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), resumed?.charge);
+        case 'inbox': {
+          const request = createInboxRequest(source, subscription, { after, account, cancellation });
+          return fanOut.openInbox(request, resumed?.charge);
+        }
         case 'presence': {
           await resumed?.charge();
-          const request = createStateRequest({ ...given, args, waitsForDatabase: true });
+          const request = createStateRequest<PresenceState>(subscription, { waitsForDatabase: true });
           return presence.subscribe(source.roomId, source.presentViewer, request);
         }
         case 'serverStatus':
           await resumed?.charge();
-          return statusStreams.subscribe(createStateRequest({ ...given, args, waitsForDatabase: false }));
+          return statusStreams.subscribe(createStateRequest(subscription, { waitsForDatabase: false }));
       }
     };
     try {

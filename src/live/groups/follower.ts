@@ -119,9 +119,7 @@ export class Follower implements Member {
   }
 
   becomePersonal(findOrCreateGroup: (selection: Selection) => Group): void {
-    const { request } = this.stream;
-    request.traits.isPersonal = true;
-    if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(request));
+    if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(this.stream.request));
   }
 
   /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */

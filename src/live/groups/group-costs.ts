@@ -1,4 +1,5 @@
 import { ClientError } from '../../errors.ts';
+import type { StreamRequest } from '../subscribe-request.ts';
 
 export interface GroupCostLimits {
   /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
@@ -7,14 +8,8 @@ export interface GroupCostLimits {
   freeReopenMs: number;
 }
 
-/** The group of a subscription, its cost, and the address and user that it counts for. */
-export interface GroupCostRequest {
-  /** Equal for subscriptions that are executed together. */
-  group: string;
-  cost: number;
-  address: string;
-  chargedId: string | null;
-}
+/** The cost of a subscription, and the address and user that it counts for. */
+type CostRequest = Pick<StreamRequest, 'cost' | 'address' | 'chargedId'>;
 
 interface GroupEntry {
   readonly key: string;
@@ -90,8 +85,8 @@ export class GroupCosts {
     return closedAt !== undefined && performance.now() - closedAt < this.#limits.freeReopenMs;
   }
 
-  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  reserve({ group, cost, address, chargedId }: GroupCostRequest): GroupReservation {
+  /** `group` is equal for subscriptions that are executed together. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  reserve(group: string, { cost, address, chargedId }: CostRequest): GroupReservation {
     const entry = this.#groups.get(group) ?? { key: group, cost: Math.max(1, cost), subscriptions: 0 };
     this.#assertFits('address', this.#addresses.get(address), entry);
     if (chargedId !== null) this.#assertFits('user', this.#users.get(chargedId), entry);

@@ -7,7 +7,7 @@ import type { Feed } from '../feed/feed.ts';
 import type { ReadFailure } from '../feed/room-log.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
-import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
+import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
 import type { StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
@@ -17,7 +17,7 @@ import { LeavingRooms } from './leaving-rooms.ts';
 import { PendingRoomReads } from './pending-room-reads.ts';
 import { type FindNext, type FindStart, findJoined } from './start.ts';
 
-export interface InboxParts extends RoomStreamParts<InboxSelection> {
+export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
   readAt: number;
   groups: Groups;
@@ -32,7 +32,7 @@ export interface InboxParts extends RoomStreamParts<InboxSelection> {
 }
 
 /** One stream of the events of all rooms of a user. Rooms enter and leave it while it is live. */
-export class Inbox extends RoomStream<InboxSelection> implements Following {
+export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #parts: InboxParts;
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
@@ -190,7 +190,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
-  protected release(): void {
+  protected override release(): void {
     this.#roomCount.set(0);
     void this.#forEachRoom((follower) => this.#remove(follower));
   }

@@ -1,7 +1,9 @@
 import type { Bus, PresenceReport } from '../bus/bus.ts';
+import { Pace } from '../states/pace.ts';
 import type { OwnPresence } from './own-presence.ts';
 import type { ReportQueue } from './report-queue.ts';
 
+const intervalMs = 100;
 const leaseMs = 30_000;
 /** The lease of a report is renewed after 5 to 10 s, so that the rooms of a node are not renewed all at once. */
 const maxRenewalMs = 10_000;
@@ -45,20 +47,23 @@ export class OwnReports {
   #latest: string | undefined;
   #leaseMs = leaseMs;
   #renewal: NodeJS.Timeout | undefined;
+  readonly #pace = new Pace(intervalMs, () => void this.reportChanges());
 
   constructor(parts: OwnReportsParts) {
     this.#parts = parts;
     this.#latest = this.#describe();
   }
 
-  /** The user may be present or absent now; the next report says which. */
-  noteChange(userId: string): void {
-    this.#changed.add(userId);
+  /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
+  noteChange(userId?: string): void {
+    if (!this.#hasReceivers) return;
+    if (userId !== undefined) this.#changed.add(userId);
+    this.#pace.request();
   }
 
   /** Reports what has changed since the latest report, if anything has. Resolves when it is published. */
-  reportChanges(): Promise<void> {
-    return this.#parts.queue.request(this);
+  async reportChanges(): Promise<void> {
+    if (this.#hasReceivers) await this.#parts.queue.request(this);
   }
 
   /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
@@ -78,7 +83,13 @@ export class OwnReports {
   }
 
   stop(): void {
+    this.#pace.stop();
     clearTimeout(this.#renewal);
+  }
+
+  /** A bus within one process has no other nodes. */
+  get #hasReceivers(): boolean {
+    return this.#parts.bus.kind !== 'memory';
   }
 
   /** Publishes what is due, in parts, with a pause after each. The queue calls it. */

@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ErrorCode } from '../../errors.ts';
+import { ClientError, type ErrorCode } from '../../errors.ts';
+import { type AccessWatcher, endWithoutAccess, type FindUsersWithAccess } from '../access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
+import type { FanOut } from '../fan-out.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import { Pace } from '../states/pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
@@ -8,13 +11,11 @@ import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts
 import { OtherPresence } from './other-presence.ts';
 import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
 import { OwnReports, type ReportingNode } from './own-reports.ts';
-import { type AccessParts, PresenceAccess } from './presence-access.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
 import type { ReportQueue } from './report-queue.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
-const reportIntervalMs = 100;
 /** A node that has missed reports asks for them at most this often. */
 const askIntervalMs = 1_000;
 /** Queries that follow each other do not ask the other nodes again. */
@@ -22,10 +23,10 @@ const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
 const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', 'server_stop']);
 
-export interface PresenceRoomParts
-  extends AccessParts,
-    Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
+export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
+  fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
+  findUsersWithAccess: FindUsersWithAccess;
   node: ReportingNode;
   queue: ReportQueue;
   absences: Absences;
@@ -34,20 +35,19 @@ export interface PresenceRoomParts
 }
 
 /** The presence in one room, as this node sees it. It is open while somebody uses it. */
-export class PresenceRoom {
+export class PresenceRoom implements AccessWatcher {
   readonly roomId: string;
   readonly streams: StateStreams<PresenceState>;
   readonly own: OwnPresence;
   readonly reports: OwnReports;
   readonly #others: OtherPresence;
-  readonly #access: PresenceAccess;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
   readonly #sending = new Pace(sendIntervalMs, () => this.streams.send());
-  readonly #reporting = new Pace(reportIntervalMs, () => void this.reports.reportChanges());
   readonly #asking = new Pace(askIntervalMs, () => void this.#askAgain());
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
+  #feed: Promise<Feed> | undefined;
   #uses = 0;
   #isKept = false;
   #isClosed = false;
@@ -56,12 +56,10 @@ export class PresenceRoom {
     this.roomId = roomId;
     this.#parts = parts;
     this.#onUnused = onUnused;
-    const read = () => this.read();
-    this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read, onlyChanges: true });
+    this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read: () => this.read() });
     this.own = new OwnPresence(parts.absences, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
-    this.#access = new PresenceAccess(roomId, this, parts);
     this.#opened = this.#open();
   }
 
@@ -101,7 +99,7 @@ export class PresenceRoom {
     request: StateRequest<PresenceState>,
     viewer: PresentViewer | null,
   ): Promise<StateStream<PresenceState>> {
-    await this.#access.watch();
+    await this.#watchAccess();
     let hasEntered = false;
     const stream = this.streams.subscribe(request, {
       onStart: () => {
@@ -115,7 +113,7 @@ export class PresenceRoom {
     });
     // Later changes of access are found by the feed. This check covers the changes before now.
     try {
-      await this.#access.endStreamsWithout([stream]);
+      await endWithoutAccess([stream], this.roomId, this.#parts.findUsersWithAccess);
       return stream;
     } catch (error) {
       stream.stop('client');
@@ -124,8 +122,19 @@ export class PresenceRoom {
   }
 
   async startTyping(...given: Parameters<OwnPresence['startTyping']>): Promise<void> {
-    await this.#access.watch();
+    await this.#watchAccess();
     this.own.startTyping(...given);
+  }
+
+  async checkAccess(): Promise<void> {
+    const holders = [...this.streams.open, ...this.own.holders()];
+    await endWithoutAccess(holders, this.roomId, this.#parts.findUsersWithAccess);
+  }
+
+  /** The room is deleted. */
+  end(): void {
+    for (const stream of this.streams.open) stream.end(new ClientError('ROOM_DELETED'));
+    this.own.clear();
   }
 
   /**
@@ -134,7 +143,7 @@ export class PresenceRoom {
    */
   async disconnect(): Promise<void> {
     this.streams.close();
-    if (this.#hasOthers) await this.reports.renew(absenceMs);
+    await this.reports.renew(absenceMs);
   }
 
   close(): void {
@@ -142,15 +151,20 @@ export class PresenceRoom {
     this.own.clear();
   }
 
-  get #hasOthers(): boolean {
-    return this.#parts.bus.kind !== 'memory';
-  }
-
   async #open(): Promise<void> {
     const { bus, ask } = this.#parts;
     for (const topic of [roomTopic(this.roomId), presenceTopic(this.roomId)])
       this.#leaves.push(await bus.subscribe(topic, (message) => this.#receive(message)));
     await ask(this.roomId);
+  }
+
+  /** Resolves when later changes of access are found. @throws ClientError ROOM_DELETED. */
+  async #watchAccess(): Promise<void> {
+    this.#feed ??= this.#parts.fanOut.watchAccess(this.roomId, this).catch((error) => {
+      this.#feed = undefined;
+      throw error;
+    });
+    if ((await this.#feed).deleted) throw new ClientError('ROOM_DELETED');
   }
 
   #receive(message: BusMessage): void {
@@ -171,14 +185,13 @@ export class PresenceRoom {
   #changeOwn(userId: string | undefined): void {
     if (this.#isClosed) return;
     this.#sending.request();
-    if (userId !== undefined && this.#hasOthers) this.reports.noteChange(userId);
-    if (this.#hasOthers) this.#reporting.request();
+    this.reports.noteChange(userId);
     this.#closeIfUnused();
   }
 
   #closeIfUnused(): void {
-    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty) return;
-    if (this.#hasOthers && !this.#isClosed) void this.reports.reportChanges();
+    if (this.#uses > 0 || this.streams.open.size > 0 || !this.own.isEmpty) return;
+    if (!this.#isClosed) void this.reports.reportChanges();
     this.#close();
   }
 
@@ -186,10 +199,10 @@ export class PresenceRoom {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onUnused();
-    for (const pace of [this.#sending, this.#reporting, this.#asking]) pace.stop();
+    for (const pace of [this.#sending, this.#asking]) pace.stop();
     for (const leave of this.#leaves) leave();
     this.#others.clear();
     this.reports.stop();
-    this.#access.stop();
+    this.#feed?.then((feed) => this.#parts.fanOut.unwatchAccess(feed, this)).catch(() => {});
   }
 }

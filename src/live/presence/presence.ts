@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import type { VisibleRooms } from '../../data/visible-rooms.ts';
 import { chunksOf } from '../chunks.ts';
-import type { StreamTransport } from '../live-counts.ts';
 import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
 import type { PresentViewer } from './own-presence.ts';
@@ -50,13 +50,12 @@ export class Presence {
     });
   }
 
-  startTyping(roomId: string, user: Named, { seesAll }: { seesAll: boolean }): Promise<void> {
-    return this.#use(roomId, (room) => room.startTyping(user, seesAll));
+  startTyping(roomId: string, user: Named, visibleRooms: VisibleRooms): Promise<void> {
+    return this.#use(roomId, (room) => room.startTyping(user, visibleRooms));
   }
 
   stopTyping(roomId: string, userId: string): void {
-    if (this.#hasOthers) this.#parts.bus.publish({ type: 'typingStopped', roomId, userId });
-    else this.#rooms.get(roomId)?.own.stopTyping(userId);
+    this.#parts.bus.publish({ type: 'typingStopped', roomId, userId });
   }
 
   /** Credentials of the user were revoked, or the API key was: a connection that was lost does not come back. */
@@ -67,16 +66,6 @@ export class Presence {
   /** Reports everything about these rooms to the other nodes. Resolves when it is published. */
   async report(roomIds: readonly string[]): Promise<void> {
     await Promise.all(roomIds.map((id) => this.#rooms.get(id)?.reports.reportAll()));
-  }
-
-  /** The number of open streams. */
-  get size(): number {
-    return this.#rooms.values().reduce((count, { streams }) => count + streams.size, 0);
-  }
-
-  /** The number of open streams over a transport. */
-  countOpen(transport: StreamTransport): number {
-    return this.#rooms.values().reduce((count, { streams }) => count + streams.countOpen(transport), 0);
   }
 
   /** Cuts every connection; clients connect to another server. */
@@ -97,7 +86,7 @@ export class Presence {
   }
 
   #renew(): void {
-    if (!this.#hasOthers || !this.#parts.bus.isUp()) return;
+    if (!this.#parts.bus.isUp()) return;
     for (const { reports } of this.#rooms.values()) void reports.renew();
   }
 

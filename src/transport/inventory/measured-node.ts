@@ -16,8 +16,6 @@ interface NodeParts {
   fanOut: FanOut;
   database: Pick<Database, 'countWaiting'>;
   bus: Pick<Bus, 'waitingCount'>;
-  /** The number of open subscriptions. */
-  countSubscriptions: () => number;
   eventLoopDelay: EventLoopDelay;
 }
 
@@ -69,14 +67,14 @@ export class MeasuredNode implements LocalNode {
   }
 
   #readStatus(): NodeReport['status'] {
-    const { longConnections, fanOut, countSubscriptions, eventLoopDelay } = this.#parts;
+    const { longConnections, fanOut, eventLoopDelay } = this.#parts;
     return {
       name: this.name,
       version,
       nodeVersion: process.version,
       startedAt: Math.round(performance.timeOrigin),
       connections: longConnections.byId.size,
-      subscriptions: countSubscriptions(),
+      subscriptions: Object.values(fanOut.counts.open).reduce((sum, count) => sum + count, 0),
       roomsFollowed: fanOut.sizes.feeds,
       operationsPerSecond: this.#rates.perSecond('operations'),
       deliveriesPerSecond: this.#rates.perSecond('deliveries'),
