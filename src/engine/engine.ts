@@ -11,11 +11,11 @@ import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { CostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { type Caller, createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
+import { type Caller, type Rate, RateLimit, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -55,13 +55,13 @@ const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
-  const rateLimit = createRateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
+  const rateLimit = new RateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
-  const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: new CostlyOperations() };
+  const operationParts = { ...parts, executor: new Executor(), costlyOperations: new CostlyOperations() };
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
@@ -81,7 +81,12 @@ export function createEngine(parts: EngineParts): Engine {
     }
   }
 
-  function prepareFound({ compiled, isNew }: FoundOperation, request: GraphQLRequest, call: Call): PreparedOperation {
+  function prepareFound(
+    { compiled, isNew }: FoundOperation,
+    request: GraphQLRequest,
+    call: Call,
+    resumed?: ResumedCharge,
+  ): PreparedOperation {
     try {
       assertAccess(compiled, call.viewer, config.authRequired);
       if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
@@ -91,7 +96,7 @@ export function createEngine(parts: EngineParts): Engine {
       parts.documents.cache(request);
       if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
       const showsCost = request.extensions?.['cost'] === true;
-      return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
+      return new Operation(operationParts, { compiled, args, cost, showsCost }, call, resumed);
     } catch (error) {
       countRefusal(error, isNew, request, call);
       throw error;
@@ -116,7 +121,7 @@ export function createEngine(parts: EngineParts): Engine {
       const request = read();
       const found = findOperation(request, call);
       if (!found.compiled.subscription) call.rate = await resumed.charge();
-      return prepareFound(found, request, call);
+      return prepareFound(found, request, call, resumed);
     } catch (error) {
       if (error instanceof RateLimited) throw error;
       throw (await resumed.chargeRefused()) ?? error;

@@ -11,12 +11,11 @@ import type { PresenceState } from '../live/presence/presence-state.ts';
 import type { StateStreams } from '../live/states/state-streams.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
-import type { Services } from '../resolvers/context.ts';
+import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
-import { OperationContext } from './context.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { DocumentReference } from './documents/persisted.ts';
@@ -24,8 +23,8 @@ import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
 import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
-import type { Caller, Rate, RateLimit } from './limits/rate.ts';
-import { ResumedCharge } from './limits/resumed-charge.ts';
+import type { Caller, Rate } from './limits/rate.ts';
+import type { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
 import { createInboxRequest, createStateRequest, createSubscribeRequest, withCoercedOnly } from './stream-requests.ts';
 
@@ -82,7 +81,6 @@ export interface OperationParts {
   presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
   costlyOperations: CostlyOperations;
-  rateLimit: RateLimit;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -101,15 +99,18 @@ export class Operation implements PreparedOperation {
   readonly #parts: OperationParts;
   readonly #bound: BoundOperation;
   readonly #call: Call;
+  readonly #resumed: ResumedCharge | undefined;
   readonly #isCostly: boolean;
   readonly #size: AnswerSize;
-  #context: OperationContext | undefined;
+  #context: Context | undefined;
 
-  constructor(parts: OperationParts, bound: BoundOperation, call: Call) {
+  /** `resumed`: undefined if the operation was charged before. */
+  constructor(parts: OperationParts, bound: BoundOperation, call: Call, resumed?: ResumedCharge) {
     this.type = bound.compiled.type;
     this.#parts = parts;
     this.#bound = bound;
     this.#call = call;
+    this.#resumed = resumed;
     this.#isCostly = bound.cost > costlyFrom;
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
@@ -133,20 +134,19 @@ export class Operation implements PreparedOperation {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Stream> {
-    const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.rateLimit, this.#call) : undefined;
     try {
-      return await this.#withTimeout(this.#open(options, resumed));
+      return await this.#withTimeout(this.#open(options));
     } catch (error) {
-      throw (await resumed?.chargeRefused()) ?? this.#reasonOf(error);
+      throw (await this.#resumed?.chargeRefused()) ?? this.#reasonOf(error);
     }
   }
 
-  async #open({ account, transport, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
+  async #open({ account, transport, after, onPositioned }: SubscribeOptions): Promise<Stream> {
     const { services, fanOut, statusStreams, presence, executor, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
     const db = readsWithin(services.database, report?.span);
-    const contextValue = new OperationContext(services, viewer, { address, db });
+    const contextValue = new Context(services, viewer, { address, db });
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
     // The cursors of an inbox are many, and are needed only to open it.
@@ -158,18 +158,18 @@ export class Operation implements PreparedOperation {
     const openStream = async (): Promise<Stream> => {
       switch (source.type) {
         case 'roomEvents':
-          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), resumed?.charge);
+          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), this.#resumed?.charge);
         case 'inbox': {
           const request = createInboxRequest(source, subscription, { after, account, cancellation });
-          return fanOut.openInbox(request, resumed?.charge);
+          return fanOut.openInbox(request, this.#resumed?.charge);
         }
         case 'presence': {
-          await resumed?.charge();
+          await this.#resumed?.charge();
           const request = createStateRequest<PresenceState>(subscription, { waitsForDatabase: true });
           return presence.subscribe(source.roomId, source.presentViewer, request);
         }
         case 'serverStatus':
-          await resumed?.charge();
+          await this.#resumed?.charge();
           return statusStreams.subscribe(createStateRequest(subscription, { waitsForDatabase: false }));
       }
     };
@@ -210,7 +210,7 @@ export class Operation implements PreparedOperation {
     };
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
-    const contextValue = new OperationContext(this.#parts.services, viewer, {
+    const contextValue = new Context(this.#parts.services, viewer, {
       address,
       readContext,
       dbBefore,

@@ -14,12 +14,11 @@ import type { StateRequest } from '../live/states/state-stream.ts';
 import { StreamMessage } from '../live/stream.ts';
 import { personal, type Selection, type StreamRequest, type SubscribeRequest } from '../live/subscribe-request.ts';
 import type { Log } from '../log.ts';
-import type { Services } from '../resolvers/context.ts';
+import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/span.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import type { Cancellation } from './cancellation.ts';
-import { OperationContext, SharedContext } from './context.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
@@ -44,7 +43,7 @@ export interface Subscription {
 /** How the events or the states of a subscription become messages. */
 interface Form<Value, Message> {
   /** The root value of an execution; undefined leaves the value out. */
-  project: (value: Value, context: OperationContext) => unknown;
+  project: (value: Value, context: Context) => unknown;
   encode: (value: Value, body: Answer['body']) => Message;
   /** Whether a value is sent later if the database is not available. Otherwise it is sent with the errors. */
   waitsForDatabase: boolean;
@@ -94,7 +93,7 @@ function createSelection(
   project: RoomEventSource['project'],
   encode: Form<StreamEvent, EncodedEvent>['encode'],
 ): Selection {
-  const projectEvent = (event: StreamEvent, context: OperationContext) => {
+  const projectEvent = (event: StreamEvent, context: Context) => {
     context.pinPosition(event);
     if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
     return project(event, context);
@@ -130,7 +129,7 @@ function createRequest<Value, Message extends StreamMessage>(
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');
   const readsBodies = fields.hasPostBody;
-  const run = (value: Value, span: Span | undefined, createContext: (db: Db) => OperationContext) =>
+  const run = (value: Value, span: Span | undefined, createContext: (db: Db) => Context) =>
     read(subscription, span, (db) => execute(subscription, form, value, createContext(db))).catch((error: unknown) => {
       if (form.waitsForDatabase) throw error;
       return form.encode(value, toBody(subscription, { errors: errorsOf(error) }));
@@ -147,8 +146,7 @@ function createRequest<Value, Message extends StreamMessage>(
     transport,
     onEnd,
     executeShared: (value, span) => run(value, span, (db) => new SharedContext(services, { db, readsBodies })),
-    executePersonal: (value, span) =>
-      run(value, span, (db) => new OperationContext(services, viewer, { db, readsBodies })),
+    executePersonal: (value, span) => run(value, span, (db) => new Context(services, viewer, { db, readsBodies })),
   };
 }
 
@@ -181,7 +179,7 @@ async function execute<Value, Message extends StreamMessage>(
   subscription: Subscription,
   { project, encode, waitsForDatabase }: Form<Value, Message>,
   value: Value,
-  context: OperationContext,
+  context: Context,
 ): Promise<Message | null | typeof personal> {
   const { args, executor, answerBytes } = subscription;
   const isPersonal = () => context instanceof SharedContext && context.hasReadViewer;
