@@ -24,13 +24,8 @@ interface OwnReportsParts {
   queue: ReportQueue;
 }
 
+/** The properties of the last part of a report. */
 type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
-interface Part {
-  joined: string[];
-  left: string[];
-  isLast: boolean;
-}
-
 const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
 
 /** Reports the presence in a room on this node to the other nodes. */
@@ -43,15 +38,12 @@ export class OwnReports {
   /** The number of the latest report; undefined if the next report is whole. */
   #number: number | undefined;
   #isWholeDue = false;
-  /** Equal if nothing but users has changed since the latest report. Undefined if the next report is due in any case. */
-  #latest: string | undefined;
   #leaseMs = leaseMs;
   #renewal: NodeJS.Timeout | undefined;
   readonly #pace = new Pace(intervalMs, () => void this.reportChanges());
 
   constructor(parts: OwnReportsParts) {
     this.#parts = parts;
-    this.#latest = this.#describe();
   }
 
   /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
@@ -61,7 +53,7 @@ export class OwnReports {
     this.#pace.request();
   }
 
-  /** Reports what has changed since the latest report, if anything has. Resolves when it is published. */
+  /** Reports what has changed since the latest report. Resolves when it is published. */
   async reportChanges(): Promise<void> {
     if (this.#hasReceivers) await this.#parts.queue.request(this);
   }
@@ -69,8 +61,6 @@ export class OwnReports {
   /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
   async renew(validMs = leaseMs): Promise<void> {
     this.#leaseMs = validMs;
-    if (this.#number === undefined && this.#parts.own.isEmpty) return;
-    this.#latest = undefined;
     await this.reportChanges();
   }
 
@@ -94,19 +84,13 @@ export class OwnReports {
 
   /** Publishes what is due, in parts, with a pause after each. The queue calls it. */
   async publish(pause: () => Promise<void>): Promise<void> {
-    if (this.#isWholeDue) {
-      this.#isWholeDue = false;
-      this.#latest = undefined;
-      this.#forgetReports();
-    }
+    // Without viewers there is nothing to report to nodes that know nothing of this node.
+    const isNothing = this.#number === undefined && this.#parts.own.isEmpty && !this.#isWholeDue;
+    if (this.#isWholeDue || isNothing) this.#forgetReports();
+    this.#isWholeDue = false;
+    if (isNothing) return;
     const due = this.#dueUsers();
-    for (let isLast = false; !isLast; ) {
-      const part = this.#takePart(due);
-      ({ isLast } = part);
-      if (part.joined.length + part.left.length > 0 || (isLast && this.#describe() !== this.#latest))
-        this.#publishPart(part);
-      if (!isLast) await pause();
-    }
+    while (!this.#publishPart(due)) await pause();
   }
 
   /** A whole report names all users. Users who change while it is published are included. */
@@ -118,18 +102,6 @@ export class OwnReports {
     }
   }
 
-  #takePart(due: Iterator<string, undefined>): Part {
-    const { users } = this.#parts.own;
-    const part: Part = { joined: [], left: [], isLast: false };
-    for (let count = 0; count < maxIds && !part.isLast; count += 1) {
-      const { value: id } = due.next();
-      if (id === undefined) part.isLast = true;
-      else if (users.has(id) && !this.#reported.has(id)) part.joined.push(id);
-      else if (!users.has(id) && this.#reported.has(id)) part.left.push(id);
-    }
-    return part;
-  }
-
   /** The next report is whole. */
   #forgetReports(): void {
     this.#number = undefined;
@@ -137,26 +109,27 @@ export class OwnReports {
     this.#reported.clear();
   }
 
-  #publishPart(part: Part): void {
-    const { roomId, node, bus } = this.#parts;
-    const { isLast, joined, left } = part;
+  /** Publishes a part with some of the users that are due. Returns whether it was the last. */
+  #publishPart(due: Iterator<string, undefined>): boolean {
+    const { roomId, node, bus, own } = this.#parts;
+    const [joined, left]: [string[], string[]] = [[], []];
+    let isLast = false;
+    for (let count = 0; count < maxIds && !isLast; count += 1) {
+      const { value: id } = due.next();
+      if (id === undefined) isLast = true;
+      else if (own.users.has(id)) {
+        if (!this.#reported.has(id)) joined.push(id);
+        this.#reported.add(id);
+      } else if (this.#reported.delete(id)) left.push(id);
+    }
+    const previous = this.#number ?? null;
     node.lastNumber += 1;
-    const numbers = { number: node.lastNumber, previous: this.#number ?? null };
-    const last = isLast ? this.#readLastPart() : notLast;
     this.#number = node.lastNumber;
-    for (const id of joined) this.#reported.add(id);
-    for (const id of left) this.#reported.delete(id);
-    this.#latest = isLast ? this.#describe() : undefined;
-    bus.publish({
-      type: 'presenceReported',
-      roomId,
-      node: node.id,
-      ...numbers,
-      ...part,
-      ...last,
-      leaseMs: this.#leaseMs,
-    });
+    const numbers = { node: node.id, number: node.lastNumber, previous, leaseMs: this.#leaseMs };
+    const last = isLast ? this.#readLastPart() : notLast;
+    bus.publish({ type: 'presenceReported', roomId, ...numbers, isLast, joined, left, ...last });
     if (isLast) this.#renewLater();
+    return isLast;
   }
 
   /** Nothing is renewed while nobody is present, so the other nodes forget this node. */
@@ -172,10 +145,5 @@ export class OwnReports {
     const now = performance.now();
     const left = typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
     return { first, anonymous, typing: left };
-  }
-
-  #describe(): string {
-    const { first, anonymous, typing } = this.#parts.own;
-    return JSON.stringify([first, anonymous, typing.map(({ id, endsAt }) => [id, endsAt])]);
   }
 }
