@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createId } from '../src/ids.ts';
-import type { AccessWatcher } from '../src/live/access.ts';
+import { type AccessHolder, endWithoutAccess, type FindUsersWithAccess } from '../src/live/access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../src/live/bus/bus.ts';
 import { createMemoryBus } from '../src/live/bus/memory.ts';
 import { openPostgresBus } from '../src/live/bus/postgres.ts';
@@ -57,15 +57,23 @@ const sink: Sink = {
 };
 
 /** A node with the presence alone. */
-function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'findUsersWithAccess'>> = {}) {
-  const accessWatchers = new Set<AccessWatcher>();
-  const watchAccess = async (_: string, watcher: AccessWatcher) => {
-    accessWatchers.add(watcher);
-    return { deleted: false } as Feed;
+function createNode(
+  bus: Bus,
+  {
+    findUsersWithAccess = async () => undefined,
+    ...own
+  }: Partial<Pick<PresenceParts, 'askOthers'>> & { findUsersWithAccess?: FindUsersWithAccess } = {},
+) {
+  const watched: Iterable<AccessHolder>[] = [];
+  const check = (holders: Iterable<AccessHolder>) => endWithoutAccess(holders, 'R', findUsersWithAccess);
+  const watchAccess = async (_: string, holders: Iterable<AccessHolder>) => {
+    watched.push(holders);
+    return { deleted: false, checkAccess: check } as Feed;
   };
+  const checkAccess = () => Promise.all(watched.map(check));
   const costs = new GroupCosts({ maxCost: Number.POSITIVE_INFINITY, freeReopenMs: 0 });
   const shared = { costs, counts: new LiveCounts(), onError: throwLater };
-  const defaults = { findUsersWithAccess: async () => undefined, askOthers: async () => {} };
+  const defaults = { askOthers: async () => {} };
   const presence = new Presence({
     bus,
     fanOut: { watchAccess, unwatchAccess: ignore },
@@ -82,7 +90,7 @@ function createNode(bus: Bus, own: Partial<Pick<PresenceParts, 'askOthers' | 'fi
     await presence.close();
     await bus.close();
   });
-  return { presence, enter, accessWatchers };
+  return { presence, enter, checkAccess };
 }
 
 function event(roomId: string): BusMessage {
@@ -144,13 +152,13 @@ it('a viewer who enters while the access of the others is checked remains presen
     if (isHeld) await held.promise;
     return allowed;
   };
-  const { presence, enter, accessWatchers } = createNode(createMemoryBus(), { findUsersWithAccess });
+  const { presence, enter, checkAccess } = createNode(createMemoryBus(), { findUsersWithAccess });
   const [room = ''] = roomsOf(1);
   await enter(room, 'Ada', 'Ada');
   await enter(room, 'Eve', 'Eve');
   members.delete('Eve');
   isHeld = true;
-  const checked = Promise.all([...accessWatchers].map((watcher) => watcher.checkAccess()));
+  const checked = checkAccess();
   isHeld = false;
   await enter(room, 'Bob', 'Bob');
   held.resolve();

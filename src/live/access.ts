@@ -4,12 +4,6 @@ import { ClientError } from '../errors.ts';
 /** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
 export type FindUsersWithAccess = (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 
-/** Notified when viewers may have lost access to a room, and when the room is deleted. */
-export interface AccessWatcher {
-  checkAccess(): Promise<void>;
-  end(): void;
-}
-
 /** A stream, or whatever else ends when its viewer may not see the room any more. */
 export interface AccessHolder {
   readonly visibleRooms: VisibleRooms;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { FixedWindow } from '../fixed-window.ts';
-import { type AccessWatcher, endWithoutAccess, type FindUsersWithAccess } from './access.ts';
+import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
@@ -17,8 +17,7 @@ import type { Stream } from './stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
-export interface FanOutParts extends FeedsParts {
-  findUsersWithAccess: FindUsersWithAccess;
+export interface FanOutParts extends Omit<FeedsParts, 'onRewound'> {
   groupCosts: GroupCosts;
   /** Counts the inboxes that resume, by user: those within the limit are not charged. */
   freeInboxes: FixedWindow;
@@ -38,10 +37,7 @@ export class FanOut {
     this.#parts = parts;
     this.#costs = parts.groupCosts;
     this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds(parts, async (feed, isRewound) => {
-      await this.#checkAccess(feed);
-      if (isRewound) await this.#inboxes.checkAccess(feed.roomId);
-    });
+    this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkAccess(roomId) });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.counts });
   }
 
@@ -103,9 +99,10 @@ export class FanOut {
       const subscriber = this.#create(feed, request, position);
       const subscribers = this.#subscribers.get(feed) ?? new Set();
       this.#subscribers.set(feed, subscribers.add(subscriber));
+      feed.holders.add(subscribers);
       release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
-      await this.#checkAccess(feed, [subscriber]);
+      await feed.checkAccess([subscriber]);
       return subscriber;
     } catch (error) {
       await release();
@@ -113,15 +110,15 @@ export class FanOut {
     }
   }
 
-  /** Keeps the room's feed open for the watcher, until `unwatchAccess`. */
-  async watchAccess(roomId: string, watcher: AccessWatcher): Promise<Feed> {
+  /** Keeps the room's feed open, and checks the access of the holders, until `unwatchAccess`. */
+  async watchAccess(roomId: string, holders: Iterable<AccessHolder>): Promise<Feed> {
     const feed = await this.#feeds.acquire(roomId);
-    feed.accessWatchers.add(watcher);
+    feed.holders.add(holders);
     return feed;
   }
 
-  unwatchAccess(feed: Feed, watcher: AccessWatcher): void {
-    feed.accessWatchers.delete(watcher);
+  unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
+    feed.holders.delete(holders);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
@@ -153,10 +150,14 @@ export class FanOut {
   }
 
   #remove(subscriber: Subscriber): void {
-    const subscribers = this.#subscribers.get(subscriber.feed);
+    const { feed } = subscriber;
+    const subscribers = this.#subscribers.get(feed);
     subscribers?.delete(subscriber);
-    if (subscribers?.size === 0) this.#subscribers.delete(subscriber.feed);
-    this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
+    if (subscribers?.size === 0) {
+      this.#subscribers.delete(feed);
+      feed.holders.delete(subscribers);
+    }
+    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<LogPosition> {
@@ -166,10 +167,6 @@ export class FanOut {
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
     if (isReadFailure(await feed.read(position, 1))) throw this.#expired(feed);
     return position;
-  }
-
-  #checkAccess(feed: Feed, streams: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
-    return endWithoutAccess(streams, feed.roomId, this.#parts.findUsersWithAccess);
   }
 
   #expired(feed: Feed): ClientError {

@@ -41,17 +41,6 @@ export class Subscriber extends LiveStream<SubscribeRequest> implements Followin
     return this.sink?.isFull() ?? false;
   }
 
-  /** A viewer who has lost access gets no events at all. */
-  skipTo(): undefined {}
-
-  isLeaving(): boolean {
-    return false;
-  }
-
-  onLeft(): void {}
-
-  onEnded(): void {}
-
   onDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
   }

@@ -2,7 +2,7 @@ import { findMovedHeads } from '../../data/moved-heads.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
-import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
+import { Feed, type FeedParts } from './feed.ts';
 import { chunkLength } from './room-log.ts';
 
 /** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
@@ -30,7 +30,6 @@ interface Entry {
  */
 export class Feeds {
   readonly #parts: FeedsParts;
-  readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
   readonly #contents = new ContentBudget(maxContentBytes);
   /** Feeds that wait for their turn to read the log, in order. */
@@ -38,9 +37,8 @@ export class Feeds {
   readonly #syncing = new Set<Feed>();
   readonly #comparison: Comparison;
 
-  constructor(parts: FeedsParts, checkAccess: AccessCheck) {
+  constructor(parts: FeedsParts) {
     this.#parts = parts;
-    this.#checkAccess = checkAccess;
     this.#comparison = new Comparison({
       bus: parts.bus,
       isNeeded: () => this.#open.size > 0,
@@ -85,7 +83,7 @@ export class Feeds {
   }
 
   async #openFeed(roomId: string, recentCount: number): Promise<Feed> {
-    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
+    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents });
     await feed.open(recentCount);
     return feed;
   }

@@ -21,13 +21,13 @@ export interface Following {
   /** Whether the follower must wait until the client has read. */
   isBlocked(follower: Follower): boolean;
   /** Whether the follower is to end, and not to be live again, when it has read the log. */
-  isLeaving(follower: Follower): boolean;
+  isLeaving?(follower: Follower): boolean;
   /** The position up to which events of the past are left out, because the viewer has lost access to the room. */
-  skipTo(follower: Follower): LogPosition | undefined;
+  skipTo?(follower: Follower): LogPosition | undefined;
   /** Called after an event was sent by which a user has left the room. */
-  onLeft(follower: Follower, userId: string): void;
+  onLeft?(follower: Follower, userId: string): void;
   /** The log has no more events for a follower that is leaving. */
-  onEnded(follower: Follower): void;
+  onEnded?(follower: Follower): void;
   /** The room was deleted. */
   onDeleted(follower: Follower): void;
   /** The events after the follower's position cannot be read. */
@@ -93,7 +93,7 @@ export class Follower implements Member {
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;
     sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId), encoded.at);
-    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 
   advanceTo(position: LogPosition): void {
@@ -133,7 +133,7 @@ export class Follower implements Member {
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
-          if (this.stream.isLeaving(this)) this.stream.onEnded(this);
+          if (this.stream.isLeaving?.(this)) this.stream.onEnded?.(this);
           else this.#group.goLive(this);
           return true;
         }
@@ -155,12 +155,12 @@ export class Follower implements Member {
   }
 
   #skip(): void {
-    const position = this.stream.skipTo(this);
+    const position = this.stream.skipTo?.(this);
     if (position) this.advanceTo(position);
   }
 
   #hasCaughtUp({ position }: Group): boolean {
-    const end = this.stream.isLeaving(this) ? this.feed.head : position;
+    const end = this.stream.isLeaving?.(this) ? this.feed.head : position;
     return this.position.seq >= end.seq;
   }
 
@@ -184,6 +184,6 @@ export class Follower implements Member {
   #writeReplayed(encoded: EncodedEvent, sink: Sink): void {
     this.stream.counts.replayed += 1;
     sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
-    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { type AccessWatcher, endWithoutAccess, type FindUsersWithAccess } from '../access.ts';
+import type { AccessHolder } from '../access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -26,7 +26,6 @@ const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', '
 export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
   fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
-  findUsersWithAccess: FindUsersWithAccess;
   node: ReportingNode;
   queue: ReportQueue;
   absences: Absences;
@@ -35,7 +34,7 @@ export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>
 }
 
 /** The presence in one room, as this node sees it. It is open while somebody uses it. */
-export class PresenceRoom implements AccessWatcher {
+export class PresenceRoom implements Iterable<AccessHolder> {
   readonly roomId: string;
   readonly streams: StateStreams<PresenceState>;
   readonly own: OwnPresence;
@@ -99,7 +98,7 @@ export class PresenceRoom implements AccessWatcher {
     request: StateRequest<PresenceState>,
     viewer: PresentViewer | null,
   ): Promise<StateStream<PresenceState>> {
-    await this.#watchAccess();
+    const feed = await this.#watchAccess();
     let hasEntered = false;
     const stream = this.streams.subscribe(request, {
       onStart: () => {
@@ -113,7 +112,7 @@ export class PresenceRoom implements AccessWatcher {
     });
     // Later changes of access are found by the feed. This check covers the changes before now.
     try {
-      await endWithoutAccess([stream], this.roomId, this.#parts.findUsersWithAccess);
+      await feed.checkAccess([stream]);
       return stream;
     } catch (error) {
       stream.stop('client');
@@ -126,15 +125,9 @@ export class PresenceRoom implements AccessWatcher {
     this.own.startTyping(...given);
   }
 
-  async checkAccess(): Promise<void> {
-    const holders = [...this.streams.open, ...this.own.holders()];
-    await endWithoutAccess(holders, this.roomId, this.#parts.findUsersWithAccess);
-  }
-
-  /** The room is deleted. */
-  end(): void {
-    for (const stream of this.streams.open) stream.end(new ClientError('ROOM_DELETED'));
-    this.own.clear();
+  *[Symbol.iterator](): Generator<AccessHolder> {
+    yield* this.streams.open;
+    yield* this.own.holders();
   }
 
   /**
@@ -159,12 +152,14 @@ export class PresenceRoom implements AccessWatcher {
   }
 
   /** Resolves when later changes of access are found. @throws ClientError ROOM_DELETED. */
-  async #watchAccess(): Promise<void> {
+  async #watchAccess(): Promise<Feed> {
     this.#feed ??= this.#parts.fanOut.watchAccess(this.roomId, this).catch((error) => {
       this.#feed = undefined;
       throw error;
     });
-    if ((await this.#feed).deleted) throw new ClientError('ROOM_DELETED');
+    const feed = await this.#feed;
+    if (feed.deleted) throw new ClientError('ROOM_DELETED');
+    return feed;
   }
 
   #receive(message: BusMessage): void {
