@@ -3,13 +3,13 @@ import type { Config } from '../config.ts';
 import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { LimitedQueue } from '../limited-queue.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
 import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
-import { CostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
 import { type Caller, type Rate, RateLimit, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
@@ -50,6 +50,8 @@ interface FoundOperation {
   isNew: boolean;
 }
 
+/** The costly operations that run at a time, because each may hold as much memory as the longest answer. */
+const maxCostlyOperations = 4;
 /** The variables of a subscription are held until it ends. */
 const maxVariablesBytes = 4_096;
 
@@ -61,7 +63,8 @@ export function createEngine(parts: EngineParts): Engine {
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
-  const operationParts = { ...parts, executor: new Executor(), costlyOperations: new CostlyOperations() };
+  const costlyOperations = new LimitedQueue(maxCostlyOperations);
+  const operationParts = { ...parts, executor: new Executor(), costlyOperations };
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
+import type { LimitedQueue } from '../limited-queue.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
@@ -22,7 +23,6 @@ import type { DocumentReference } from './documents/persisted.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
-import { type CostlyOperations, costlyFrom } from './limits/costly-operations.ts';
 import type { Caller, Rate } from './limits/rate.ts';
 import type { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
@@ -80,7 +80,7 @@ export interface OperationParts {
   statusStreams: Pick<StateStreams<ServerStatus>, 'subscribe'>;
   presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
-  costlyOperations: CostlyOperations;
+  costlyOperations: LimitedQueue;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -93,6 +93,9 @@ export interface BoundOperation {
   /** Whether the request asks for the cost. */
   showsCost: boolean;
 }
+
+/** An operation that costs more counts as costly: few run at a time, and their root fields run one after the other. */
+const costlyFrom = 1_000;
 
 export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
@@ -184,10 +187,11 @@ export class Operation implements PreparedOperation {
   /** An operation that is cancelled while it waits is answered at once, and never runs. */
   #executeInTurn(): Promise<ExecutionResult> {
     const { cancellation } = this.#call;
-    const running = this.#parts.costlyOperations.run(callerOf(this.#call), () => {
+    const execute = () => {
       cancellation.throwIfCancelled();
       return this.#execute();
-    });
+    };
+    const running = this.#parts.costlyOperations.run(execute, callerOf(this.#call));
     return cancellation.race(running);
   }
 

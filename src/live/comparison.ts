@@ -1,4 +1,5 @@
 import type { Bus } from './bus/bus.ts';
+import { Pace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */
 const intervalMs = 1_500;
@@ -16,10 +17,12 @@ export interface ComparisonParts {
 export class Comparison {
   readonly #parts: ComparisonParts;
   #timer: NodeJS.Timeout | undefined;
-  #wakeUp: NodeJS.Timeout | undefined;
+  readonly #wakeUps = new Pace(oftenMs, () => {
+    this.#isDue = true;
+    void this.#run();
+  });
   #isRunning = false;
   #isDue = false;
-  #ranAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ComparisonParts) {
     this.#parts = parts;
@@ -32,14 +35,7 @@ export class Comparison {
   }
 
   runSoon(): void {
-    if (this.#wakeUp) return;
-    const delay = this.#ranAt + oftenMs - performance.now();
-    const run = () => {
-      this.#wakeUp = undefined;
-      this.#isDue = true;
-      void this.#run();
-    };
-    this.#wakeUp = setTimeout(run, Math.max(0, delay)).unref();
+    this.#wakeUps.request();
   }
 
   #restart(): void {
@@ -54,7 +50,6 @@ export class Comparison {
     this.#isRunning = true;
     do {
       this.#isDue = false;
-      this.#ranAt = performance.now();
       await this.#parts.compare();
       // A wake-up during the comparison concerns changes that it may have missed.
     } while (this.#isDue);

@@ -28,7 +28,7 @@ export class FanOut {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
   readonly #groups: Groups;
-  readonly #subscribers = new Map<Feed, Set<Subscriber>>();
+  readonly #subscribers = new Set<Subscriber>();
   readonly #costs: GroupCosts;
   readonly #inboxes: Inboxes;
   readonly counts = new LiveCounts();
@@ -43,7 +43,7 @@ export class FanOut {
 
   /** The numbers of open feeds, groups and subscribers. */
   get sizes(): { feeds: number; groups: number; subscribers: number } {
-    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, this.#inboxes.size);
+    const subscribers = this.#subscribers.size + this.#inboxes.size;
     return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers };
   }
 
@@ -97,9 +97,7 @@ export class FanOut {
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = this.#create(feed, request, position);
-      const subscribers = this.#subscribers.get(feed) ?? new Set();
-      this.#subscribers.set(feed, subscribers.add(subscriber));
-      feed.holders.add(subscribers);
+      for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await feed.checkAccess([subscriber]);
@@ -144,19 +142,13 @@ export class FanOut {
 
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
-    const subscribers = this.#subscribers.values().flatMap((ofFeed) => ofFeed.values());
-    for (const stream of [...subscribers, ...this.#inboxes]) stream.disconnect();
+    for (const stream of [...this.#subscribers, ...this.#inboxes]) stream.disconnect();
     await setImmediate();
   }
 
   #remove(subscriber: Subscriber): void {
     const { feed } = subscriber;
-    const subscribers = this.#subscribers.get(feed);
-    subscribers?.delete(subscriber);
-    if (subscribers?.size === 0) {
-      this.#subscribers.delete(feed);
-      feed.holders.delete(subscribers);
-    }
+    for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 

@@ -134,7 +134,7 @@ export class NetworkBus implements Bus {
         id: this.#id,
         onMessage: (message) => this.#receive(message),
       });
-      const close = () => connection.close();
+      const close = () => connection.lose(new Error('the bus was closed'));
       signal.addEventListener('abort', close);
       let upSince = Number.POSITIVE_INFINITY;
       try {
@@ -149,7 +149,7 @@ export class NetworkBus implements Bus {
       } finally {
         signal.removeEventListener('abort', close);
         // Subscribers that wait for it stop waiting.
-        connection.close();
+        close();
         this.#connection = undefined;
         this.#outbox.sendWith(undefined);
       }

@@ -54,7 +54,8 @@ export class Feed {
   deletion: RoomDeletion | undefined;
   readonly readers = new Set<FeedReader>();
   /** What ends with the access of its viewer to the room, and with the room. */
-  readonly holders = new Set<Iterable<AccessHolder>>();
+  readonly subscribers = new Set<AccessHolder>();
+  readonly holders = new Set<Iterable<AccessHolder>>([this.subscribers]);
   readonly #parts: FeedParts;
   readonly #log: RoomLog;
   readonly #announced = new AnnouncedTraces();

@@ -9,24 +9,13 @@ import type { LiveCounts } from '../live-counts.ts';
 import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
 import { createRoomDeleted } from './room-deleted.ts';
 
-/**
- * The total size of the replay caches of all groups, in characters. The size per group is small, but groups may be
- * many.
- */
-export class ReplayBudget {
-  used = 0;
-
-  get isSpent(): boolean {
-    return this.used > maxReplayCacheLength;
-  }
-}
-
 export interface GroupParts {
   feed: Feed;
   execute: ExecuteEvent;
   /** Executes the selection for an event of the past. */
   replay: ExecuteEvent;
-  replayBudget: ReplayBudget;
+  /** The total size of the replay caches of all groups, in characters: each is small, but groups may be many. */
+  replayBudget: { used: number };
   counts: LiveCounts;
   tracing: Tracing | undefined;
   /** Finds or creates the group of a selection in the room. A new group sends the events after `position` live. */
@@ -160,7 +149,7 @@ export class Group implements FeedReader {
         this.#replayedLength += length;
         replayBudget.used += length;
         const isFull = this.#replayedLength > maxGroupReplayLength || this.#replayed.size > maxCachedReplays;
-        if (isFull || replayBudget.isSpent) this.clearReplayed();
+        if (isFull || replayBudget.used > maxReplayCacheLength) this.clearReplayed();
       },
       // The next replay of this event tries again.
       () => this.#replayed.delete(seq),

@@ -1,9 +1,14 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { yieldWhenDue } from '../../event-loop.ts';
+import type { LimitedQueue } from '../../limited-queue.ts';
 import type { Bus, PresenceReport } from '../bus/bus.ts';
-import { Pace } from '../states/pace.ts';
+import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
-import type { ReportQueue } from './report-queue.ts';
 
 const intervalMs = 100;
+const backlogCheckMs = 5;
+/** More rooms than have viewers at a time. The reports of further ones are left out, and their leases end. */
+const maxWaiting = 50_000;
 const leaseMs = 30_000;
 /** The lease of a report is renewed after 5 to 10 s, so that the rooms of a node are not renewed all at once. */
 const maxRenewalMs = 10_000;
@@ -14,6 +19,10 @@ const maxIds = 100;
 export interface ReportingNode {
   id: string;
   lastNumber: number;
+  /** Its rooms report one after the other, as fast as the bus sends the reports. */
+  queue: LimitedQueue;
+  /** What is due is not published any more. */
+  hasStopped: boolean;
 }
 
 interface OwnReportsParts {
@@ -21,7 +30,6 @@ interface OwnReportsParts {
   node: ReportingNode;
   own: OwnPresence;
   bus: Bus;
-  queue: ReportQueue;
 }
 
 /** The properties of the last part of a report. */
@@ -39,6 +47,8 @@ export class OwnReports {
   #number: number | undefined;
   #isWholeDue = false;
   #leaseMs = leaseMs;
+  /** The report that waits for its turn. */
+  #due: Promise<void> | undefined;
   #renewal: NodeJS.Timeout | undefined;
   readonly #pace = new Pace(intervalMs, () => void this.reportChanges());
 
@@ -55,7 +65,10 @@ export class OwnReports {
 
   /** Reports what has changed since the latest report. Resolves when it is published. */
   async reportChanges(): Promise<void> {
-    if (this.#hasReceivers) await this.#parts.queue.request(this);
+    const { queue } = this.#parts.node;
+    if (!this.#hasReceivers || (!this.#due && queue.size >= maxWaiting)) return;
+    this.#due ??= queue.run(() => this.#publish());
+    await this.#due;
   }
 
   /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
@@ -82,15 +95,23 @@ export class OwnReports {
     return this.#parts.bus.kind !== 'memory';
   }
 
-  /** Publishes what is due, in parts, with a pause after each. The queue calls it. */
-  async publish(pause: () => Promise<void>): Promise<void> {
+  /** Publishes what is due, in parts, with a pause before each. */
+  async #publish(): Promise<void> {
+    await this.#pause();
+    // A request from now on is for another report.
+    this.#due = undefined;
     // Without viewers there is nothing to report to nodes that know nothing of this node.
     const isNothing = this.#number === undefined && this.#parts.own.isEmpty && !this.#isWholeDue;
     if (this.#isWholeDue || isNothing) this.#forgetReports();
     this.#isWholeDue = false;
     if (isNothing) return;
     const due = this.#dueUsers();
-    while (!this.#publishPart(due)) await pause();
+    while (!this.#parts.node.hasStopped && !this.#publishPart(due)) await this.#pause();
+  }
+
+  async #pause(): Promise<void> {
+    await yieldWhenDue();
+    while (this.#parts.bus.hasBacklog()) await wait(backlogCheckMs, undefined, { ref: false });
   }
 
   /** A whole report names all users. Users who change while it is published are included. */

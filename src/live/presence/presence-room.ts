@@ -5,14 +5,13 @@ import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.
 import type { FanOut } from '../fan-out.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
-import { Pace } from '../states/pace.ts';
+import { Pace } from '../pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
 import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
 import { OtherPresence } from './other-presence.ts';
 import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
 import { OwnReports, type ReportingNode } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
-import type { ReportQueue } from './report-queue.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
@@ -27,7 +26,6 @@ export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>
   bus: Bus;
   fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
   node: ReportingNode;
-  queue: ReportQueue;
   absences: Absences;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { VisibleRooms } from '../../data/visible-rooms.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
 import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
 import type { PresentViewer } from './own-presence.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
 import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
-import { ReportQueue } from './report-queue.ts';
 
 /** The rooms of one question to the other nodes. */
 const maxAsked = 100;
 /** The maximum time in which the other nodes are informed that this node stops. */
 const closeTimeoutMs = 500;
 
-export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'queue' | 'absences' | 'ask'> {
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'absences' | 'ask'> {
   /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
   askOthers: (roomIds: readonly string[]) => Promise<unknown>;
 }
@@ -30,9 +30,8 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
-    const node = { id: randomUUID(), lastNumber: 0 };
-    const queue = new ReportQueue(parts.bus);
-    this.#roomParts = { ...parts, node, queue, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
+    const node = { id: randomUUID(), lastNumber: 0, queue: new LimitedQueue(1), hasStopped: false };
+    this.#roomParts = { ...parts, node, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
   }
@@ -76,7 +75,7 @@ export class Presence {
     const timeout = new AbortController();
     await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {})]);
     timeout.abort();
-    this.#roomParts.queue.stop();
+    this.#roomParts.node.hasStopped = true;
     for (const room of rooms) room.close();
   }
 
