@@ -13,7 +13,7 @@ import type { Viewer } from '../identity/viewer.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
-import type { Deletions } from '../live/deletions/deletions.ts';
+import type { BackgroundWork } from '../live/deletions/background-work.ts';
 import type { Inventory } from '../live/inventory/inventory.ts';
 import type { Presence } from '../live/presence/presence.ts';
 
@@ -25,7 +25,7 @@ export interface Services {
   passwords: Passwords;
   signInLimit: SignInLimit;
   audit: Audit;
-  deletions: Pick<Deletions, 'start'>;
+  deletions: Pick<BackgroundWork, 'start'>;
   presence: Pick<Presence, 'read' | 'startTyping' | 'stopTyping'>;
   inventory: Pick<Inventory, 'findClients' | 'endClient' | 'readStatus'>;
 }
