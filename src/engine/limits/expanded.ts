@@ -20,7 +20,7 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
     requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
   ];
   const fragments = fragmentsOf(document);
-  const { size, levels, isCyclic } = new Expansion(document, fragments);
+  const { size, levels, isCyclic } = expand(document, fragments);
   if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
@@ -35,37 +35,28 @@ function fragmentsOf({ definitions }: DocumentNode): Fragments {
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */
-class Expansion {
-  size = 0;
-  levels = 0;
-  /** Whether a fragment contains itself. It is not spread again within itself. */
-  isCyclic = false;
-  readonly #fragments: Fragments;
-  readonly #open = new Set<string>();
-
-  constructor({ definitions }: DocumentNode, fragments: Fragments) {
-    this.#fragments = fragments;
-    // An operation is the first level, its fields are the second.
-    for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) this.#add(node.selectionSet, 2);
-  }
-
-  #add({ selections }: SelectionSetNode, level: number): void {
+function expand({ definitions }: DocumentNode, fragments: Fragments) {
+  /** `isCyclic`: a fragment contains itself. It is not spread again within itself. */
+  const found = { size: 0, levels: 0, isCyclic: false };
+  const open = new Set<string>();
+  const add = ({ selections }: SelectionSetNode, level: number): void => {
     for (const selection of selections) {
-      if (this.size > maxExpandedSize || this.levels > maxLevels) return;
-      this.size += 1;
-      this.levels = Math.max(this.levels, level);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) this.#addFragment(selection.name.value, level + 1);
-      else if (selection.selectionSet) this.#add(selection.selectionSet, level + 1);
+      if (found.size > maxExpandedSize || found.levels > maxLevels) return;
+      found.size += 1;
+      found.levels = Math.max(found.levels, level);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) addFragment(selection.name.value, level + 1);
+      else if (selection.selectionSet) add(selection.selectionSet, level + 1);
     }
-  }
-
-  #addFragment(name: string, level: number): void {
-    const fragment = this.#fragments.get(name);
-    if (this.#open.has(name)) this.isCyclic = true;
-    else if (fragment) {
-      this.#open.add(name);
-      this.#add(fragment.selectionSet, level);
-      this.#open.delete(name);
-    }
-  }
+  };
+  const addFragment = (name: string, level: number): void => {
+    const fragment = fragments.get(name);
+    found.isCyclic ||= open.has(name);
+    if (!fragment || open.has(name)) return;
+    open.add(name);
+    add(fragment.selectionSet, level);
+    open.delete(name);
+  };
+  // An operation is the first level, its fields are the second.
+  for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) add(node.selectionSet, 2);
+  return found;
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../data/database.ts';
 import { findInboxRooms, findMovedVersions } from '../../data/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
+import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
 import { maxInboxRooms } from './inbox-request.ts';
@@ -93,9 +94,8 @@ export class Memberships {
   }
 
   async #compare(): Promise<void> {
-    const users = [...this.#users.values()];
-    for (let start = 0; start < users.length; start += maxCompared) {
-      const versions = users.slice(start, start + maxCompared).map(({ userId, version }) => [userId, version] as const);
+    for (const users of chunksOf([...this.#users.values()], maxCompared)) {
+      const versions = users.map(({ userId, version }) => [userId, version] as const);
       const moved = await findMovedVersions(this.#parts.database.checks, versions).catch(this.#parts.onError);
       for (const userId of moved ?? []) {
         const user = this.#users.get(userId);

@@ -37,7 +37,6 @@ interface StreamListener {
 export class StateStreams<State> {
   readonly open = new Set<StateStream<State>>();
   readonly #parts: StateStreamsParts<State>;
-  readonly #started = new Set<StateStream<State>>();
   /** The streams that the latest state is sent to next. */
   #due = new Set<StateStream<State>>();
   #isSending = false;
@@ -60,7 +59,6 @@ export class StateStreams<State> {
       onError,
       onlyChanges: intervalMs === undefined,
       onStart: () => {
-        this.#started.add(stream);
         onStart?.();
         this.#sendTo([stream]);
       },
@@ -76,7 +74,7 @@ export class StateStreams<State> {
 
   /** Sends the latest state to all streams. */
   send(): void {
-    this.#sendTo(this.#started);
+    this.#sendTo(this.open);
   }
 
   /** Cuts every connection; clients connect to another server. */
@@ -127,7 +125,7 @@ export class StateStreams<State> {
 
   /** The selection is personal: each viewer has a separate group from now on, for which the state is executed next. */
   #split(group: readonly StateStream<State>[]): void {
-    for (const stream of group) if (this.#started.has(stream) && stream.becomePersonal()) this.#due.add(stream);
+    for (const stream of group) if (stream.becomePersonal()) this.#due.add(stream);
   }
 
   #tryAgain(streams: Iterable<StateStream<State>>, error: unknown): void {
@@ -137,14 +135,13 @@ export class StateStreams<State> {
   }
 
   #sendToFailed(): void {
-    const failed = [...this.#failed].filter((stream) => this.#started.has(stream));
+    const failed = [...this.#failed].filter((stream) => this.open.has(stream));
     this.#failed.clear();
     this.#sendTo(failed);
   }
 
   #remove(stream: StateStream<State>): void {
     this.open.delete(stream);
-    this.#started.delete(stream);
     this.#due.delete(stream);
     if (this.open.size > 0) return;
     clearInterval(this.#timer);
