@@ -1,4 +1,4 @@
-import { type Db, UniqueViolation } from '../data/database.ts';
+import type { Db } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
@@ -78,16 +78,14 @@ export const roomMutations: MutationResolvers = {
       return { room };
     }),
   joinRoom: (_, { input }, context) =>
-    retryIfJoinedMeanwhile(() =>
-      changeInRoom(
-        context,
-        { id: input.room, memberId: context.viewer?.user.id },
-        async (_, { append }, viewer, { room, isMember }) => {
-          assertMayJoin(room, isMember);
-          if (!isMember) append(joinOf(room, viewer.user, viewer));
-          return { room };
-        },
-      ),
+    changeInRoom(
+      context,
+      { id: input.room, memberId: context.viewer?.user.id },
+      async (_, { append }, viewer, { room, isMember }) => {
+        assertMayJoin(room, isMember);
+        if (!isMember) append(joinOf(room, viewer.user, viewer));
+        return { room };
+      },
     ),
   leaveRoom: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
@@ -96,26 +94,22 @@ export const roomMutations: MutationResolvers = {
       return { room };
     }),
   addRoomMember: (_, { input }, context) =>
-    retryIfJoinedMeanwhile(() =>
-      changeInRoom(
-        context,
-        { id: input.room, memberId: input.user },
-        async (db, { append, afterCommit }, viewer, { room }) => {
-          assertMayChangeRoom(viewer, room);
-          const [user, isMember, hasMaxRooms] = await Promise.all([
-            findUser(db, input.user, 'share').then(assertUser),
-            isMemberOfRoom(db, room.id, input.user),
-            hasMemberships(db, input.user, maxRoomsByOthers),
-          ]);
-          if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
-          if (!isMember) append(joinOf(room, user, viewer));
-          const byUserId = viewer.user.id;
-          afterCommit(() =>
-            context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }),
-          );
-          return { room };
-        },
-      ),
+    changeInRoom(
+      context,
+      { id: input.room, memberId: input.user },
+      async (db, { append, afterCommit }, viewer, { room }) => {
+        assertMayChangeRoom(viewer, room);
+        const [user, isMember, hasMaxRooms] = await Promise.all([
+          findUser(db, input.user, 'share').then(assertUser),
+          isMemberOfRoom(db, room.id, input.user),
+          hasMemberships(db, input.user, maxRoomsByOthers),
+        ]);
+        if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
+        if (!isMember) append(joinOf(room, user, viewer));
+        const byUserId = viewer.user.id;
+        afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
+        return { room };
+      },
     ),
   removeRoomMember: (_, { input: { room: id, user: userId } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { append, afterCommit }, viewer, { room }) => {
@@ -147,16 +141,6 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
       return { room: append({ roomId: id, type: 'RoomUpdated', subjectId: id, version, actorId, store }) };
     }),
   );
-}
-
-/** Two requests that add the same member at the same time: the one that fails runs again, and finds the membership. */
-async function retryIfJoinedMeanwhile<T>(change: () => Promise<T>): Promise<T> {
-  try {
-    return await change();
-  } catch (error) {
-    if (error instanceof UniqueViolation) return change();
-    throw error;
-  }
 }
 
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
