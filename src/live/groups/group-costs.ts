@@ -55,23 +55,13 @@ export class GroupCosts {
   async chargeIfNew(group: string, charge: () => unknown): Promise<boolean> {
     while (this.#charging.has(group)) await this.#charging.get(group);
     if (this.#isKnown(group)) return false;
-    const charged = charge();
-    if (charged instanceof Promise) await this.#waitForCharge(group, charged);
+    const charging = (async () => charge())();
+    // Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged.
+    const settled = charging.then(ignore, ignore).then(() => void this.#charging.delete(group));
+    this.#charging.set(group, settled);
+    await charging;
     this.#recordClosed(group);
     return true;
-  }
-
-  /** Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged. */
-  async #waitForCharge(group: string, charged: Promise<unknown>): Promise<void> {
-    this.#charging.set(
-      group,
-      charged.catch(() => {}),
-    );
-    try {
-      await charged;
-    } finally {
-      this.#charging.delete(group);
-    }
   }
 
   /** A new group could not be opened: the next subscription to it is charged again. */
@@ -142,3 +132,5 @@ function subtract(all: Map<string, OpenGroups>, id: string, entry: GroupEntry): 
   open.cost -= entry.cost;
   if (open.groups.size === 0) all.delete(id);
 }
+
+function ignore(): void {}
