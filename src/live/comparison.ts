@@ -1,4 +1,5 @@
 import type { Bus } from './bus/bus.ts';
+import { CoalescedWork } from './coalesced-work.ts';
 import { Pace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */
@@ -17,12 +18,8 @@ export interface ComparisonParts {
 export class Comparison {
   readonly #parts: ComparisonParts;
   #timer: NodeJS.Timeout | undefined;
-  readonly #wakeUps = new Pace(oftenMs, () => {
-    this.#isDue = true;
-    void this.#run();
-  });
-  #isRunning = false;
-  #isDue = false;
+  readonly #comparing = new CoalescedWork(() => this.#parts.compare());
+  readonly #wakeUps = new Pace(oftenMs, () => void this.#comparing.request());
 
   constructor(parts: ComparisonParts) {
     this.#parts = parts;
@@ -42,17 +39,8 @@ export class Comparison {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const { bus, isNeeded } = this.#parts;
-    if (isNeeded()) this.#timer = setInterval(() => this.#run(), bus.isUp() ? intervalMs : oftenMs).unref();
-  }
-
-  async #run(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    do {
-      this.#isDue = false;
-      await this.#parts.compare();
-      // A wake-up during the comparison concerns changes that it may have missed.
-    } while (this.#isDue);
-    this.#isRunning = false;
+    // A comparison that takes longer is not repeated at once.
+    const compare = () => this.#comparing.running ?? this.#comparing.request();
+    if (isNeeded()) this.#timer = setInterval(compare, bus.isUp() ? intervalMs : oftenMs).unref();
   }
 }

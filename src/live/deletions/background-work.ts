@@ -1,50 +1,38 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { CoalescedWork } from '../coalesced-work.ts';
 
 const everyMs = 60_000;
 const retryMs = 1_000;
 
 /** Work that runs every minute and when it is started, and again after a second if it has failed. */
 export class BackgroundWork {
-  readonly #work: (signal: AbortSignal) => Promise<void>;
-  readonly #onError: (error: unknown) => void;
   readonly #stopping = new AbortController();
   readonly #timer = setInterval(() => this.start(), everyMs).unref();
-  #running: Promise<void> | undefined;
-  #isDue = false;
+  readonly #work: CoalescedWork;
 
   constructor(work: (signal: AbortSignal) => Promise<void>, onError: (error: unknown) => void) {
-    this.#work = work;
-    this.#onError = onError;
+    const { signal } = this.#stopping;
+    this.#work = new CoalescedWork(async () => {
+      if (signal.aborted) return;
+      try {
+        await work(signal);
+      } catch (error) {
+        // Such as a lock that was not free in time.
+        onError(error);
+        this.start();
+        await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
+      }
+    });
   }
 
-  /** Work that runs already is repeated afterwards, because it may have missed what is to be done now. */
   start(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#isDue = true;
-    this.#running ??= this.#run();
+    void this.#work.request();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (this.#isDue && !signal.aborted) {
-      this.#isDue = false;
-      try {
-        await this.#work(signal);
-      } catch (error) {
-        // Such as a lock that was not free in time.
-        this.#onError(error);
-        this.#isDue = true;
-        await wait(retryMs, undefined, { ref: false, signal }).catch(() => {});
-      }
-    }
-    // In the same synchronous step as the last check of `#isDue`, so that no start is missed.
-    this.#running = undefined;
+    await this.#work.running;
   }
 }
 

@@ -6,6 +6,7 @@ import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
 import { type AccessHolder, endWithoutAccess, type FindUsersWithAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
+import { CoalescedWork } from '../coalesced-work.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
 import { AnnouncedTraces } from './announced-traces.ts';
@@ -60,8 +61,7 @@ export class Feed {
   readonly #log: RoomLog;
   readonly #announced = new AnnouncedTraces();
   #early: BusMessage[] | undefined = [];
-  #syncing: Promise<void> | undefined;
-  #isReadDue = false;
+  readonly #syncing = new CoalescedWork(() => this.#readAhead());
   #leaveBus: () => void = () => {};
 
   constructor(roomId: string, parts: FeedParts) {
@@ -143,9 +143,7 @@ export class Feed {
 
   /** Moves `head` to the end of the log; concurrent calls share one read. */
   syncWithLog(): Promise<void> {
-    this.#isReadDue = true;
-    this.#syncing ??= this.#catchUp();
-    return this.#syncing;
+    return this.#syncing.request();
   }
 
   #receive(message: BusMessage): void {
@@ -156,7 +154,8 @@ export class Feed {
     const { event } = message;
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#syncing && !roomEventTypes[event.type].mayEndAccess) this.#process(event);
+    if (follows(event, this.head) && !this.#syncing.running && !roomEventTypes[event.type].mayEndAccess)
+      this.#process(event);
     else this.#readAnnounced(event);
   }
 
@@ -183,18 +182,6 @@ export class Feed {
     return current === undefined || current.mark === mark;
   }
 
-  async #catchUp(): Promise<void> {
-    try {
-      while (this.#isReadDue) {
-        // Calls of `syncWithLog` from here on may ask for events that this read does not find.
-        this.#isReadDue = false;
-        await this.#readAhead();
-      }
-    } finally {
-      this.#syncing = undefined;
-    }
-  }
-
   /** Nothing else moves `head` while this runs. */
   async #readAhead(): Promise<void> {
     const head = await this.#findHead();
@@ -211,7 +198,7 @@ export class Feed {
       if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();
       this.#process(this.#announced.restore(event));
     }
-    this.#isReadDue ||= events.length === chunkLength;
+    if (events.length === chunkLength) void this.#syncing.request();
   }
 
   *#allHolders(): Generator<AccessHolder> {

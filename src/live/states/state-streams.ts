@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
+import { CoalescedWork } from '../coalesced-work.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { LiveCounts, StreamEnd } from '../live-counts.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
@@ -39,7 +40,7 @@ export class StateStreams<State> {
   readonly #parts: StateStreamsParts<State>;
   /** The streams that the latest state is sent to next. */
   #due = new Set<StateStream<State>>();
-  #isSending = false;
+  readonly #sending = new CoalescedWork(() => this.#sendDue());
   /** The streams for which the execution failed; it is tried again later. */
   readonly #failed = new Set<StateStream<State>>();
   #timer: NodeJS.Timeout | undefined;
@@ -84,21 +85,15 @@ export class StateStreams<State> {
 
   #sendTo(streams: Iterable<StateStream<State>>): void {
     for (const stream of streams) this.#due.add(stream);
-    if (this.#isSending) return;
-    this.#isSending = true;
-    void this.#sendDue();
+    void this.#sending.request();
   }
 
   async #sendDue(): Promise<void> {
     // Streams that start in the same turn share an execution.
     await setImmediate();
-    while (this.#due.size > 0) {
-      const due = this.#due;
-      this.#due = new Set();
-      await this.#execute(due).catch((error) => this.#tryAgain(due, error));
-    }
-    // In the same synchronous step as the last check of `#due`, so that no stream is forgotten.
-    this.#isSending = false;
+    const due = this.#due;
+    this.#due = new Set();
+    if (due.size > 0) await this.#execute(due).catch((error) => this.#tryAgain(due, error));
   }
 
   async #execute(streams: Set<StateStream<State>>): Promise<void> {
@@ -125,7 +120,7 @@ export class StateStreams<State> {
 
   /** The selection is personal: each viewer has a separate group from now on, for which the state is executed next. */
   #split(group: readonly StateStream<State>[]): void {
-    for (const stream of group) if (stream.becomePersonal()) this.#due.add(stream);
+    this.#sendTo(group.filter((stream) => stream.becomePersonal()));
   }
 
   #tryAgain(streams: Iterable<StateStream<State>>, error: unknown): void {
