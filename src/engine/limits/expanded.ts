@@ -1,6 +1,11 @@
-import { type DocumentNode, type GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLError,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 import { requestError } from '../answer.ts';
-import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /**
  * The maximum number of selected fields once all fragments are spread. It bounds all later passes over the document.
@@ -10,6 +15,8 @@ const maxExpandedSize = 10_000;
 const maxLevels = 1_000;
 /** graphql's own rule compares the fields pair by pair, which takes up to 0.1 s at this limit. */
 const maxFieldPairs = 5_000;
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
  * Limits the size with all fragments spread, and the pairs of fields that would have to be merged. It runs before the
@@ -59,4 +66,48 @@ function expand({ definitions }: DocumentNode, fragments: Fragments) {
   // An operation is the first level, its fields are the second.
   for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) add(node.selectionSet, 2);
   return found;
+}
+
+/**
+ * Counts the pairs of fields that have selections and share a response name once all fragments are spread. These
+ * selections must be compared before the answer can have one shape. The time is proportional to the size of the
+ * document with its fragments spread, so the document must not have cyclic fragments.
+ */
+function countFieldPairs(document: DocumentNode, fragments: Fragments): number {
+  const countAmong = (selectionSets: readonly SelectionSetNode[]): number => {
+    const groups = [...groupByResponseName(selectionSets, fragments).values()];
+    return groups.reduce((sum, group) => sum + (group.length * (group.length - 1)) / 2 + countAmong(group), 0);
+  };
+  return document.definitions.reduce(
+    (sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? countAmong([node.selectionSet]) : 0),
+    0,
+  );
+}
+
+/** Groups selection sets by response name. A fragment counts once, however often it is spread. */
+function groupByResponseName(
+  selectionSets: readonly SelectionSetNode[],
+  fragments: Fragments,
+): Map<string, SelectionSetNode[]> {
+  const groups = new Map<string, SelectionSetNode[]>();
+  const spread = new Set<string>();
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const name = selection.name.value;
+        const fragment = spread.has(name) ? undefined : fragments.get(name);
+        spread.add(name);
+        if (fragment) collect(fragment.selectionSet);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        collect(selection.selectionSet);
+      } else if (selection.selectionSet) {
+        const name = (selection.alias ?? selection.name).value;
+        const group = groups.get(name);
+        if (group) group.push(selection.selectionSet);
+        else groups.set(name, [selection.selectionSet]);
+      }
+    }
+  };
+  for (const selectionSet of selectionSets) collect(selectionSet);
+  return groups;
 }
