@@ -62,7 +62,7 @@ export const roomMutations: MutationResolvers = {
         const id = context.idempotency?.resultId;
         const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: viewer.user.id });
         const room = write(insertRoom(db, row));
-        append(joinOf(row, viewer.user, viewer));
+        append(membershipEvent('MemberJoined', row, viewer.user, viewer));
         return { room };
       }),
     ),
@@ -83,14 +83,14 @@ export const roomMutations: MutationResolvers = {
       { id: input.room, memberId: context.viewer?.user.id },
       async (_, { append }, viewer, { room, isMember }) => {
         assertMayJoin(room, isMember);
-        if (!isMember) append(joinOf(room, viewer.user, viewer));
+        if (!isMember) append(membershipEvent('MemberJoined', room, viewer.user, viewer));
         return { room };
       },
     ),
   leaveRoom: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
       assertMayLeave(viewer.user.id, room);
-      if (isMember) append(leaveOf(room, viewer.user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, viewer.user, viewer));
       return { room };
     }),
   addRoomMember: (_, { input }, context) =>
@@ -105,7 +105,7 @@ export const roomMutations: MutationResolvers = {
           hasMemberships(db, input.user, maxRoomsByOthers),
         ]);
         if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
-        if (!isMember) append(joinOf(room, user, viewer));
+        if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer));
         const byUserId = viewer.user.id;
         afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
         return { room };
@@ -119,7 +119,7 @@ export const roomMutations: MutationResolvers = {
         isMemberOfRoom(db, room.id, userId),
       ]);
       assertMayLeave(user.id, room);
-      if (isMember) append(leaveOf(room, user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, user, viewer));
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return { room };
@@ -155,16 +155,13 @@ function tooManyRooms(): ClientError {
   return new ClientError('FORBIDDEN', message);
 }
 
-function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store: NewPlainEvent<void>['store'] = (db) => insertMember(db, room.id, user.id);
-  return { ...membershipOf(room, user, actor), type: 'MemberJoined', store };
-}
-
-function leaveOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store = (db: Db) => removeMember(db, room.id, user.id);
-  return { ...membershipOf(room, user, actor), type: 'MemberLeft', store };
-}
-
-function membershipOf(room: RoomRow, { id, version }: PublicUser, actor: Viewer) {
-  return { roomId: room.id, subjectId: id, version, actorId: actor.user.id };
+function membershipEvent(
+  type: 'MemberJoined' | 'MemberLeft',
+  room: RoomRow,
+  { id, version }: PublicUser,
+  actor: Viewer,
+): NewPlainEvent<void> {
+  const change = type === 'MemberJoined' ? insertMember : removeMember;
+  const store = (db: Db) => change(db, room.id, id);
+  return { type, roomId: room.id, subjectId: id, version, actorId: actor.user.id, store };
 }
