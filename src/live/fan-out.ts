@@ -29,13 +29,11 @@ export class FanOut {
   readonly #feeds: Feeds;
   readonly #groups: Groups;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #costs: GroupCosts;
   readonly #inboxes: Inboxes;
   readonly counts = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
-    this.#costs = parts.groupCosts;
     this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
     this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkAccess(roomId) });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.counts });
@@ -58,12 +56,13 @@ export class FanOut {
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
+    const { groupCosts } = this.#parts;
     const group = groupOf(request.roomId, request);
-    const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
+    const isNew = charge !== undefined && (await groupCosts.chargeIfNew(group, charge));
     try {
       return await this.#countResume(request, this.#subscribe(request));
     } catch (error) {
-      if (isNew) this.#costs.dropUnopened(group);
+      if (isNew) groupCosts.dropUnopened(group);
       throw error;
     }
   }

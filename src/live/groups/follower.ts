@@ -143,7 +143,8 @@ export class Follower implements Member {
           return true;
         }
         this.#generation = generation;
-        if (!isFound) continue;
+        // Events that its group has not executed yet arrive live.
+        if (!isFound && this.#group && this.#hasCaughtUp(this.#group)) continue;
         await this.#replay(events);
         // Many concurrent readers must not keep the event loop from writing to the sockets.
         await setImmediate();

@@ -9,11 +9,6 @@ const typingMs = 5_000;
 /** A viewer whose connection was lost when there are as many already is absent at once. */
 const maxAbsences = 50_000;
 
-/** The lost connections of all rooms of this node. */
-export interface Absences {
-  count: number;
-}
-
 /** Who is present: a user, or an anonymous viewer at an address. */
 export interface PresentViewer {
   /** Null for an anonymous viewer. */
@@ -47,12 +42,13 @@ export class OwnPresence {
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
   readonly #typing = new Map<string, Typing>();
-  readonly #absences: Absences;
+  readonly #node: { absences: number };
   readonly #onChange: (userId?: string) => void;
   #first: readonly string[] | undefined;
 
-  constructor(absences: Absences, onChange: (userId?: string) => void) {
-    this.#absences = absences;
+  /** `absences`: the lost connections of all rooms of this node. */
+  constructor(node: { absences: number }, onChange: (userId?: string) => void) {
+    this.#node = node;
     this.#onChange = onChange;
   }
 
@@ -105,13 +101,13 @@ export class OwnPresence {
     const present = all.get(key);
     if (!present || present.streams === 0) return;
     present.streams -= 1;
-    if (!mayReturn || this.#absences.count >= maxAbsences) return this.#dropIfGone(present);
+    if (!mayReturn || this.#node.absences >= maxAbsences) return this.#dropIfGone(present);
     const absence = setTimeout(() => {
       this.#endAbsence(present, absence);
       this.#dropIfGone(present);
     }, absenceMs).unref();
     present.absences.add(absence);
-    this.#absences.count += 1;
+    this.#node.absences += 1;
   }
 
   /** The user types, for five seconds from now. */
@@ -160,7 +156,7 @@ export class OwnPresence {
 
   #endAbsence(present: Present, absence: NodeJS.Timeout | undefined): void {
     clearTimeout(absence);
-    if (absence && present.absences.delete(absence)) this.#absences.count -= 1;
+    if (absence && present.absences.delete(absence)) this.#node.absences -= 1;
   }
 
   #placeOf({ user, address }: PresentViewer): [all: Map<string, Present>, key: string] {

@@ -15,10 +15,14 @@ const maxRenewalMs = 10_000;
 /** Users in one message: with the first by name, they fit into a notification of PostgreSQL. */
 const maxIds = 100;
 
-/** How this node is named in its reports. */
-export interface ReportingNode {
+/** This node, for all its rooms. */
+export interface PresenceNode {
+  /** How it is named in its reports. */
   id: string;
+  /** The number of its latest report. */
   lastNumber: number;
+  /** Its lost connections that may come back. */
+  absences: number;
   /** Its rooms report one after the other, as fast as the bus sends the reports. */
   queue: LimitedQueue;
   /** What is due is not published any more. */
@@ -27,7 +31,7 @@ export interface ReportingNode {
 
 interface OwnReportsParts {
   roomId: string;
-  node: ReportingNode;
+  node: PresenceNode;
   own: OwnPresence;
   bus: Bus;
 }

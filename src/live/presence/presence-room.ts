@@ -9,8 +9,8 @@ import { Pace } from '../pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
 import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
 import { OtherPresence } from './other-presence.ts';
-import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
-import { OwnReports, type ReportingNode } from './own-reports.ts';
+import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
+import { OwnReports, type PresenceNode } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
 
 /** At most four states in a second. */
@@ -25,8 +25,7 @@ const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', '
 export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
   fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
-  node: ReportingNode;
-  absences: Absences;
+  node: PresenceNode;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
 }
@@ -54,7 +53,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     this.#parts = parts;
     this.#onUnused = onUnused;
     this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read: () => this.read() });
-    this.own = new OwnPresence(parts.absences, (userId) => this.#changeOwn(userId));
+    this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
     this.#opened = this.#open();

@@ -14,7 +14,7 @@ const maxAsked = 100;
 /** The maximum time in which the other nodes are informed that this node stops. */
 const closeTimeoutMs = 500;
 
-export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'absences' | 'ask'> {
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'ask'> {
   /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
   askOthers: (roomIds: readonly string[]) => Promise<unknown>;
 }
@@ -30,8 +30,8 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
-    const node = { id: randomUUID(), lastNumber: 0, queue: new LimitedQueue(1), hasStopped: false };
-    this.#roomParts = { ...parts, node, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
+    const node = { id: randomUUID(), lastNumber: 0, absences: 0, queue: new LimitedQueue(1), hasStopped: false };
+    this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
   }
