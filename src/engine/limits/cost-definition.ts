@@ -42,11 +42,8 @@ const definitions = new WeakMap<GraphQLField<unknown, unknown>, CostDefinition>(
 
 /** Reads the directives of a field once. */
 export function costDefinitionOf(field: GraphQLField<unknown, unknown>): CostDefinition {
-  let definition = definitions.get(field);
-  if (!definition) {
-    definition = readDefinition(field);
-    definitions.set(field, definition);
-  }
+  const definition = definitions.get(field) ?? readDefinition(field);
+  definitions.set(field, definition);
   return definition;
 }
 

@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { InboxEvent, LogPosition, RoomEvent } from '../../data/events.ts';
 import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';
@@ -7,7 +7,6 @@ import { withoutContent } from '../feed/recent-events.ts';
 import { isReadFailure } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
-import { createRoomDeleted } from './room-deleted.ts';
 
 export interface GroupParts {
   feed: Feed;
@@ -240,4 +239,11 @@ export class Group implements FeedReader {
     // would release it.
     for (const member of this.members) member.becomePersonal(findOrCreate);
   }
+}
+
+/** The event that tells an inbox that a room was deleted. It has the room as it was before. */
+function createRoomDeleted({ roomId, head, room, deletion }: Feed): InboxEvent {
+  const { actorId = null, at = Date.now() } = deletion ?? {};
+  const subject = { subjectId: roomId, version: room?.version ?? 0 };
+  return { ...head, ...subject, type: 'RoomDeleted', roomId, previousMark: 0, actorId, at, room };
 }
