@@ -21,8 +21,8 @@ import type { Bus, BusOptions } from './live/bus/bus.ts';
 import { openBus } from './live/bus/open-bus.ts';
 import { followCommonMessages } from './live/common-messages.ts';
 import { createLive } from './live/create-live.ts';
-import { Deletions } from './live/deletions/deletions.ts';
-import { startTrimming } from './live/deletions/trimming.ts';
+import { createDeletions } from './live/deletions/deletions.ts';
+import { createTrimming } from './live/deletions/trimming.ts';
 import { type Log, logFailures } from './log.ts';
 import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
@@ -81,7 +81,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const audit = auditTo(log);
     const signInLimit = createSignInLimit(database, config.signInAttempts);
     const onDeletionError = logFailures(log, 'deleted rows could not be removed, and will be removed later');
-    const deletions = new Deletions(database, bus, onDeletionError);
+    const deletions = createDeletions(database, bus, onDeletionError);
     opened.defer(() => deletions.stop());
     const onError = logFailures(log, 'the live feed failed, and tries again');
     const retention = { hours: config.eventRetentionHours, count: config.eventRetentionCount };
@@ -104,11 +104,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const drain = new Drain(longConnections);
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
     const sources = { longConnections, operationReports, fanOut, presence, database, bus, groupCosts, eventLoopDelay };
-    const { inventory, statusStreams, countSubscriptions, ...measuring } = createInventory({
-      config,
-      onError,
-      ...sources,
-    });
+    const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
     const accounts = { sessions, passwords, signInLimit, audit };
@@ -132,7 +128,6 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       timings,
       bus,
       fanOut,
-      countSubscriptions,
       eventLoopDelay,
       countLogReads: () => logReadCount,
       countRateLimited: () => rateLimitedCount,
@@ -142,13 +137,13 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     opened.defer(servers.stopMetrics);
     const leaveBus = await followCommonMessages(bus, { fanOut, presence, viewers, credentials, onError });
     await inventory.open();
-    const trimming = startTrimming(
+    const trimming = createTrimming(
       database,
       retention,
       logFailures(log, 'the event log could not be trimmed, and will be trimmed again'),
     );
     opened.defer(() => trimming.stop());
-    await deletions.resume();
+    deletions.start();
     const { url, metricsUrl } = await servers.listen();
     return {
       url,

@@ -1,16 +1,15 @@
 import { openDatabase } from '../../src/data/open-database.ts';
 import { createRoomRow, insertRooms } from '../../src/data/rooms.ts';
 import { insertUser, toPublicUser } from '../../src/data/users.ts';
-import { OperationContext } from '../../src/engine/context.ts';
 import { scopes, type Viewer } from '../../src/identity/viewer.ts';
 import type { Bus } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';
-import type { Services } from '../../src/resolvers/context.ts';
+import { Context, type Services } from '../../src/resolvers/context.ts';
 import { postMutations } from '../../src/resolvers/post.ts';
 import { roomMutations } from '../../src/resolvers/room.ts';
 
 const mutations = { ...postMutations, ...roomMutations };
-type Resolve = (parent: object, args: { input: object }, context: OperationContext) => Promise<object>;
+type Resolve = (parent: object, args: { input: object }, context: Context) => Promise<object>;
 
 export const title = 'A title as people write it';
 export const body =
@@ -61,7 +60,7 @@ export class Writer {
   // biome-ignore lint/suspicious/noExplicitAny: its shape is the mutation's.
   async change(name: keyof typeof mutations, input: object): Promise<any> {
     const resolve = mutations[name] as unknown as Resolve;
-    return resolve({}, { input }, new OperationContext(this.#services, this.#viewer));
+    return resolve({}, { input }, new Context(this.#services, this.#viewer));
   }
 
   async createPost(room: string): Promise<string> {

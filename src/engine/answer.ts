@@ -75,7 +75,8 @@ export function requestError(
 }
 
 export function toAnswer({ data, errors, extensions }: Outcome, request: AnsweredRequest, log: Log): Answer {
-  const rate = request.rate ?? findRate(errors?.[0]);
+  const [error] = errors ?? [];
+  const rate = request.rate ?? (error instanceof RateLimited ? error.rate : undefined);
   if (data && !errors && !extensions) return { status: 200, rate, body: { data } };
   const formatted = errors?.map((error) => formatError(error, request, log));
   return {
@@ -136,10 +137,6 @@ function formatError(error: unknown, { requestId, cancellation }: AnsweredReques
 export function findClientError(error: unknown): ClientError | undefined {
   if (error instanceof ClientError) return error;
   return error instanceof Error && error.cause !== undefined ? findClientError(error.cause) : undefined;
-}
-
-function findRate(error: unknown): Rate | undefined {
-  return error instanceof RateLimited ? error.rate : undefined;
 }
 
 function shorten(message: string): string {

@@ -3,19 +3,19 @@ import type { Config } from '../config.ts';
 import { ClientError } from '../errors.ts';
 import { assertScope, assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { LimitedQueue } from '../limited-queue.ts';
 import { type Answer, type AnsweredRequest, errorsOf, findClientError, requestError, toAnswer } from './answer.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import { Documents } from './documents/documents.ts';
 import type { DocumentSource } from './documents/persisted.ts';
 import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
-import { limitCostlyOperations } from './limits/costly-operations.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { type Caller, createRateLimit, type Rate, RateLimited, type SharedWindows } from './limits/rate.ts';
+import { type Caller, type Rate, RateLimit, RateLimited, type SharedWindows } from './limits/rate.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
-export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'rateLimit' | 'config'> {
+export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | 'executor' | 'config'> {
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
@@ -50,18 +50,21 @@ interface FoundOperation {
   isNew: boolean;
 }
 
+/** The costly operations that run at a time, because each may hold as much memory as the longest answer. */
+const maxCostlyOperations = 4;
 /** The variables of a subscription are held until it ends. */
 const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
-  const rateLimit = createRateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
+  const rateLimit = new RateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
   const documentsFor = ({ viewer }: Call) => (viewer ? documents : anonymousDocuments);
   const refusals = config.rate.limit === 0 ? undefined : new InvalidDocumentLimit(config.rate);
-  const operationParts = { ...parts, rateLimit, executor: new Executor(), costlyOperations: limitCostlyOperations() };
+  const costlyOperations = new LimitedQueue({ maxRunning: maxCostlyOperations });
+  const operationParts = { ...parts, executor: new Executor(), costlyOperations };
 
   /** The operation of a request, before its variables are read. */
   function findOperation(request: GraphQLRequest, call: Call): FoundOperation {
@@ -81,7 +84,12 @@ export function createEngine(parts: EngineParts): Engine {
     }
   }
 
-  function prepareFound({ compiled, isNew }: FoundOperation, request: GraphQLRequest, call: Call): PreparedOperation {
+  function prepareFound(
+    { compiled, isNew }: FoundOperation,
+    request: GraphQLRequest,
+    call: Call,
+    resumed?: ResumedCharge,
+  ): PreparedOperation {
     try {
       assertAccess(compiled, call.viewer, config.authRequired);
       if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
@@ -91,7 +99,7 @@ export function createEngine(parts: EngineParts): Engine {
       parts.documents.cache(request);
       if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
       const showsCost = request.extensions?.['cost'] === true;
-      return new Operation(operationParts, { compiled, args, cost, showsCost }, call);
+      return new Operation(operationParts, { compiled, args, cost, showsCost }, call, resumed);
     } catch (error) {
       countRefusal(error, isNew, request, call);
       throw error;
@@ -116,7 +124,7 @@ export function createEngine(parts: EngineParts): Engine {
       const request = read();
       const found = findOperation(request, call);
       if (!found.compiled.subscription) call.rate = await resumed.charge();
-      return prepareFound(found, request, call);
+      return prepareFound(found, request, call, resumed);
     } catch (error) {
       if (error instanceof RateLimited) throw error;
       throw (await resumed.chargeRefused()) ?? error;

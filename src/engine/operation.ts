@@ -1,39 +1,33 @@
-import {
-  type ExecutionResult,
-  OperationTypeNode,
-  type ValidatedExecutionArgs,
-  type ValidatedSubscriptionArgs,
-} from 'graphql';
+import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
 import type { Config } from '../config.ts';
 import { contain } from '../contain.ts';
 import type { Db } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
-import type { FairLimit } from '../fair-limit.ts';
+import type { LimitedQueue } from '../limited-queue.ts';
 import type { FanOut } from '../live/fan-out.ts';
-import type { StatusStreams } from '../live/inventory/status-streams.ts';
+import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
 import type { Presence } from '../live/presence/presence.ts';
+import type { PresenceState } from '../live/presence/presence-state.ts';
+import type { StateStreams } from '../live/states/state-streams.ts';
 import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
-import type { Services } from '../resolvers/context.ts';
+import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
-import { OperationContext } from './context.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { DocumentReference } from './documents/persisted.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 import type { ClientAccount } from './limits/client-memory.ts';
-import { costlyFrom } from './limits/costly-operations.ts';
-import type { Caller, Rate, RateLimit } from './limits/rate.ts';
-import { ResumedCharge } from './limits/resumed-charge.ts';
+import type { Caller, Rate } from './limits/rate.ts';
+import type { ResumedCharge } from './limits/resumed-charge.ts';
 import type { OperationReport } from './operation-report.ts';
-import { createInboxRequest, createSubscribeRequest, withCoercedOnly } from './room-events.ts';
-import { createStateRequest } from './state-request.ts';
+import { createInboxRequest, createStateRequest, createSubscribeRequest, withCoercedOnly } from './stream-requests.ts';
 
 /** A well-formed GraphQL request. */
 export interface GraphQLRequest extends DocumentReference {
@@ -84,11 +78,10 @@ export interface SubscribeOptions {
 export interface OperationParts {
   services: Services;
   fanOut: FanOut;
-  statusStreams: Pick<StatusStreams, 'subscribe'>;
+  statusStreams: Pick<StateStreams<ServerStatus>, 'subscribe'>;
   presence: Pick<Presence, 'subscribe'>;
   executor: Executor;
-  costlyOperations: FairLimit;
-  rateLimit: RateLimit;
+  costlyOperations: LimitedQueue;
   config: Pick<Config, 'limits' | 'operationTimeoutMs'>;
   log: Log;
 }
@@ -102,20 +95,26 @@ export interface BoundOperation {
   showsCost: boolean;
 }
 
+/** An operation that costs more counts as costly: few run at a time, and their root fields run one after the other. */
+const costlyFrom = 1_000;
+
 export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
   readonly #parts: OperationParts;
   readonly #bound: BoundOperation;
   readonly #call: Call;
+  readonly #resumed: ResumedCharge | undefined;
   readonly #isCostly: boolean;
   readonly #size: AnswerSize;
-  #context: OperationContext | undefined;
+  #context: Context | undefined;
 
-  constructor(parts: OperationParts, bound: BoundOperation, call: Call) {
+  /** `resumed`: undefined if the operation was charged before. */
+  constructor(parts: OperationParts, bound: BoundOperation, call: Call, resumed?: ResumedCharge) {
     this.type = bound.compiled.type;
     this.#parts = parts;
     this.#bound = bound;
     this.#call = call;
+    this.#resumed = resumed;
     this.#isCostly = bound.cost > costlyFrom;
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
@@ -139,53 +138,43 @@ export class Operation implements PreparedOperation {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Stream> {
-    const resumed = this.#call.isResumed ? new ResumedCharge(this.#parts.rateLimit, this.#call) : undefined;
     try {
-      return await this.#withTimeout(this.#open(options, resumed));
+      return await this.#withTimeout(this.#open(options));
     } catch (error) {
-      throw (await resumed?.chargeRefused()) ?? this.#reasonOf(error);
+      throw (await this.#resumed?.chargeRefused()) ?? this.#reasonOf(error);
     }
   }
 
-  async #open({ account, transport, after, onPositioned }: SubscribeOptions, resumed?: ResumedCharge): Promise<Stream> {
+  async #open({ account, transport, after, onPositioned }: SubscribeOptions): Promise<Stream> {
     const { services, fanOut, statusStreams, presence, executor, config, log } = this.#parts;
     const { viewer, address, cancellation, requestId, report } = this.#call;
     const { compiled, args, cost } = this.#bound;
     const db = readsWithin(services.database, report?.span);
-    const contextValue = new OperationContext(services, viewer, { address, db });
+    const contextValue = new Context(services, viewer, { address, db });
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
-    const { variableValues } = withCoercedOnly(args, compiled.subscription?.resumeVariable);
-    const onEnd = account.holdSubscription(args.document, variableValues.coerced);
+    // The cursors of an inbox are many, and are needed only to open it.
+    const coerced = withCoercedOnly(args, compiled.subscription?.resumeVariable);
+    const onEnd = account.holdSubscription(args.document, coerced.variableValues.coerced);
     const { answerBytes } = config.limits;
-    const given = {
-      compiled,
-      executor,
-      services,
-      viewer,
-      address,
-      transport,
-      cost,
-      requestId,
-      log,
-      onEnd,
-      answerBytes,
-    };
+    const caller = { viewer, address, transport, requestId };
+    const subscription = { compiled, args: coerced, cost, executor, services, ...caller, log, onEnd, answerBytes };
     const openStream = async (): Promise<Stream> => {
-      const toEvents = { ...given, args: args as ValidatedSubscriptionArgs, after };
       switch (source.type) {
         case 'roomEvents':
-          return fanOut.subscribe(createSubscribeRequest(source, toEvents), resumed?.charge);
-        case 'inbox':
-          return fanOut.openInbox(createInboxRequest(source, toEvents, account, cancellation), resumed?.charge);
+          return fanOut.subscribe(createSubscribeRequest(source, subscription, after), this.#resumed?.charge);
+        case 'inbox': {
+          const request = createInboxRequest(source, subscription, { after, account, cancellation });
+          return fanOut.openInbox(request, this.#resumed?.charge);
+        }
         case 'presence': {
-          await resumed?.charge();
-          const request = createStateRequest({ ...given, args, waitsForDatabase: true });
+          await this.#resumed?.charge();
+          const request = createStateRequest<PresenceState>(subscription, { waitsForDatabase: true });
           return presence.subscribe(source.roomId, source.presentViewer, request);
         }
         case 'serverStatus':
-          await resumed?.charge();
-          return statusStreams.subscribe(createStateRequest({ ...given, args, waitsForDatabase: false }));
+          await this.#resumed?.charge();
+          return statusStreams.subscribe(createStateRequest(subscription, { waitsForDatabase: false }));
       }
     };
     try {
@@ -199,10 +188,11 @@ export class Operation implements PreparedOperation {
   /** An operation that is cancelled while it waits is answered at once, and never runs. */
   #executeInTurn(): Promise<ExecutionResult> {
     const { cancellation } = this.#call;
-    const running = this.#parts.costlyOperations.run(callerOf(this.#call), () => {
+    const execute = () => {
       cancellation.throwIfCancelled();
       return this.#execute();
-    });
+    };
+    const running = this.#parts.costlyOperations.run(execute, callerOf(this.#call));
     return cancellation.race(running);
   }
 
@@ -225,7 +215,7 @@ export class Operation implements PreparedOperation {
     };
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
-    const contextValue = new OperationContext(this.#parts.services, viewer, {
+    const contextValue = new Context(this.#parts.services, viewer, {
       address,
       readContext,
       dbBefore,

@@ -3,7 +3,7 @@ import { type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphq
 import { createSchema } from 'graphql-yoga';
 import { pageFields } from '../data/lists/pages.ts';
 import { columns } from '../data/tables.ts';
-import { inventoryFields } from '../live/inventory/fields.ts';
+import { inventoryFields } from '../live/inventory/server-status.ts';
 import { presenceFields } from '../live/presence/presence-state.ts';
 import type { Context } from '../resolvers/context.ts';
 import { resolvers } from '../resolvers/resolvers.ts';

@@ -1,4 +1,6 @@
 import type { Bus } from './bus/bus.ts';
+import { CoalescedWork } from './coalesced-work.ts';
+import { Pace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */
 const intervalMs = 1_500;
@@ -10,19 +12,19 @@ export interface ComparisonParts {
   isNeeded: () => boolean;
   /** Never fails. */
   compare: () => Promise<void>;
+  onError: (error: unknown) => void;
 }
 
 /** Compares periodically what this process knows with the database, because messages of the bus may have been lost. */
 export class Comparison {
   readonly #parts: ComparisonParts;
   #timer: NodeJS.Timeout | undefined;
-  #wakeUp: NodeJS.Timeout | undefined;
-  #isRunning = false;
-  #isDue = false;
-  #ranAt = Number.NEGATIVE_INFINITY;
+  readonly #comparing = new CoalescedWork(() => this.#parts.compare());
+  readonly #wakeUps: Pace;
 
   constructor(parts: ComparisonParts) {
     this.#parts = parts;
+    this.#wakeUps = new Pace(oftenMs, () => this.#comparing.request(), parts.onError);
     parts.bus.onStateChange(() => this.#restart());
   }
 
@@ -32,32 +34,15 @@ export class Comparison {
   }
 
   runSoon(): void {
-    if (this.#wakeUp) return;
-    const delay = this.#ranAt + oftenMs - performance.now();
-    const run = () => {
-      this.#wakeUp = undefined;
-      this.#isDue = true;
-      void this.#run();
-    };
-    this.#wakeUp = setTimeout(run, Math.max(0, delay)).unref();
+    this.#wakeUps.request();
   }
 
   #restart(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const { bus, isNeeded } = this.#parts;
-    if (isNeeded()) this.#timer = setInterval(() => this.#run(), bus.isUp() ? intervalMs : oftenMs).unref();
-  }
-
-  async #run(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    do {
-      this.#isDue = false;
-      this.#ranAt = performance.now();
-      await this.#parts.compare();
-      // A wake-up during the comparison concerns changes that it may have missed.
-    } while (this.#isDue);
-    this.#isRunning = false;
+    // A comparison that takes longer is not repeated at once.
+    const compare = () => this.#comparing.running ?? this.#comparing.request();
+    if (isNeeded()) this.#timer = setInterval(compare, bus.isUp() ? intervalMs : oftenMs).unref();
   }
 }

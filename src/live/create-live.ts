@@ -29,13 +29,13 @@ export function createLive({ config, askOthers, ...sources }: LiveSources): Live
     maxCost: maxOperationsPerEvent * config.limits.cost,
     freeReopenMs: windowSeconds * 1_000,
   });
-  const access = {
-    findUsersWithAccess: (roomId: string, userIds: readonly string[]) =>
-      findUsersWithAccess(database.db, roomId, userIds),
-  };
-  const freeInboxes = new FixedWindow({ limit: maxFreeInboxes, windowSeconds });
-  const fanOut = new FanOut({ ...sources, ...access, groupCosts, freeInboxes });
+  const fanOut = new FanOut({
+    ...sources,
+    findUsersWithAccess: (roomId, userIds) => findUsersWithAccess(database.db, roomId, userIds),
+    groupCosts,
+    freeInboxes: new FixedWindow({ limit: maxFreeInboxes, windowSeconds }),
+  });
   const shared = { costs: groupCosts, counts: fanOut.counts, onError };
-  const presence = new Presence({ bus, fanOut, ...access, ...shared, askOthers });
+  const presence = new Presence({ bus, fanOut, ...shared, askOthers });
   return { groupCosts, fanOut, presence };
 }

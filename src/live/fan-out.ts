@@ -2,24 +2,22 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
 import type { FixedWindow } from '../fixed-window.ts';
-import type { AccessWatcher, FindUsersWithAccess } from './access.ts';
+import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
 import type { Feed } from './feed/feed.ts';
 import { Feeds, type FeedsParts } from './feed/feeds.ts';
 import { isReadFailure } from './feed/room-log.ts';
-import { CostShare } from './groups/cost-share.ts';
-import type { GroupCostRequest, GroupCosts } from './groups/group-costs.ts';
+import type { GroupCosts } from './groups/group-costs.ts';
 import { Groups } from './groups/groups.ts';
 import type { InboxRequest } from './inbox/inbox-request.ts';
 import { Inboxes } from './inbox/inboxes.ts';
-import { LiveCounts, type StreamEnd, type StreamTransport } from './live-counts.ts';
-import type { RoomStream } from './room-stream.ts';
+import { LiveCounts } from './live-counts.ts';
+import { groupOf } from './live-stream.ts';
 import type { Stream } from './stream.ts';
-import { groupKeyOf, type SubscribeRequest } from './subscribe-request.ts';
+import type { SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
-export interface FanOutParts extends FeedsParts {
-  findUsersWithAccess: FindUsersWithAccess;
+export interface FanOutParts extends Omit<FeedsParts, 'onRewound'> {
   groupCosts: GroupCosts;
   /** Counts the inboxes that resume, by user: those within the limit are not charged. */
   freeInboxes: FixedWindow;
@@ -30,25 +28,20 @@ export class FanOut {
   readonly #parts: FanOutParts;
   readonly #feeds: Feeds;
   readonly #groups: Groups;
-  readonly #subscribers = new Map<Feed, Set<Subscriber>>();
-  readonly #costs: GroupCosts;
+  readonly #subscribers = new Set<Subscriber>();
   readonly #inboxes: Inboxes;
   readonly counts = new LiveCounts();
 
   constructor(parts: FanOutParts) {
     this.#parts = parts;
-    this.#costs = parts.groupCosts;
     this.#groups = new Groups({ counts: this.counts, tracing: parts.tracing, onError: parts.onError });
-    this.#feeds = new Feeds(parts, async (feed, isRewound) => {
-      await this.#checkAccess(feed);
-      if (isRewound) await this.#inboxes.checkAccess(feed.roomId);
-    });
+    this.#feeds = new Feeds({ ...parts, onRewound: (roomId) => this.#inboxes.checkAccess(roomId) });
     this.#inboxes = new Inboxes({ ...parts, feeds: this.#feeds, groups: this.#groups, counts: this.counts });
   }
 
   /** The numbers of open feeds, groups and subscribers. */
   get sizes(): { feeds: number; groups: number; subscribers: number } {
-    const subscribers = this.#subscribers.values().reduce((count, { size }) => count + size, this.#inboxes.size);
+    const subscribers = this.#subscribers.size + this.#inboxes.size;
     return { feeds: this.#feeds.size, groups: this.#groups.size, subscribers };
   }
 
@@ -57,23 +50,19 @@ export class FanOut {
     return this.#groups.followers();
   }
 
-  /** The number of open subscriptions over a transport. */
-  countOpen(transport: StreamTransport): number {
-    return this.#streams().reduce((count, { request }) => count + Number(request.transport === transport), 0);
-  }
-
   /**
    * Creates a stream that misses no later event. It sends nothing before it is started. `charge` is called if the
    * subscription opens a new group, because each event of the room then costs one more execution.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
-    const { group } = costOf(request);
-    const isNew = charge !== undefined && (await this.#costs.chargeIfNew(group, charge));
+    const { groupCosts } = this.#parts;
+    const group = groupOf(request.roomId, request);
+    const isNew = charge !== undefined && (await groupCosts.chargeIfNew(group, charge));
     try {
       return await this.#countResume(request, this.#subscribe(request));
     } catch (error) {
-      if (isNew) this.#costs.dropUnopened(group);
+      if (isNew) groupCosts.dropUnopened(group);
       throw error;
     }
   }
@@ -107,12 +96,10 @@ export class FanOut {
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = this.#create(feed, request, position);
-      const subscribers = this.#subscribers.get(feed) ?? new Set();
-      this.#subscribers.set(feed, subscribers.add(subscriber));
-      this.counts.started[request.transport] += 1;
+      for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
-      await this.#checkAccess(feed, [subscriber]);
+      await feed.checkAccess([subscriber]);
       return subscriber;
     } catch (error) {
       await release();
@@ -120,26 +107,24 @@ export class FanOut {
     }
   }
 
-  /** Keeps the room's feed open for the watcher, until `unwatchAccess`. */
-  async watchAccess(roomId: string, watcher: AccessWatcher): Promise<Feed> {
+  /** Keeps the room's feed open, and checks the access of the holders, until `unwatchAccess`. */
+  async watchAccess(roomId: string, holders: Iterable<AccessHolder>): Promise<Feed> {
     const feed = await this.#feeds.acquire(roomId);
-    feed.accessWatchers.add(watcher);
+    feed.holders.add(holders);
     return feed;
   }
 
-  unwatchAccess(feed: Feed, watcher: AccessWatcher): void {
-    feed.accessWatchers.delete(watcher);
+  unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
+    feed.holders.delete(holders);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
   #create(feed: Feed, request: SubscribeRequest, position: LogPosition): Subscriber {
-    const share = new CostShare(this.#costs, () => costOf(request));
-    share.reserve();
-    const onEnd = (reason: StreamEnd | ErrorCode) => this.#remove(subscriber, reason);
-    const { onError } = this.#parts;
-    const parts = { request, counts: this.counts, share, onEnd, onError, feed, position, groups: this.#groups };
-    const subscriber: Subscriber = new Subscriber(parts);
+    const { groupCosts: costs, onError } = this.#parts;
+    const onEnd = () => this.#remove(subscriber);
+    const parts = { request, source: feed.roomId, costs, counts: this.counts, onEnd, onError };
+    const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, groups: this.#groups });
     return subscriber;
   }
 
@@ -156,19 +141,14 @@ export class FanOut {
 
   /** Cuts every connection; clients resume their streams on another server. */
   async close(): Promise<void> {
-    for (const stream of this.#streams()) stream.disconnect();
+    for (const stream of [...this.#subscribers, ...this.#inboxes]) stream.disconnect();
     await setImmediate();
   }
 
-  #streams(): RoomStream[] {
-    return [...this.#subscribers.values().flatMap((ofFeed) => ofFeed.values()), ...this.#inboxes];
-  }
-
-  #remove(subscriber: Subscriber, reason: StreamEnd | ErrorCode): void {
-    const subscribers = this.#subscribers.get(subscriber.feed);
-    if (subscribers?.delete(subscriber)) this.counts.countEnd(subscriber.request.transport, reason);
-    if (subscribers?.size === 0) this.#subscribers.delete(subscriber.feed);
-    this.#feeds.release(subscriber.feed.roomId).catch(this.#parts.onError);
+  #remove(subscriber: Subscriber): void {
+    const { feed } = subscriber;
+    for (const all of [this.#subscribers, feed.subscribers]) all.delete(subscriber);
+    this.#feeds.release(feed.roomId).catch(this.#parts.onError);
   }
 
   async #findStart(feed: Feed, { after, head }: SubscribeRequest): Promise<LogPosition> {
@@ -180,19 +160,6 @@ export class FanOut {
     return position;
   }
 
-  /** Ends the streams of viewers who may no longer see the room. */
-  async #checkAccess(feed: Feed, checked: Iterable<Subscriber> = this.#subscribers.get(feed) ?? []): Promise<void> {
-    const subscribers = [...checked].filter(({ request }) => !request.visibleRooms.seesAll);
-    if (subscribers.length === 0) return;
-    const userIds = new Set(subscribers.flatMap(({ request }) => request.visibleRooms.userId ?? []));
-    const allowed = await this.#parts.findUsersWithAccess(feed.roomId, [...userIds]);
-    if (!allowed) return;
-    for (const subscriber of subscribers) {
-      const { userId } = subscriber.request.visibleRooms;
-      if (userId === null || !allowed.has(userId)) subscriber.end(new ClientError('MEMBERSHIP_REVOKED'));
-    }
-  }
-
   #expired(feed: Feed): ClientError {
     if (feed.deleted) return new ClientError('ROOM_DELETED');
     return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
@@ -201,9 +168,4 @@ export class FanOut {
 
 function codeOf(error: unknown): ErrorCode {
   return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
-}
-
-function costOf(request: SubscribeRequest): GroupCostRequest {
-  const { roomId, cost, address, chargedId } = request;
-  return { group: `${roomId} ${groupKeyOf(request)}`, cost, address, chargedId };
 }

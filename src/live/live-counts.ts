@@ -14,7 +14,7 @@ export type StreamEnd = 'client' | 'disconnected' | 'connection_closed' | 'serve
 /** In seconds. */
 const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What the fan-out has done since the start of the process. */
+/** The streams that are open, and what was done since the start of the process. */
 export class LiveCounts {
   /** Executions of a selection for an event. */
   executions = 0;
@@ -24,6 +24,7 @@ export class LiveCounts {
   replayed = 0;
   /** The subscribers that wait until their sockets have drained. */
   slowConsumers = 0;
+  readonly open: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };
   readonly started: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };
   readonly ended: Record<StreamTransport, Map<StreamEnd | ErrorCode, number>> = {
     sse: new Map(),
@@ -36,8 +37,14 @@ export class LiveCounts {
   readonly deliveryLag = new Histogram(lagBounds);
   #delivered: { at: number; count: number }[] = [];
 
+  countStart(transport: StreamTransport): void {
+    this.open[transport] += 1;
+    this.started[transport] += 1;
+  }
+
   /** A client that disconnects is not told apart from a client that completes: many never complete. */
   countEnd(transport: StreamTransport, reason: StreamEnd | ErrorCode): void {
+    this.open[transport] -= 1;
     increase(this.ended[transport], reason === 'disconnected' ? 'client' : reason);
   }
 

@@ -3,15 +3,17 @@ import type { VisibleRooms } from '../data/visible-rooms.ts';
 import type { Span } from '../tracing/span.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import type { StreamTransport } from './live-counts.ts';
+import type { StreamMessage } from './stream.ts';
 
 /** The result of a selection that read the viewer: it cannot be shared between viewers. */
 export const personal = Symbol('personal');
 
-/** Executes a selection for an event and serialises the result; null if the selection leaves the event out. */
-export type ExecuteEvent = (event: StreamEvent, span?: Span) => Promise<EncodedEvent | null | typeof personal>;
+/** Executes a selection for a value and serialises the result; null if the selection leaves the value out. */
+type Execute<Value, Message> = (value: Value, span?: Span) => Promise<Message | null | typeof personal>;
+export type ExecuteEvent = Execute<StreamEvent, EncodedEvent>;
 
-/** What a subscription selects from each event, for whom. */
-export interface Selection {
+/** What a subscription selects from each event or state, and for whom. */
+export interface StreamRequest<Value = never, Message = StreamMessage> {
   /** Equal for requests with equal document, operation and variables. */
   key: string;
   /**
@@ -25,7 +27,7 @@ export interface Selection {
   visibleRooms: VisibleRooms;
   /** Equal for viewers who see the same. */
   viewerKey: string;
-  /** The cost of the operation for each event. */
+  /** The cost of the operation for each event or state. */
   cost: number;
   transport: StreamTransport;
   /** The client's address. */
@@ -35,9 +37,12 @@ export interface Selection {
   /** Called when the stream has ended. */
   onEnd: () => void;
   /** Executes the selection without a viewer; returns `personal` if the selection reads the viewer. */
-  executeShared: ExecuteEvent;
-  executePersonal: ExecuteEvent;
+  executeShared: Execute<Value, Message>;
+  executePersonal: Execute<Value, Message>;
 }
+
+/** What a subscription selects from each event. */
+export type Selection = StreamRequest<StreamEvent, EncodedEvent>;
 
 export interface SubscribeRequest extends Selection {
   roomId: string;
@@ -48,6 +53,6 @@ export interface SubscribeRequest extends Selection {
 }
 
 /** Equal for selections that are executed together. */
-export function groupKeyOf({ key, traits, viewerKey }: Pick<Selection, 'key' | 'traits' | 'viewerKey'>): string {
+export function groupKeyOf({ key, traits, viewerKey }: Pick<StreamRequest, 'key' | 'traits' | 'viewerKey'>): string {
   return traits.isPersonal ? `${key} ${viewerKey}` : key;
 }

@@ -4,17 +4,17 @@ import type { Feed } from './feed/feed.ts';
 import type { ReadFailure } from './feed/room-log.ts';
 import { Follower, type Following } from './groups/follower.ts';
 import type { Groups } from './groups/groups.ts';
-import { RoomStream, type RoomStreamParts } from './room-stream.ts';
+import { LiveStream, type LiveStreamParts } from './live-stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
 
-interface SubscriberParts extends RoomStreamParts<SubscribeRequest> {
+interface SubscriberParts extends LiveStreamParts<SubscribeRequest> {
   feed: Feed;
   position: LogPosition;
   groups: Groups;
 }
 
 /** The stream of the events of one room. */
-export class Subscriber extends RoomStream<SubscribeRequest> implements Following {
+export class Subscriber extends LiveStream<SubscribeRequest> implements Following {
   readonly feed: Feed;
   readonly #follower: Follower;
   readonly #groups: Groups;
@@ -41,17 +41,6 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     return this.sink?.isFull() ?? false;
   }
 
-  /** A viewer who has lost access gets no events at all. */
-  skipTo(): undefined {}
-
-  isLeaving(): boolean {
-    return false;
-  }
-
-  onLeft(): void {}
-
-  onEnded(): void {}
-
   onDeleted(): void {
     this.end(new ClientError('ROOM_DELETED'));
   }
@@ -72,7 +61,7 @@ export class Subscriber extends RoomStream<SubscribeRequest> implements Followin
     this.#follower.enter(this.#groups.findOrCreate(feed, request, position));
   }
 
-  protected release(): void {
+  protected override release(): void {
     this.#follower.leave();
   }
 }

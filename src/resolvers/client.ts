@@ -1,7 +1,6 @@
 import { ClientError } from '../errors.ts';
 import { assertAdmin } from '../identity/access.ts';
-import type { ClientFilter } from '../live/inventory/client.ts';
-import { findClientPage } from '../live/inventory/client-pages.ts';
+import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import type {
   ClientResolvers,

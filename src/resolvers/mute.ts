@@ -17,13 +17,9 @@ export const muteMutations: MutationResolvers = {
       const user = assertUser(await findUser(db, input.user, 'share'));
       const [roomId, userId] = [room.id, user.id];
       write(until === null ? deleteMute(db, roomId, userId) : insertMute(db, { roomId, userId, until }));
-      const event = {
-        event: 'userMuted',
-        userId,
-        roomId,
-        until: until === null ? null : new Date(until).toISOString(),
-      } as const;
-      afterCommit(() => context.services.audit({ ...event, byUserId: viewer.user.id }));
+      const shown = until === null ? null : new Date(until).toISOString();
+      const byUserId = viewer.user.id;
+      afterCommit(() => context.services.audit({ event: 'userMuted', userId, roomId, until: shown, byUserId }));
       return { user, room, until };
     });
   },

@@ -24,7 +24,7 @@ export const roomPresence: SubscriptionField<SubscriptionRoomPresenceArgs, Prese
     const { id: roomId } = await findVisibleRoomOrThrow(id, context);
     const { viewer, address, visibleRooms } = context;
     const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
-    const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, seesAll: visibleRooms.seesAll };
+    const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, visibleRooms };
     return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
   },
   resolve: (presence) => presence,

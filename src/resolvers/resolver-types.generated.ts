@@ -14,14 +14,16 @@ import type {
   RoomMemberConnection as RoomMemberConnectionModel,
   RoomMemberEdge as RoomMemberEdgeModel,
 } from '../data/lists/pages.ts';
-import type { Client as ClientModel } from '../live/inventory/client.ts';
 import type {
+  Client as ClientModel,
   ClientConnection as ClientConnectionModel,
   ClientEdge as ClientEdgeModel,
-} from '../live/inventory/client-pages.ts';
-import type { ServerStatus as ServerStatusModel } from '../live/inventory/server-status.ts';
+} from '../live/inventory/clients.ts';
+import type {
+  ServerStatus as ServerStatusModel,
+  RoomFollowers as RoomFollowersModel,
+} from '../live/inventory/server-status.ts';
 import type { PresenceState as PresenceModel } from '../live/presence/presence-state.ts';
-import type { RoomFollowers as RoomFollowersModel } from '../live/inventory/node-report.ts';
 import type { StreamEvent } from '../data/events.ts';
 import type { Context } from './context.ts';
 export type Maybe<T> = T | null | undefined;

@@ -1,4 +1,4 @@
-import { type Db, UniqueViolation } from '../data/database.ts';
+import type { Db } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
 import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
@@ -62,7 +62,7 @@ export const roomMutations: MutationResolvers = {
         const id = context.idempotency?.resultId;
         const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: viewer.user.id });
         const room = write(insertRoom(db, row));
-        append(joinOf(row, viewer.user, viewer));
+        append(membershipEvent('MemberJoined', row, viewer.user, viewer));
         return { room };
       }),
     ),
@@ -78,44 +78,38 @@ export const roomMutations: MutationResolvers = {
       return { room };
     }),
   joinRoom: (_, { input }, context) =>
-    retryIfJoinedMeanwhile(() =>
-      changeInRoom(
-        context,
-        { id: input.room, memberId: context.viewer?.user.id },
-        async (_, { append }, viewer, { room, isMember }) => {
-          assertMayJoin(room, isMember);
-          if (!isMember) append(joinOf(room, viewer.user, viewer));
-          return { room };
-        },
-      ),
+    changeInRoom(
+      context,
+      { id: input.room, memberId: context.viewer?.user.id },
+      async (_, { append }, viewer, { room, isMember }) => {
+        assertMayJoin(room, isMember);
+        if (!isMember) append(membershipEvent('MemberJoined', room, viewer.user, viewer));
+        return { room };
+      },
     ),
   leaveRoom: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
       assertMayLeave(viewer.user.id, room);
-      if (isMember) append(leaveOf(room, viewer.user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, viewer.user, viewer));
       return { room };
     }),
   addRoomMember: (_, { input }, context) =>
-    retryIfJoinedMeanwhile(() =>
-      changeInRoom(
-        context,
-        { id: input.room, memberId: input.user },
-        async (db, { append, afterCommit }, viewer, { room }) => {
-          assertMayChangeRoom(viewer, room);
-          const [user, isMember, hasMaxRooms] = await Promise.all([
-            findUser(db, input.user, 'share').then(assertUser),
-            isMemberOf(db, { roomId: room.id }, input.user),
-            hasMemberships(db, input.user, maxRoomsByOthers),
-          ]);
-          if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
-          if (!isMember) append(joinOf(room, user, viewer));
-          const byUserId = viewer.user.id;
-          afterCommit(() =>
-            context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }),
-          );
-          return { room };
-        },
-      ),
+    changeInRoom(
+      context,
+      { id: input.room, memberId: input.user },
+      async (db, { append, afterCommit }, viewer, { room }) => {
+        assertMayChangeRoom(viewer, room);
+        const [user, isMember, hasMaxRooms] = await Promise.all([
+          findUser(db, input.user, 'share').then(assertUser),
+          isMemberOf(db, { roomId: room.id }, input.user),
+          hasMemberships(db, input.user, maxRoomsByOthers),
+        ]);
+        if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
+        if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer));
+        const byUserId = viewer.user.id;
+        afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
+        return { room };
+      },
     ),
   removeRoomMember: (_, { input: { room: id, user: userId } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { append, afterCommit }, viewer, { room }) => {
@@ -125,7 +119,7 @@ export const roomMutations: MutationResolvers = {
         isMemberOf(db, { roomId: room.id }, userId),
       ]);
       assertMayLeave(user.id, room);
-      if (isMember) append(leaveOf(room, user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, user, viewer));
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return { room };
@@ -149,16 +143,6 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
   );
 }
 
-/** Two requests that add the same member at the same time: the one that fails runs again, and finds the membership. */
-async function retryIfJoinedMeanwhile<T>(change: () => Promise<T>): Promise<T> {
-  try {
-    return await change();
-  } catch (error) {
-    if (error instanceof UniqueViolation) return change();
-    throw error;
-  }
-}
-
 function assertRoomInput(input: { name?: string | null | undefined; visibility?: unknown }): void {
   const check = new InputCheck();
   check.given('name', input.name, rules.name);
@@ -171,16 +155,13 @@ function tooManyRooms(): ClientError {
   return new ClientError('FORBIDDEN', message);
 }
 
-function joinOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store: NewPlainEvent<void>['store'] = (db) => insertMember(db, room.id, user.id);
-  return { ...membershipOf(room, user, actor), type: 'MemberJoined', store };
-}
-
-function leaveOf(room: RoomRow, user: PublicUser, actor: Viewer): NewPlainEvent<void> {
-  const store = (db: Db) => removeMember(db, room.id, user.id);
-  return { ...membershipOf(room, user, actor), type: 'MemberLeft', store };
-}
-
-function membershipOf(room: RoomRow, { id, version }: PublicUser, actor: Viewer) {
-  return { roomId: room.id, subjectId: id, version, actorId: actor.user.id };
+function membershipEvent(
+  type: 'MemberJoined' | 'MemberLeft',
+  room: RoomRow,
+  { id, version }: PublicUser,
+  actor: Viewer,
+): NewPlainEvent<void> {
+  const change = type === 'MemberJoined' ? insertMember : removeMember;
+  const store = (db: Db) => change(db, room.id, id);
+  return { type, roomId: room.id, subjectId: id, version, actorId: actor.user.id, store };
 }

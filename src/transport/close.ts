@@ -1,8 +1,9 @@
 import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FanOut } from '../live/fan-out.ts';
-import type { StatusStreams } from '../live/inventory/status-streams.ts';
+import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { Presence } from '../live/presence/presence.ts';
+import type { StateStreams } from '../live/states/state-streams.ts';
 import type { Drain } from './drain.ts';
 import type { WebSocketEndpoint } from './websocket/server.ts';
 
@@ -14,7 +15,7 @@ interface OpenTransport {
   http: Server;
   webSockets: WebSocketEndpoint;
   fanOut: FanOut;
-  statusStreams: StatusStreams;
+  statusStreams: StateStreams<ServerStatus>;
   presence: Presence;
   drain: Drain;
 }

@@ -15,10 +15,9 @@ import { openDatabase } from '../../src/data/open-database.ts';
 import { createPostRow, insertPost } from '../../src/data/posts.ts';
 import { createRoomRow, insertRoom } from '../../src/data/rooms.ts';
 import { insertUser, toPublicUser } from '../../src/data/users.ts';
-import { OperationContext } from '../../src/engine/context.ts';
 import { loadSchema } from '../../src/engine/schema.ts';
 import type { Viewer } from '../../src/identity/viewer.ts';
-import type { Services } from '../../src/resolvers/context.ts';
+import { Context, type Services } from '../../src/resolvers/context.ts';
 import type { Choices } from '../support/clients/choices.ts';
 import { type GeneratedRequest, requests } from '../support/clients/documents.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
@@ -247,7 +246,7 @@ async function executeOn(execute: Execute, request: GeneratedRequest, who: Viewe
   const args = validateExecutionArgs({ schema, document: parse(query), variableValues: variables, operationName });
   if (!('schema' in args)) throw new Error(`${query}: ${args}`);
   const services = { database } as unknown as Services;
-  return execute({ ...args, errorPropagation, contextValue: new OperationContext(services, who) });
+  return execute({ ...args, errorPropagation, contextValue: new Context(services, who) });
 }
 
 it('queries on a real database give the same answers as graphql-js, with every error at the same path', async () => {

@@ -25,7 +25,7 @@ function reasonOf(id: string): string | undefined {
 }
 
 /** Boundaries of work that all connections share: the exception is logged, and the work is tried again. */
-const shared = new Set<string>(['live/states/pace.ts: contain(work)']);
+const shared = new Set<string>(['live/pace.ts: contain(work)']);
 /** Boundaries that these workloads do not pass: another test makes them throw. */
 const elsewhere = new Set<string>([
   'live/bus/checked-connection.ts: contain((text: string) => this.#receive(text))',

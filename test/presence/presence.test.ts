@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
+import type { Result } from '../support/clients/protocol-socket.ts';
 import { createPresenceHall, presenceQuery, readPresence } from '../support/rooms/present.ts';
 import type { Person } from '../support/server/postroom.ts';
 import { launchForTest } from '../support/server/postroom.ts';
@@ -108,6 +109,23 @@ describe('roomPresence', () => {
       { name: 'Ada', email: null },
       { name: 'Bob', email },
     ]);
+  });
+
+  it('sends no viewer what another sees, also if several selections of one document are found to be personal at once', async () => {
+    const { open, call, room, people } = await createHall('Ada', 'Bob');
+    await call(`joinRoom(input: { room: "${room}" }) { room { id } }`, people.Ada);
+    const [ada, bob] = [await open('Ada', false), await open('Bob', false)];
+    const roleOf = ({ data }: Result) => data.roomPresence.room.viewerRole;
+    for (const round of ['A', 'B', 'C', 'D']) {
+      const query = `subscription ${round}($room: ID!, $isNamed: Boolean!) {
+        roomPresence(room: $room) { room { viewerRole name @include(if: $isNamed) } }
+      }`;
+      const subscribe = ({ socket }: typeof ada) =>
+        [false, true].map((isNamed) => socket.subscribe(`${round}${isNamed}`, query, { room, isNamed }).results.next());
+      const [seenByAda, seenByBob] = [subscribe(ada), subscribe(bob)];
+      expect((await Promise.all(seenByAda)).map(roleOf)).toEqual(['MEMBER', 'MEMBER']);
+      expect((await Promise.all(seenByBob)).map(roleOf)).toEqual([null, null]);
+    }
   });
 });
 

@@ -7,7 +7,6 @@ import { createEngine } from '../../../src/engine/engine.ts';
 import { ClientMemory } from '../../../src/engine/limits/client-memory.ts';
 import { OperationReports } from '../../../src/engine/operation-reports.ts';
 import type { FanOut } from '../../../src/live/fan-out.ts';
-import type { StatusStreams } from '../../../src/live/inventory/status-streams.ts';
 import type { Presence } from '../../../src/live/presence/presence.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
@@ -36,7 +35,7 @@ const engine = process.env['WITHOUT_LIMITS']
       documents: createAutomaticDocuments(),
       services,
       fanOut: undefined as unknown as FanOut,
-      statusStreams: undefined as unknown as StatusStreams,
+      statusStreams: undefined as unknown as Parameters<typeof createEngine>[0]['statusStreams'],
       presence: undefined as unknown as Presence,
       config,
       log,

@@ -1,12 +1,5 @@
-import {
-  type DirectiveNode,
-  type GraphQLField,
-  type GraphQLNamedType,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getDirectiveValues,
-  getNamedType,
-} from 'graphql';
+import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, getNamedType } from 'graphql';
+import { type Annotated, readDirective } from '../read-directive.ts';
 
 /** How long an answer may be cached, in seconds, and whether shared caches may store it. */
 export interface CachePolicy {
@@ -33,20 +26,15 @@ export function restrict(hints: readonly CacheHint[]): CachePolicy {
 /** A field's own hint takes precedence over the hint of its type. A root field without either is not cacheable. */
 export function findFieldHint(
   schema: GraphQLSchema,
-  parent: GraphQLObjectType | GraphQLNamedType,
+  parent: GraphQLNamedType,
   field: GraphQLField<unknown, unknown>,
 ): CacheHint | undefined {
   if (field.name.startsWith('__')) return undefined;
-  const hint = findHint(schema, field) ?? findHint(schema, getNamedType(field.type));
+  const hint = findHint(field) ?? findHint(getNamedType(field.type));
   return hint ?? (parent === schema.getQueryType() ? { maxAge: 0 } : undefined);
 }
 
-interface Annotated {
-  astNode?: { readonly directives?: readonly DirectiveNode[] | undefined } | null | undefined;
-}
-
 /** The hint of a field or of a type. */
-export function findHint(schema: GraphQLSchema, { astNode }: Annotated): CacheHint | undefined {
-  const directive = schema.getDirective('cacheControl');
-  return directive && astNode ? getDirectiveValues(directive, astNode) : undefined;
+export function findHint(element: Annotated): CacheHint | undefined {
+  return readDirective<CacheHint>(element, 'cacheControl');
 }

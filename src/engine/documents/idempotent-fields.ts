@@ -1,10 +1,17 @@
-import { type DirectiveNode, GraphQLError, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 import { idempotentMutations } from '../../resolvers/rules/idempotency.ts';
 import { requestError } from '../answer.ts';
-import type { DocumentCheck } from './document-rules.ts';
 
 /** `@idempotent` is refused where it has no effect: a client that relies on it would repeat a change. */
-export const checkIdempotentFields: DocumentCheck = (schema, document) => {
+export function checkIdempotentFields(schema: GraphQLSchema, document: DocumentNode): GraphQLError[] {
   const errors: GraphQLError[] = [];
   const typeInfo = new TypeInfo(schema);
   const Directive = (node: DirectiveNode) => {
@@ -12,7 +19,7 @@ export const checkIdempotentFields: DocumentCheck = (schema, document) => {
   };
   visit(document, visitWithTypeInfo(typeInfo, { Directive }));
   return errors.slice(0, 1);
-};
+}
 
 function isSupported(schema: GraphQLSchema, typeInfo: TypeInfo): boolean {
   const name = typeInfo.getFieldDef()?.name ?? '';

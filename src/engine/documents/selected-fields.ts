@@ -34,7 +34,7 @@ export function inspectFields({ schema, operation, fragmentDefinitions }: Valida
   const nodes = new Set<ASTNode>([operation]);
   for (const node of nodes) {
     const typeInfo = new TypeInfo(schema);
-    const addTypeHint = () => void hints.push(findHint(schema, getNamedType(typeInfo.getType()) ?? {}));
+    const addTypeHint = () => void hints.push(findHint(getNamedType(typeInfo.getType()) ?? {}));
     const visitor = visitWithTypeInfo(typeInfo, {
       Field() {
         const [parent, field] = [typeInfo.getParentType(), typeInfo.getFieldDef()];

@@ -1,10 +1,27 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
-import type { BadSetting } from '../../bad-setting.ts';
+import { BadSetting } from '../../bad-setting.ts';
 import { ClientError } from '../../errors.ts';
 import type { DocumentSource } from './persisted.ts';
 import type { Pipeline } from './pipeline.ts';
-import { badFile, type FileDocument, type Report, readTrustedFile } from './trusted-file.ts';
+
+/** A document of the file, with the operation that a manifest says it has. */
+interface FileDocument {
+  id: string;
+  text: string;
+  operation?: { name: unknown; type: unknown };
+}
+
+/** Reports a problem: a rule of the file, as in `BadSetting`, and the place in the file that breaks it. */
+type Report = (rule: string, place: string) => void;
+
+/** A document of which nothing has been checked, and its place in the file. */
+type Entry = { id: unknown; text: unknown; place: string } & Pick<FileDocument, 'operation'>;
+
+/** https://www.apollographql.com/docs/graphos/platform/security/persisted-queries */
+const apolloFormat = 'apollo-persisted-query-manifest';
+const formats = `must be a JSON object of ids and documents, or have the "format" "${apolloFormat}" and the "version" 1`;
 
 const notOneDocument = 'The request must name one trusted document; a "query" must be exactly its text.';
 const maxProblems = 50;
@@ -108,4 +125,49 @@ function positionOf(error: Error): string {
 function shorten(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > length ? `${line.slice(0, length)}…` : line;
+}
+
+/**
+ * Reads the manifest of Apollo's generators, or the object `{ "<id>": "<document>", … }` of the others. Leaves out the
+ * documents that it reports. @throws BadSetting if nothing can be read.
+ */
+function readTrustedFile(file: string, report: Report): FileDocument[] {
+  const entries = listEntries(readJson(file));
+  if (!entries) throw badFile(file, formats);
+  if (entries.length === 0) throw badFile(file, 'must contain a document');
+  return entries.flatMap(({ id, text, place, ...operation }) => {
+    if (typeof id === 'string' && id !== '' && typeof text === 'string') return { id, text, ...operation };
+    report('must have an id and a text (the "body" in a manifest) for each document', place);
+    return [];
+  });
+}
+
+function badFile(place: string, rule: string): BadSetting {
+  return new BadSetting('TRUSTED_DOCUMENTS', place, rule);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw badFile(file, error instanceof SyntaxError ? 'must be a JSON file' : 'must be a file that can be read');
+  }
+}
+
+function listEntries(content: unknown): Entry[] | undefined {
+  if (!isObject(content)) return undefined;
+  const { format, version, operations } = content;
+  if (!Array.isArray(operations)) {
+    return Object.entries(content).map(([id, text]) => ({ id, text, place: `document ${id}` }));
+  }
+  return format === apolloFormat && version === 1 ? operations.map(toEntry) : undefined;
+}
+
+function toEntry(given: unknown, index: number): Entry {
+  const { id, body, name, type } = isObject(given) ? given : {};
+  return { id, text: body, operation: { name, type }, place: `operations[${index}]` };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -56,7 +56,11 @@ export class Execution {
         (value) => this.#respond(value),
         (error) => this.#fail(error),
       );
-      return this.#cancellation ? this.#orCancelled(result, this.#cancellation) : result;
+      // A resolver that hangs does not delay the answer to a cancelled operation.
+      const onCancel = () => {
+        this.#fields.isOver = true;
+      };
+      return this.#cancellation?.race(result, { onCancel }) ?? result;
     } catch (error) {
       return this.#fail(error);
     }
@@ -123,13 +127,5 @@ export class Execution {
     const { responseName, nodes } = this.#rootField;
     const error = locatedError(payloadTooLong(limit, responseName), nodes, [responseName]);
     return { errors: [...this.#fields.errors.all, error], data: null };
-  }
-
-  /** A resolver that hangs does not delay the answer to a cancelled operation. */
-  #orCancelled<T>(result: Promise<T>, cancellation: Cancellation): Promise<T> {
-    const onCancel = () => {
-      this.#fields.isOver = true;
-    };
-    return cancellation.race(result, { onCancel });
   }
 }

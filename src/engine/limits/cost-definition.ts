@@ -1,5 +1,4 @@
 import {
-  type ConstDirectiveNode,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
@@ -11,6 +10,7 @@ import {
   isListType,
   valueFromASTUntyped,
 } from 'graphql';
+import { readDirective } from '../read-directive.ts';
 
 /** What the schema and its cost directives state about a field. */
 export interface CostDefinition extends ListSize {
@@ -42,11 +42,8 @@ const definitions = new WeakMap<GraphQLField<unknown, unknown>, CostDefinition>(
 
 /** Reads the directives of a field once. */
 export function costDefinitionOf(field: GraphQLField<unknown, unknown>): CostDefinition {
-  let definition = definitions.get(field);
-  if (!definition) {
-    definition = readDefinition(field);
-    definitions.set(field, definition);
-  }
+  const definition = definitions.get(field) ?? readDefinition(field);
+  definitions.set(field, definition);
   return definition;
 }
 
@@ -84,15 +81,4 @@ export function weightOf(input: GraphQLArgument | GraphQLInputField): number {
 function readDefault({ default: standard }: GraphQLArgument): unknown {
   if (!standard) return undefined;
   return 'value' in standard ? standard.value : standard.literal && valueFromASTUntyped(standard.literal);
-}
-
-interface Annotated {
-  astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined;
-}
-
-function readDirective<Arguments>({ astNode }: Annotated, name: string): Arguments | undefined {
-  const directive = astNode?.directives?.find((node) => node.name.value === name);
-  if (!directive) return undefined;
-  const given = directive.arguments ?? [];
-  return Object.fromEntries(given.map((node) => [node.name.value, valueFromASTUntyped(node.value)])) as Arguments;
 }

@@ -1,17 +1,24 @@
-import { type DocumentNode, type GraphQLSchema, Kind, TypeInfo, ValidationContext, type ValidationRule } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  TypeInfo,
+  ValidationContext,
+  type ValidationRule,
+} from 'graphql';
 import depthLimit from 'graphql-depth-limit';
 import type { Limits } from '../../config.ts';
 import { requestError } from '../answer.ts';
-import type { DocumentCheck } from '../documents/document-rules.ts';
 
 /**
  * The depth of an operation, counted as graphql-depth-limit does. It runs only on documents whose expanded size is
  * bounded, because its own walk is exponential in nested fragments, and throws on documents that the standard rules
  * refuse.
  */
-export function createDepthCheck({ depth }: Limits): DocumentCheck {
+export function createDepthCheck({ depth }: Limits) {
   const rule = depthLimit(depth);
-  return (schema, document) =>
+  return (schema: GraphQLSchema, document: DocumentNode): GraphQLError[] =>
     reports(rule, schema, nameOperations(document))
       ? [requestError('DEPTH_LIMIT_EXCEEDED', `The operation is nested deeper than ${depth}.`)]
       : [];

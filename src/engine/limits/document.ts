@@ -48,15 +48,13 @@ export function createSourceCheck(limits: Limits): (source: string) => void {
   };
 }
 
-type Counts = Record<
-  'tokens' | 'lines' | 'comments' | 'nested brackets' | 'fragments' | 'aliases' | 'directives',
-  number
->;
+const none = { tokens: 0, lines: 0, comments: 0, 'nested brackets': 0, fragments: 0, aliases: 0, directives: 0 };
+type Counts = typeof none;
 
 /** The counts after each token. @throws GraphQLError if the text has a syntax error. */
 function* countTokens(source: string): Generator<Readonly<Counts>> {
   const lexer = new Lexer(new Source(source));
-  const counts = { tokens: 0, lines: 0, comments: 0, 'nested brackets': 0, fragments: 0, aliases: 0, directives: 0 };
+  const counts = { ...none };
   let parentheses = 0;
   while (lexer.token.kind !== TokenKind.EOF) {
     const token = lexer.advance();

@@ -1,6 +1,11 @@
-import { type DocumentNode, type GraphQLError, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLError,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 import { requestError } from '../answer.ts';
-import { countFieldPairs, type Fragments } from './field-pairs.ts';
 
 /**
  * The maximum number of selected fields once all fragments are spread. It bounds all later passes over the document.
@@ -11,6 +16,8 @@ const maxLevels = 1_000;
 /** graphql's own rule compares the fields pair by pair, which takes up to 0.1 s at this limit. */
 const maxFieldPairs = 5_000;
 
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
 /**
  * Limits the size with all fragments spread, and the pairs of fields that would have to be merged. It runs before the
  * document is known to be valid.
@@ -20,7 +27,7 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
     requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
   ];
   const fragments = fragmentsOf(document);
-  const { size, levels, isCyclic } = new Expansion(document, fragments);
+  const { size, levels, isCyclic } = expand(document, fragments);
   if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
@@ -35,37 +42,72 @@ function fragmentsOf({ definitions }: DocumentNode): Fragments {
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */
-class Expansion {
-  size = 0;
-  levels = 0;
-  /** Whether a fragment contains itself. It is not spread again within itself. */
-  isCyclic = false;
-  readonly #fragments: Fragments;
-  readonly #open = new Set<string>();
-
-  constructor({ definitions }: DocumentNode, fragments: Fragments) {
-    this.#fragments = fragments;
-    // An operation is the first level, its fields are the second.
-    for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) this.#add(node.selectionSet, 2);
-  }
-
-  #add({ selections }: SelectionSetNode, level: number): void {
+function expand({ definitions }: DocumentNode, fragments: Fragments) {
+  /** `isCyclic`: a fragment contains itself. It is not spread again within itself. */
+  const found = { size: 0, levels: 0, isCyclic: false };
+  const open = new Set<string>();
+  const add = ({ selections }: SelectionSetNode, level: number): void => {
     for (const selection of selections) {
-      if (this.size > maxExpandedSize || this.levels > maxLevels) return;
-      this.size += 1;
-      this.levels = Math.max(this.levels, level);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) this.#addFragment(selection.name.value, level + 1);
-      else if (selection.selectionSet) this.#add(selection.selectionSet, level + 1);
+      if (found.size > maxExpandedSize || found.levels > maxLevels) return;
+      found.size += 1;
+      found.levels = Math.max(found.levels, level);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) addFragment(selection.name.value, level + 1);
+      else if (selection.selectionSet) add(selection.selectionSet, level + 1);
     }
-  }
+  };
+  const addFragment = (name: string, level: number): void => {
+    const fragment = fragments.get(name);
+    found.isCyclic ||= open.has(name);
+    if (!fragment || open.has(name)) return;
+    open.add(name);
+    add(fragment.selectionSet, level);
+    open.delete(name);
+  };
+  // An operation is the first level, its fields are the second.
+  for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) add(node.selectionSet, 2);
+  return found;
+}
 
-  #addFragment(name: string, level: number): void {
-    const fragment = this.#fragments.get(name);
-    if (this.#open.has(name)) this.isCyclic = true;
-    else if (fragment) {
-      this.#open.add(name);
-      this.#add(fragment.selectionSet, level);
-      this.#open.delete(name);
+/**
+ * Counts the pairs of fields that have selections and share a response name once all fragments are spread. These
+ * selections must be compared before the answer can have one shape. The time is proportional to the size of the
+ * document with its fragments spread, so the document must not have cyclic fragments.
+ */
+function countFieldPairs(document: DocumentNode, fragments: Fragments): number {
+  const countAmong = (selectionSets: readonly SelectionSetNode[]): number => {
+    const groups = [...groupByResponseName(selectionSets, fragments).values()];
+    return groups.reduce((sum, group) => sum + (group.length * (group.length - 1)) / 2 + countAmong(group), 0);
+  };
+  return document.definitions.reduce(
+    (sum, node) => sum + (node.kind === Kind.OPERATION_DEFINITION ? countAmong([node.selectionSet]) : 0),
+    0,
+  );
+}
+
+/** Groups selection sets by response name. A fragment counts once, however often it is spread. */
+function groupByResponseName(
+  selectionSets: readonly SelectionSetNode[],
+  fragments: Fragments,
+): Map<string, SelectionSetNode[]> {
+  const groups = new Map<string, SelectionSetNode[]>();
+  const spread = new Set<string>();
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const name = selection.name.value;
+        const fragment = spread.has(name) ? undefined : fragments.get(name);
+        spread.add(name);
+        if (fragment) collect(fragment.selectionSet);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        collect(selection.selectionSet);
+      } else if (selection.selectionSet) {
+        const name = (selection.alias ?? selection.name).value;
+        const group = groups.get(name);
+        if (group) group.push(selection.selectionSet);
+        else groups.set(name, [selection.selectionSet]);
+      }
     }
-  }
+  };
+  for (const selectionSet of selectionSets) collect(selectionSet);
+  return groups;
 }

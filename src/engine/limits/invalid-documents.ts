@@ -1,5 +1,5 @@
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import type { Caller, RateOptions } from './rate.ts';
+import { type Caller, keyOf, type RateOptions } from './rate.ts';
 
 /** Refusals per window without a pause: a developer who edits a document makes mistakes now and then. */
 const maxWithoutPause = 10;
@@ -49,9 +49,4 @@ export class InvalidDocumentLimit {
     if (!refused) setTimeout(() => this.#refused.delete(key), this.#windowMs).unref();
     this.#refused.set(key, { count: (refused?.count ?? 0) + 1, lastAt: performance.now() });
   }
-}
-
-/** The prefixes keep users and addresses apart, because an address that a proxy reports may be any text. */
-function keyOf({ viewer, address }: Caller): string {
-  return viewer ? `user ${viewer.chargedId}` : `address ${address}`;
 }

@@ -52,74 +52,63 @@ export interface SharedCount {
   resetMs: number;
 }
 
-/** Limits the operations of a user or, without credentials, of an address. */
-export interface RateLimit {
-  /**
-   * Charges an operation to a caller. Undefined if there is no limit; a promise only if nodes share the limit.
-   * @throws RateLimited.
-   */
-  charge(caller: Caller): Rate | undefined | Promise<Rate>;
-  /** @throws RateLimited if this node knows that the caller is already over the limit. */
-  assertNotOver(caller: Caller): void;
+/** Keeps users and addresses apart, because an address that a proxy reports may be any text. */
+export function keyOf({ viewer, address }: Caller): string {
+  return viewer ? `user:${viewer.chargedId}` : `address:${address}`;
 }
 
-/** With `shared`, nodes share the limit. */
-export function createRateLimit(options: RateLimitOptions, shared?: SharedWindows): RateLimit {
-  if (options.limit === 0) return { charge: () => undefined, assertNotOver: () => {} };
-  const local = new LocalRate(options);
-  if (!shared) return local;
-  return {
-    charge: (caller) => chargeShared(caller, local, shared),
-    assertNotOver: (caller) => local.assertNotOver(caller),
-  };
-}
-
-/** The rate that one node counts. */
-class LocalRate implements RateLimit {
-  readonly #limit: number;
-  readonly #windowSeconds: number;
-  readonly #onRefused: (() => void) | undefined;
+/** Limits the operations of a user or, without credentials, of an address. With `shared`, nodes share the limit. */
+export class RateLimit {
+  readonly #options: RateLimitOptions;
+  readonly #shared: SharedWindows | undefined;
   /** Two counters keep users and addresses apart without building a key string for each request. */
   readonly #users: FixedWindow;
   readonly #addresses: FixedWindow;
 
-  constructor(options: RateLimitOptions) {
-    this.#onRefused = options.onRefused;
-    this.#limit = options.limit;
-    this.#windowSeconds = options.windowSeconds;
+  constructor(options: RateLimitOptions, shared?: SharedWindows) {
+    this.#options = options;
+    this.#shared = shared;
     this.#users = new FixedWindow(options);
     this.#addresses = new FixedWindow(options);
   }
 
-  charge({ viewer, address }: Caller): Rate {
-    return this.#toRate(viewer ? this.#users.charge(viewer.chargedId) : this.#addresses.charge(address));
+  /**
+   * Charges an operation to a caller. Undefined if there is no limit; a promise only if nodes share the limit.
+   * @throws RateLimited.
+   */
+  charge(caller: Caller): Rate | undefined | Promise<Rate> {
+    if (this.#options.limit === 0) return undefined;
+    // A caller that this node knows to be over the limit is refused without asking the shared counter.
+    const rate = this.#charge(caller, 1);
+    if (!this.#shared?.isUp) return rate;
+    return this.#shared.charge(keyOf(caller)).then((count) => (count ? this.#adopt(caller, count) : rate));
   }
 
-  assertNotOver({ viewer, address }: Caller): void {
-    this.#toRate(viewer ? this.#users.charge(viewer.chargedId, 0) : this.#addresses.charge(address, 0));
+  /** @throws RateLimited if this node knows that the caller is already over the limit. */
+  assertNotOver(caller: Caller): void {
+    if (this.#options.limit > 0) this.#charge(caller, 0);
+  }
+
+  #charge({ viewer, address }: Caller, points: number): Rate {
+    return this.#toRate(
+      viewer ? this.#users.charge(viewer.chargedId, points) : this.#addresses.charge(address, points),
+    );
   }
 
   /** Takes over the shared count, so that the limit continues with it if the shared counter fails. */
-  adopt({ viewer, address }: Caller, { charges, resetMs }: SharedCount): Rate {
+  #adopt({ viewer, address }: Caller, { charges, resetMs }: SharedCount): Rate {
+    const { limit } = this.#options;
     if (viewer) this.#users.adopt(viewer.chargedId, charges, resetMs);
     else this.#addresses.adopt(address, charges, resetMs);
-    return this.#toRate({ isOver: charges > this.#limit, remaining: Math.max(0, this.#limit - charges), resetMs });
+    return this.#toRate({ isOver: charges > limit, remaining: Math.max(0, limit - charges), resetMs });
   }
 
   /** @throws RateLimited. */
   #toRate({ isOver, remaining, resetMs }: Charged): Rate {
-    const rate = { limit: this.#limit, windowSeconds: this.#windowSeconds, remaining, resetMs };
+    const { limit, windowSeconds, onRefused } = this.#options;
+    const rate = { limit, windowSeconds, remaining, resetMs };
     if (!isOver) return rate;
-    this.#onRefused?.();
+    onRefused?.();
     throw new RateLimited(rate);
   }
-}
-
-/** A caller that this node knows to be over the limit is refused without asking the shared counter. */
-function chargeShared(caller: Caller, local: LocalRate, shared: SharedWindows): Rate | Promise<Rate> {
-  const rate = local.charge(caller);
-  if (!shared.isUp) return rate;
-  const { viewer, address } = caller;
-  const key = viewer ? `user:${viewer.chargedId}` : `address:${address}`;
-  return shared.charge(key).then((count) => (count ? local.adopt(caller, count) : rate));
 }

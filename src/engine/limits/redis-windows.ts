@@ -98,25 +98,11 @@ export class RedisWindows implements SharedWindows {
       });
     };
     if (!this.isUp) return answer();
-    let isAnswered = false;
-    const fail = (reason: string) => {
-      if (isAnswered) return;
-      isAnswered = true;
+    const keys = charges.map(({ key }) => key);
+    within(answerMs, this.#send(keys, '1')).then(answer, (error: unknown) => {
       answer();
-      this.#fail(reason);
-    };
-    // An answer that has arrived is read before `setImmediate`, also if this process was busy when the time was over.
-    const timer = setTimeout(() => setImmediate(() => fail(`no answer within ${answerMs} ms`)), answerMs);
-    this.#send(
-      charges.map(({ key }) => key),
-      '1',
-    )
-      .then((results) => {
-        isAnswered = true;
-        answer(results);
-      })
-      .catch((error) => fail(reasonOf(error)))
-      .finally(() => clearTimeout(timer));
+      this.#fail(reasonOf(error));
+    });
   }
 
   async #send(keys: readonly string[], points: string): Promise<number[]> {
@@ -203,7 +189,9 @@ function open(url: string) {
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  const refuse = () => reject(new Error(`no answer within ${ms} ms`));
+  // An answer that has arrived is read before `setImmediate`, also if this process was busy when the time was over.
+  const timer = setTimeout(() => setImmediate(refuse), ms);
   try {
     return await Promise.race([work, promise]);
   } finally {

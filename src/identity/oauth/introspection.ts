@@ -3,8 +3,8 @@ import type { JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
-import { FairLimit } from '../../fair-limit.ts';
 import { FixedWindow, type WindowOptions } from '../../fixed-window.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
 import type { Span } from '../../tracing/span.ts';
 import { invalidToken } from '../credential.ts';
 import type { IssuerLog } from './issuer-log.ts';
@@ -42,7 +42,7 @@ interface ActiveToken {
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
 export class Introspection {
   readonly #parts: IntrospectionParts;
-  readonly #limit = new FairLimit({ ...limits, refusal: tooManyTokens });
+  readonly #limit = new LimitedQueue({ ...limits, refusal: tooManyTokens });
   readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
   /** Stale tokens are kept, because they are not guesses. */
@@ -81,15 +81,16 @@ export class Introspection {
 
   #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
     // A token that was active is not a guess: it waits for no other token of its address.
-    if (wasActive) return this.#limit.run(keyOf(token), () => this.#ask(token, span));
+    if (wasActive) return this.#limit.run(() => this.#ask(token, span), keyOf(token));
     this.#assertFewRefusals(address);
-    return this.#limit.run(address, async () => {
+    const ask = async () => {
       // Other tokens may have been refused meanwhile.
       this.#assertFewRefusals(address);
       const result = await this.#ask(token, span);
       if (typeof result === 'string') this.#refusals?.charge(address);
       return result;
-    });
+    };
+    return this.#limit.run(ask, address);
   }
 
   /** @throws ClientError RATE_LIMITED. */

@@ -1,14 +1,14 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { FairLimit } from '../../fair-limit.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
 
 const hash = promisify(argon2);
 
 /** One of the four threads of libuv's pool stays free for others, such as the flushes of SQLite's write-ahead log. */
-const hashes = new FairLimit({ maxRunning: 3 });
+const hashes = new LimitedQueue({ maxRunning: 3 });
 
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
-  return hashes.run('', () => hash('argon2id', parameters));
+  return hashes.run(() => hash('argon2id', parameters));
 }
 
 /** The cost of a hash; memory in KiB. */

@@ -1,68 +1,146 @@
-import type { RoomEvent } from '../../data/events.ts';
-import type { BusCounts } from './bus-counts.ts';
+import type { EventContent, RoomEvent } from '../../data/events.ts';
+import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
+import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
+import { readTraceContext } from '../../tracing/trace-context.ts';
+import {
+  asRecord,
+  fields,
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  orNull,
+  type Parsed,
+  type Parser,
+  text,
+  variants,
+} from '../parsers.ts';
 
-/**
- * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
- * user, except that which decides which sessions are revoked.
- */
-export type BusMessage =
-  | { type: 'roomChanged'; roomId: string; event: RoomEvent }
-  | { type: 'roomDeleted'; roomId: string; actorId: string | null }
-  | { type: 'userDeleted'; userId: string }
-  | { type: 'keyRevoked'; keyId: string }
-  /** The user's sessions of generations before `sessionsFrom` are revoked. */
-  | { type: 'passwordChanged'; userId: string; sessionsFrom: number }
-  /** The user has joined or left rooms. */
-  | { type: 'membershipsChanged'; userId: string }
-  /** The user has read the room up to a time of its events. */
-  | { type: 'roomRead'; userId: string; roomId: string; readUpTo: number }
-  /** Posts were deleted; selections of events in any room may contain them. */
-  | { type: 'contentErased' }
-  | NodeMessage
-  | WakeUp;
+const eventType: Parser<RoomEventType> = (value) =>
+  typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
 
-/** A message by which nodes join their parts of the inventory and of the presence. It contains no credentials. */
-export type NodeMessage =
-  /** `question` is JSON. */
-  | { type: 'nodesAsked'; asker: string; ask: number; question: string }
-  /** A part of the answer of the node `from`; `content` is a part of its JSON, in Base64. */
-  | { type: 'nodeAnswered'; asker: string; ask: number; from: string; part: number; parts: number; content: string }
-  | ({ type: 'presenceReported' } & PresenceReport)
-  /** The user has stopped typing, through whichever node. */
-  | { type: 'typingStopped'; roomId: string; userId: string };
+const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
+
+/** The compiler requires every column: content without a new column, from an older node, is not used. */
+const content = fields<EventContent>({
+  post: fields<PostRow>({
+    ...versioned,
+    roomId: text,
+    authorId: text,
+    title: text,
+    body: orNull(text),
+    publishedAt: orNull(integer),
+  }),
+  author: fields<Pick<UserRow, (typeof publicUserColumns)[number]>>({
+    ...versioned,
+    name: text,
+    role: oneOf('MEMBER', 'ADMIN'),
+    deletedAt: orNull(integer),
+  }),
+});
+
+const eventRow = fields<RoomEventRow>({
+  roomId: text,
+  seq: integer,
+  mark: integer,
+  previousMark: integer,
+  type: eventType,
+  subjectId: text,
+  version: integer,
+  actorId: orNull(text),
+  at: integer,
+});
+
+const event: Parser<RoomEvent> = (value) => {
+  const row = eventRow(value);
+  if (!row) return undefined;
+  const { content: post, trace } = asRecord(value) ?? {};
+  const context = readTraceContext(trace);
+  return { ...row, content: content(post), ...(context && { trace: context }) };
+};
+
+const roomAndEvent = fields({ roomId: text, event });
 
 /**
  * What has changed in the presence of a room on one node. Its reports are numbered, and each names the one before, so
  * that a receiver that missed one finds out. A whole report follows no other. Long reports are sent in parts.
  */
-export interface PresenceReport {
-  roomId: string;
+const presenceReport = fields({
+  roomId: text,
   /** Different for each run of a node. */
-  node: string;
+  node: text,
   /** Increases with each report of the node. */
-  number: number;
+  number: integer,
   /** The number of the report before; null if this is the first part of a whole report. */
-  previous: number | null;
+  previous: orNull(integer),
   /** Whether no further part follows. The properties after `left` are those of the last part. */
-  isLast: boolean;
+  isLast: flag,
   /** The ids of users who are present now, and of users who are absent now. */
-  joined: string[];
-  left: string[];
+  joined: listOf(text),
+  left: listOf(text),
   /** The ids of the first users by name. */
-  first: readonly string[];
+  first: listOf(text),
   /** The number of anonymous viewers. */
-  anonymous: number;
+  anonymous: integer,
   /** `leftMs`: the time for which the user is shown, from now on. */
-  typing: { id: string; leftMs: number }[];
+  typing: listOf(fields({ id: text, leftMs: integer })),
   /** How long the report is valid. */
-  leaseMs: number;
-}
+  leaseMs: integer,
+});
+export type PresenceReport = Parsed<typeof presenceReport>;
 
 /**
- * A wake-up: messages may have been lost, or could not be read. Listeners compare what they know with the database. A
- * bus delivers it; no change publishes it.
+ * The messages by which nodes join their parts of the inventory and of the presence, which the database does not contain.
+ * They contain no credentials.
  */
-export type WakeUp = { type: 'roomMayHaveChanged'; roomId: string } | { type: 'anythingMayHaveChanged' };
+const nodeMessages = {
+  /** `question` is JSON. */
+  nodesAsked: fields({ asker: text, ask: integer, question: text }),
+  /** A part of the answer of the node `from`; `content` is a part of its JSON, in Base64. */
+  nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
+  presenceReported: presenceReport,
+  /** The user has stopped typing, through whichever node. */
+  typingStopped: fields({ roomId: text, userId: text }),
+};
+
+/**
+ * Wake-ups: messages may have been lost, or could not be read. Listeners compare what they know with the database. A
+ * bus delivers them; no change publishes them.
+ */
+const wakeUps = {
+  roomMayHaveChanged: fields({ roomId: text }),
+  anythingMayHaveChanged: fields({}),
+};
+
+/** Reads a message; undefined if its type is unknown, or a field is missing. */
+export const parseBusMessage = variants('type', {
+  roomChanged: (value: unknown) => {
+    const read = roomAndEvent(value);
+    return read?.event.roomId === read?.roomId ? read : undefined;
+  },
+  roomDeleted: fields({ roomId: text, actorId: orNull(text) }),
+  userDeleted: fields({ userId: text }),
+  keyRevoked: fields({ keyId: text }),
+  /** The user's sessions of generations before `sessionsFrom` are revoked. */
+  passwordChanged: fields({ userId: text, sessionsFrom: integer }),
+  /** The user has joined or left rooms. */
+  membershipsChanged: fields({ userId: text }),
+  /** The user has read the room up to a time of its events. */
+  roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
+  /** Posts were deleted; selections of events in any room may contain them. */
+  contentErased: fields({}),
+  ...nodeMessages,
+  ...wakeUps,
+});
+
+/**
+ * A message that a process publishes after a commit, to itself and to other processes. It has no private column of a
+ * user, except that which decides which sessions are revoked.
+ */
+export type BusMessage = Parsed<typeof parseBusMessage>;
+export type BusMessageOf<Type extends BusMessage['type']> = Extract<BusMessage, { type: Type }>;
+export type NodeMessage = BusMessageOf<keyof typeof nodeMessages>;
+export type WakeUp = BusMessageOf<keyof typeof wakeUps>;
 
 export type BusListener = (message: BusMessage) => void;
 
@@ -96,6 +174,20 @@ export interface Bus {
   /** Sends the last messages, for half a second at most. */
   close(): Promise<void>;
 }
+
+/** The messages of a bus since the start of the process. */
+export interface BusCounts {
+  /** Published by this process. */
+  published: number;
+  /** Received from other processes. */
+  received: number;
+  /** Received wake-ups, which stand for messages that were lost or could not be read. */
+  wakeUps: number;
+  /** Published messages that did not reach the server of the bus. */
+  lost: number;
+}
+
+export const noMessages: Readonly<BusCounts> = { published: 0, received: 0, wakeUps: 0, lost: 0 };
 
 export type BusKind = 'memory' | 'postgres' | 'redis';
 
@@ -134,7 +226,7 @@ export function wakeUpOf(topic: string): WakeUp {
 }
 
 export function isWakeUp({ type }: BusMessage): boolean {
-  return type === 'roomMayHaveChanged' || type === 'anythingMayHaveChanged';
+  return Object.hasOwn(wakeUps, type);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { contain } from '../../contain.ts';
 import { type BusMessage, commonTopic } from './bus.ts';
 import type { BusConnection, BusDriver } from './driver.ts';
@@ -24,24 +25,22 @@ interface CheckedConnectionParts {
  */
 export class CheckedConnection {
   readonly #parts: CheckedConnectionParts;
-  readonly #closed = new AbortController();
-  readonly #lost = Promise.withResolvers<never>();
-  #loss: { error: unknown } | undefined;
-  /** Refuse the work that waits for the connection. */
-  readonly #waiting = new Set<(error: unknown) => void>();
+  /** Aborted when the connection is lost or closed, with the reason. */
+  readonly #lost = new AbortController();
   #connection: BusConnection | undefined;
   #onPing: () => void = () => {};
 
   constructor(parts: CheckedConnectionParts) {
     this.#parts = parts;
-    this.#lost.promise.catch((error: unknown) => this.#refuseWaiting(error));
+    // Each work that waits for the connection listens to it.
+    setMaxListeners(0, this.#lost.signal);
   }
 
   /** Resolves when the server has accepted the connection, which has no subscriptions yet. */
   async open(): Promise<void> {
     const receive = contain((text: string) => this.#receive(text), this.#parts.onError);
-    const handlers = { receive, onLost: this.#lost.reject };
-    this.#connection = await this.#unlessLost(this.#parts.driver.connect(handlers, this.#closed.signal));
+    const handlers = { receive, onLost: (error: Error) => this.lose(error) };
+    this.#connection = await this.#unlessLost(this.#parts.driver.connect(handlers, this.#lost.signal));
   }
 
   async subscribe(topics: readonly string[]): Promise<void> {
@@ -86,20 +85,15 @@ export class CheckedConnection {
       );
     }, pingIntervalMs).unref();
     try {
-      return await this.#lost.promise;
+      return await this.#unlessLost(new Promise(() => {}));
     } finally {
       clearInterval(timer);
     }
   }
 
-  /** The connection cannot be used any more. Only the first reason counts. */
-  lose(error: unknown): void {
-    this.#lost.reject(error);
-  }
-
-  close(): void {
-    this.lose(new Error('the bus was closed'));
-    this.#closed.abort();
+  /** Closes the connection, which cannot be used any more. Only the first reason counts. */
+  lose(reason: unknown): void {
+    this.#lost.abort(reason);
   }
 
   get #opened(): BusConnection {
@@ -115,23 +109,17 @@ export class CheckedConnection {
     if (!isOwn && message) this.#parts.onMessage(message);
   }
 
-  /**
-   * Rejects when the connection is lost before the work is done. A race with `#lost.promise` itself would add to its
-   * reactions, which are held for as long as the connection.
-   */
+  /** Rejects when the connection is lost before the work is done. */
   async #unlessLost<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#lost;
     const { promise, reject } = Promise.withResolvers<never>();
-    if (this.#loss) reject(this.#loss.error);
-    this.#waiting.add(reject);
+    const onLost = () => reject(signal.reason);
+    if (signal.aborted) onLost();
+    signal.addEventListener('abort', onLost);
     try {
       return await Promise.race([work, promise]);
     } finally {
-      this.#waiting.delete(reject);
+      signal.removeEventListener('abort', onLost);
     }
-  }
-
-  #refuseWaiting(error: unknown): void {
-    this.#loss = { error };
-    for (const refuse of this.#waiting) refuse(error);
   }
 }

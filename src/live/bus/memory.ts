@@ -1,11 +1,10 @@
-import type { Bus, BusOptions } from './bus.ts';
-import { BusCounts } from './bus-counts.ts';
+import { type Bus, type BusOptions, noMessages } from './bus.ts';
 import { Listeners } from './listeners.ts';
 
 /** A bus within one process. Without options, the error of a listener is an uncaught exception. */
 export function createMemoryBus({ onError }: BusOptions = { onError: throwLater }): Bus {
   const listeners = new Listeners(onError);
-  const counts = new BusCounts();
+  const counts = { ...noMessages };
   return {
     kind: 'memory',
     counts,

@@ -8,8 +8,8 @@ import {
   type BusOptions,
   commonTopic,
   isWakeUp,
+  noMessages,
 } from './bus.ts';
-import { BusCounts } from './bus-counts.ts';
 import { CheckedConnection } from './checked-connection.ts';
 import type { BusDriver } from './driver.ts';
 import { Listeners } from './listeners.ts';
@@ -27,7 +27,7 @@ const closeTimeoutMs = 500;
  * its own pings.
  */
 export class NetworkBus implements Bus {
-  readonly counts = new BusCounts();
+  readonly counts = { ...noMessages };
   readonly #id = randomUUID();
   readonly #driver: BusDriver;
   readonly #options: BusOptions;
@@ -135,7 +135,7 @@ export class NetworkBus implements Bus {
         onMessage: (message) => this.#receive(message),
         onError: this.#options.onError,
       });
-      const close = () => connection.close();
+      const close = () => connection.lose(new Error('the bus was closed'));
       signal.addEventListener('abort', close);
       let upSince = Number.POSITIVE_INFINITY;
       try {
@@ -150,7 +150,7 @@ export class NetworkBus implements Bus {
       } finally {
         signal.removeEventListener('abort', close);
         // Subscribers that wait for it stop waiting.
-        connection.close();
+        close();
         this.#connection = undefined;
         this.#outbox.sendWith(undefined);
       }

@@ -1,5 +1,4 @@
-import { carriesNodeMessages } from './bus.ts';
-import type { BusCounts } from './bus-counts.ts';
+import { type BusCounts, carriesNodeMessages } from './bus.ts';
 import type { EncodedMessage } from './wire-format.ts';
 
 /** The maximum size of the messages that wait to be sent, not counting messages of nodes. */

@@ -1,9 +1,5 @@
-import type { EventContent, RoomEvent } from '../../data/events.ts';
-import { type RoomEventType, roomEventTypes } from '../../data/room-event-types.ts';
-import type { PostRow, publicUserColumns, RoomEventRow, UserRow } from '../../data/tables.ts';
-import { readTraceContext } from '../../tracing/trace-context.ts';
-import { asRecord, fields, flag, integer, listOf, oneOf, orNull, type Parser, parseJson, text } from '../parsers.ts';
-import { type BusMessage, type PresenceReport, topicOf, wakeUpOf } from './bus.ts';
+import { asRecord, parseJson } from '../parsers.ts';
+import { type BusMessage, parseBusMessage, topicOf, wakeUpOf } from './bus.ts';
 
 /*
  * Messages between processes: JSON on one line. `v`, `from` and `topic` stay the same in all versions. A message of
@@ -49,7 +45,7 @@ export function decode(json: string): Received {
   const { v, from, topic, message } = asRecord(parseJson(json)) ?? {};
   const sender = typeof from === 'string' ? from : undefined;
   if (topic === pingTopic) return { from: sender, message: undefined };
-  const read = v === version ? readMessage(message) : undefined;
+  const read = v === version ? parseBusMessage(message) : undefined;
   const isValid = read !== undefined && topicOf(read) === topic;
   return { from: sender, message: isValid ? read : wakeUpOf(String(topic)) };
 }
@@ -63,92 +59,4 @@ function encodeWakeUp(from: string, message: BusMessage): EncodedMessage {
 function toEncodedMessage(topic: string, rest: { from: string; message?: BusMessage }): EncodedMessage {
   const text = JSON.stringify({ v: version, topic, ...rest });
   return { topic, text, bytes: Buffer.byteLength(text) };
-}
-
-const eventType: Parser<RoomEventType> = (value) =>
-  typeof value === 'string' && Object.hasOwn(roomEventTypes, value) ? (value as RoomEventType) : undefined;
-
-const versioned = { id: text, createdAt: integer, updatedAt: integer, version: integer };
-
-/** The compiler requires every column: content without a new column, from an older node, is not used. */
-const content = fields<EventContent>({
-  post: fields<PostRow>({
-    ...versioned,
-    roomId: text,
-    authorId: text,
-    title: text,
-    body: orNull(text),
-    publishedAt: orNull(integer),
-  }),
-  author: fields<Pick<UserRow, (typeof publicUserColumns)[number]>>({
-    ...versioned,
-    name: text,
-    role: oneOf('MEMBER', 'ADMIN'),
-    deletedAt: orNull(integer),
-  }),
-});
-
-const eventRow = fields<RoomEventRow>({
-  roomId: text,
-  seq: integer,
-  mark: integer,
-  previousMark: integer,
-  type: eventType,
-  subjectId: text,
-  version: integer,
-  actorId: orNull(text),
-  at: integer,
-});
-
-function event(value: unknown): RoomEvent | undefined {
-  const row = eventRow(value);
-  if (!row) return undefined;
-  const { content: post, trace } = asRecord(value) ?? {};
-  const context = readTraceContext(trace);
-  return { ...row, content: content(post), ...(context && { trace: context }) };
-}
-
-const roomAndEvent = fields<Fields<'roomChanged'>>({ roomId: text, event });
-
-const presenceReport = fields<PresenceReport>({
-  roomId: text,
-  node: text,
-  number: integer,
-  previous: orNull(integer),
-  isLast: flag,
-  joined: listOf(text),
-  left: listOf(text),
-  first: listOf(text),
-  anonymous: integer,
-  typing: listOf(fields<PresenceReport['typing'][number]>({ id: text, leftMs: integer })),
-  leaseMs: integer,
-});
-
-type Fields<Type extends BusMessage['type']> = Omit<Extract<BusMessage, { type: Type }>, 'type'>;
-
-const messages: { [Type in BusMessage['type']]: Parser<Fields<Type>> } = {
-  roomChanged: (value) => {
-    const read = roomAndEvent(value);
-    return read?.event.roomId === read?.roomId ? read : undefined;
-  },
-  roomDeleted: fields({ roomId: text, actorId: orNull(text) }),
-  userDeleted: fields({ userId: text }),
-  keyRevoked: fields({ keyId: text }),
-  passwordChanged: fields({ userId: text, sessionsFrom: integer }),
-  membershipsChanged: fields({ userId: text }),
-  roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
-  contentErased: fields({}),
-  nodesAsked: fields({ asker: text, ask: integer, question: text }),
-  nodeAnswered: fields({ asker: text, ask: integer, from: text, part: integer, parts: integer, content: text }),
-  presenceReported: presenceReport,
-  typingStopped: fields({ roomId: text, userId: text }),
-  roomMayHaveChanged: fields({ roomId: text }),
-  anythingMayHaveChanged: fields({}),
-};
-
-function readMessage(value: unknown): BusMessage | undefined {
-  const type = text(asRecord(value)?.['type']);
-  if (type === undefined || !Object.hasOwn(messages, type)) return undefined;
-  const read = messages[type as BusMessage['type']](value);
-  return read && ({ type, ...read } as BusMessage);
 }

@@ -3,31 +3,26 @@ import { findSurplus, trimByAge, trimRoom } from '../../data/events.ts';
 import { deleteKeysBefore } from '../../data/idempotency-keys.ts';
 import { deleteEndedAttempts } from '../../data/sign-in-attempts.ts';
 import type { Retention } from '../feed/room-log.ts';
-import { rowsPerStep, runInSteps } from './steps.ts';
+import { BackgroundWork, rowsPerStep, runInSteps } from './background-work.ts';
 
-const everyMs = 60_000;
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const idempotencyKeyHours = 24;
 /** How often the number of rows per step doubles during a long run. */
 const maxDoublings = 4;
 
-export interface Trimming {
-  stop(): Promise<void>;
-}
-
-/**
- * Deletes events past the retention, windows of sign-in attempts that have ended, and old idempotency keys, in the
- * background.
- */
-export function startTrimming(database: Database, retention: Retention, onError: (error: unknown) => void): Trimming {
-  const stopping = new AbortController();
-  let running = Promise.resolve();
-  const trim = async () => {
+/** Deletes events past the retention, windows of sign-in attempts that have ended, and old idempotency keys. */
+export function createTrimming(
+  database: Database,
+  retention: Retention,
+  onError: (error: unknown) => void,
+): BackgroundWork {
+  return new BackgroundWork(async (signal) => {
     const now = Date.now();
     const startedAt = performance.now();
     /** It doubles with each minute of a run: events may be added faster than small steps delete them. */
     const findLimit = () => {
-      const minutes = Math.floor((performance.now() - startedAt) / everyMs);
+      const minutes = Math.floor((performance.now() - startedAt) / minuteMs);
       return rowsPerStep[database.kind] * 2 ** Math.min(minutes, maxDoublings);
     };
     /** `deleteSome` deletes up to `limit` rows, and returns their number. */
@@ -35,7 +30,7 @@ export function startTrimming(database: Database, retention: Retention, onError:
       runInSteps(async () => {
         const limit = findLimit();
         return (await database.transaction(deleteSome(limit))) < limit;
-      }, stopping.signal);
+      }, signal);
     const before = now - retention.hours * hourMs;
     await repeat((limit) => (db) => trimByAge(db, before, limit));
     for await (const surplus of findSurplus(database.checks, retention.count)) {
@@ -43,15 +38,5 @@ export function startTrimming(database: Database, retention: Retention, onError:
     }
     await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));
     await repeat((limit) => (db) => deleteKeysBefore(db, now - idempotencyKeyHours * hourMs, limit));
-  };
-  const timer = setInterval(() => {
-    running = running.then(trim).catch(onError);
-  }, everyMs).unref();
-  return {
-    async stop() {
-      stopping.abort();
-      clearInterval(timer);
-      await running;
-    },
-  };
+  }, onError);
 }

@@ -2,9 +2,11 @@ import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/e
 import { roomEventTypes } from '../../data/room-event-types.ts';
 import { findRoom } from '../../data/rooms.ts';
 import type { RoomRow } from '../../data/tables.ts';
+import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
-import type { AccessWatcher } from '../access.ts';
+import { type AccessHolder, endWithoutAccess, type FindUsersWithAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
+import { CoalescedWork } from '../coalesced-work.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
 import { AnnouncedTraces } from './announced-traces.ts';
@@ -15,13 +17,10 @@ export interface FeedParts extends RoomLogParts {
   bus: Bus;
   /** Undefined if no traces are recorded. */
   tracing: Tracing | undefined;
+  findUsersWithAccess: FindUsersWithAccess;
+  /** The database was found rewound: inboxes may have lost access to the room without an event. */
+  onRewound: (roomId: string) => Promise<void>;
 }
-
-/**
- * Ends the streams of viewers who lost access; runs before an event that may have changed access is delivered.
- * `isRewound`: access may have changed without an event.
- */
-export type AccessCheck = (feed: Feed, isRewound: boolean) => Promise<void>;
 
 /** Notified when there are new events, when cached replays of a subject are stale, and when the room is deleted. */
 export interface FeedReader {
@@ -55,21 +54,20 @@ export class Feed {
   /** Undefined while the room exists. */
   deletion: RoomDeletion | undefined;
   readonly readers = new Set<FeedReader>();
-  readonly accessWatchers = new Set<AccessWatcher>();
+  /** What ends with the access of its viewer to the room, and with the room. */
+  readonly subscribers = new Set<AccessHolder>();
+  readonly holders = new Set<Iterable<AccessHolder>>([this.subscribers]);
   readonly #parts: FeedParts;
-  readonly #checkAccess: AccessCheck;
   readonly #log: RoomLog;
   readonly #announced = new AnnouncedTraces();
   #early: BusMessage[] | undefined = [];
-  #syncing: Promise<void> | undefined;
-  #isReadDue = false;
+  readonly #syncing = new CoalescedWork(() => this.#readAhead());
   #leaveBus: () => void = () => {};
 
-  constructor(roomId: string, parts: FeedParts, checkAccess: AccessCheck) {
+  constructor(roomId: string, parts: FeedParts) {
     this.roomId = roomId;
     this.#parts = parts;
     this.#log = new RoomLog(roomId, parts);
-    this.#checkAccess = checkAccess;
   }
 
   /**
@@ -109,7 +107,13 @@ export class Feed {
   end(actorId: string | null = null): void {
     if (this.deletion) return;
     this.deletion = { actorId, at: Date.now() };
-    for (const each of [...this.readers, ...this.accessWatchers]) each.end();
+    for (const reader of [...this.readers]) reader.end();
+    for (const holder of [...this.#allHolders()]) holder.end(new ClientError('ROOM_DELETED'));
+  }
+
+  /** Ends the holders whose viewers may not see the room; by default all. */
+  checkAccess(holders: Iterable<AccessHolder> = this.#allHolders()): Promise<void> {
+    return endWithoutAccess(holders, this.roomId, this.#parts.findUsersWithAccess);
   }
 
   /** The cursor of `head`, from which clients can resume. */
@@ -139,9 +143,7 @@ export class Feed {
 
   /** Moves `head` to the end of the log; concurrent calls share one read. */
   syncWithLog(): Promise<void> {
-    this.#isReadDue = true;
-    this.#syncing ??= this.#catchUp();
-    return this.#syncing;
+    return this.#syncing.request();
   }
 
   #receive(message: BusMessage): void {
@@ -152,7 +154,8 @@ export class Feed {
     const { event } = message;
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
-    if (follows(event, this.head) && !this.#syncing && !roomEventTypes[event.type].mayEndAccess) this.#process(event);
+    if (follows(event, this.head) && !this.#syncing.running && !roomEventTypes[event.type].mayEndAccess)
+      this.#process(event);
     else this.#readAnnounced(event);
   }
 
@@ -179,18 +182,6 @@ export class Feed {
     return current === undefined || current.mark === mark;
   }
 
-  async #catchUp(): Promise<void> {
-    try {
-      while (this.#isReadDue) {
-        // Calls of `syncWithLog` from here on may ask for events that this read does not find.
-        this.#isReadDue = false;
-        await this.#readAhead();
-      }
-    } finally {
-      this.#syncing = undefined;
-    }
-  }
-
   /** Nothing else moves `head` while this runs. */
   async #readAhead(): Promise<void> {
     const head = await this.#findHead();
@@ -203,20 +194,21 @@ export class Feed {
     // All events after `head` have been trimmed. Readers find out with their next read.
     if (!first) this.#skipTo(head);
     for (const event of events) {
-      if (roomEventTypes[event.type].mayEndAccess) await this.#checkAllAccess(false);
+      // Before the event is delivered.
+      if (roomEventTypes[event.type].mayEndAccess) await this.checkAccess();
       this.#process(this.#announced.restore(event));
     }
-    this.#isReadDue ||= events.length === chunkLength;
+    if (events.length === chunkLength) void this.#syncing.request();
   }
 
-  async #checkAllAccess(isRewound: boolean): Promise<void> {
-    await this.#checkAccess(this, isRewound);
-    for (const watcher of [...this.accessWatchers]) await watcher.checkAccess();
+  *#allHolders(): Generator<AccessHolder> {
+    for (const holders of this.holders) yield* holders;
   }
 
   /** The database has another history than the one read so far. Only positions that both histories share stay valid. */
   async #rewind(head: LogPosition): Promise<void> {
-    await this.#checkAllAccess(true);
+    await this.checkAccess();
+    await this.#parts.onRewound(this.roomId);
     this.generation += 1;
     this.head = head;
     this.#log.clear();

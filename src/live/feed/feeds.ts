@@ -1,8 +1,9 @@
 import { findMovedHeads } from '../../data/moved-heads.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
 import { Comparison } from '../comparison.ts';
 import { ContentBudget } from './event-contents.ts';
-import { type AccessCheck, Feed, type FeedParts } from './feed.ts';
+import { Feed, type FeedParts } from './feed.ts';
 import { chunkLength } from './room-log.ts';
 
 /** The maximum number of rooms in one query: with SQLite it blocks the event loop. */
@@ -30,19 +31,18 @@ interface Entry {
  */
 export class Feeds {
   readonly #parts: FeedsParts;
-  readonly #checkAccess: AccessCheck;
   readonly #open = new Map<string, Entry>();
   readonly #contents = new ContentBudget(maxContentBytes);
-  /** Feeds that wait for their turn to read the log, in order. */
-  readonly #pendingSync = new Set<Feed>();
+  /** Feeds that read the log after a comparison, or wait for their turn. */
   readonly #syncing = new Set<Feed>();
+  readonly #syncs = new LimitedQueue({ maxRunning: maxSyncing });
   readonly #comparison: Comparison;
 
-  constructor(parts: FeedsParts, checkAccess: AccessCheck) {
+  constructor(parts: FeedsParts) {
     this.#parts = parts;
-    this.#checkAccess = checkAccess;
     this.#comparison = new Comparison({
       bus: parts.bus,
+      onError: parts.onError,
       isNeeded: () => this.#open.size > 0,
       compare: () => this.#compareHeads(),
     });
@@ -74,9 +74,7 @@ export class Feeds {
     const entry = this.#open.get(roomId);
     if (!entry) return;
     if (!this.#drop(roomId, entry)) return;
-    const feed = await entry.feed;
-    this.#pendingSync.delete(feed);
-    feed.close();
+    (await entry.feed).close();
   }
 
   /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */
@@ -85,7 +83,7 @@ export class Feeds {
   }
 
   async #openFeed(roomId: string, recentCount: number): Promise<Feed> {
-    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents }, this.#checkAccess);
+    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents });
     await feed.open(recentCount);
     return feed;
   }
@@ -113,28 +111,18 @@ export class Feeds {
       if (!movedTo.has(feed.roomId) || isHere) feed.advance();
       else if (head === undefined) feed.end();
       // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
-      else this.#pendingSync.add(feed);
+      else this.#syncWithLog(feed);
     }
-    this.#syncNext();
   }
 
   /** Several feeds read the log at a time, and the next one does not wait for all of them: a slow feed delays no other room. */
-  #syncNext(): void {
-    for (const feed of this.#pendingSync) {
-      if (this.#syncing.size >= maxSyncing) return;
-      this.#pendingSync.delete(feed);
-      // A feed may still be reading since an earlier comparison.
-      if (!this.#syncing.has(feed)) this.#syncWithLog(feed).catch(this.#parts.onError);
-    }
-  }
-
-  async #syncWithLog(feed: Feed): Promise<void> {
+  #syncWithLog(feed: Feed): void {
+    // It may still wait or read since an earlier comparison.
+    if (this.#syncing.has(feed)) return;
     this.#syncing.add(feed);
-    try {
-      await feed.syncWithLog();
-    } finally {
-      this.#syncing.delete(feed);
-      this.#syncNext();
-    }
+    this.#syncs
+      .run(() => (this.#open.get(feed.roomId)?.opened === feed ? feed.syncWithLog() : undefined))
+      .catch(this.#parts.onError)
+      .finally(() => this.#syncing.delete(feed));
   }
 }

@@ -21,13 +21,13 @@ export interface Following {
   /** Whether the follower must wait until the client has read. */
   isBlocked(follower: Follower): boolean;
   /** Whether the follower is to end, and not to be live again, when it has read the log. */
-  isLeaving(follower: Follower): boolean;
+  isLeaving?(follower: Follower): boolean;
   /** The position up to which events of the past are left out, because the viewer has lost access to the room. */
-  skipTo(follower: Follower): LogPosition | undefined;
+  skipTo?(follower: Follower): LogPosition | undefined;
   /** Called after an event was sent by which a user has left the room. */
-  onLeft(follower: Follower, userId: string): void;
+  onLeft?(follower: Follower, userId: string): void;
   /** The log has no more events for a follower that is leaving. */
-  onEnded(follower: Follower): void;
+  onEnded?(follower: Follower): void;
   /** The room was deleted. */
   onDeleted(follower: Follower): void;
   /** The events after the follower's position cannot be read. */
@@ -101,7 +101,7 @@ export class Follower implements Member {
     this.position = encoded.position;
     this.stream.counts.deliveries += 1;
     sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId), encoded.at);
-    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 
   advanceTo(position: LogPosition): void {
@@ -127,9 +127,7 @@ export class Follower implements Member {
   }
 
   becomePersonal(findOrCreateGroup: (selection: Selection) => Group): void {
-    const { request } = this.stream;
-    request.traits.isPersonal = true;
-    if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(request));
+    if (this.stream.becomePersonal()) this.enter(findOrCreateGroup(this.stream.request));
   }
 
   /** Reads from the log until it is live again. Returns false if it has stopped before because it is blocked. */
@@ -143,7 +141,7 @@ export class Follower implements Member {
         const { generation } = this.feed;
         const isFound = this.#generation === generation;
         if (isFound && this.#hasCaughtUp(this.#group)) {
-          if (this.stream.isLeaving(this)) this.stream.onEnded(this);
+          if (this.stream.isLeaving?.(this)) this.stream.onEnded?.(this);
           else this.#group.goLive(this);
           return true;
         }
@@ -153,7 +151,8 @@ export class Follower implements Member {
           return true;
         }
         this.#generation = generation;
-        if (!isFound) continue;
+        // Events that its group has not executed yet arrive live.
+        if (!isFound && this.#group && this.#hasCaughtUp(this.#group)) continue;
         await this.#replay(events);
         // Many concurrent readers must not keep the event loop from writing to the sockets.
         await setImmediate();
@@ -165,12 +164,12 @@ export class Follower implements Member {
   }
 
   #skip(): void {
-    const position = this.stream.skipTo(this);
+    const position = this.stream.skipTo?.(this);
     if (position) this.advanceTo(position);
   }
 
   #hasCaughtUp({ position }: Group): boolean {
-    const end = this.stream.isLeaving(this) ? this.feed.head : position;
+    const end = this.stream.isLeaving?.(this) ? this.feed.head : position;
     return this.position.seq >= end.seq;
   }
 
@@ -194,6 +193,6 @@ export class Follower implements Member {
   #writeReplayed(encoded: EncodedEvent, sink: Sink): void {
     this.stream.counts.replayed += 1;
     sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
-    if (encoded.leftBy !== undefined) this.stream.onLeft(this, encoded.leftBy);
+    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 }

@@ -1,4 +1,5 @@
 import { ClientError } from '../../errors.ts';
+import type { StreamRequest } from '../subscribe-request.ts';
 
 export interface GroupCostLimits {
   /** The maximum total cost of the groups of one address, and of one user. An event executes all groups of its room. */
@@ -7,14 +8,8 @@ export interface GroupCostLimits {
   freeReopenMs: number;
 }
 
-/** The group of a subscription, its cost, and the address and user that it counts for. */
-export interface GroupCostRequest {
-  /** Equal for subscriptions that are executed together. */
-  group: string;
-  cost: number;
-  address: string;
-  chargedId: string | null;
-}
+/** The cost of a subscription, and the address and user that it counts for. */
+type CostRequest = Pick<StreamRequest, 'cost' | 'address' | 'chargedId'>;
 
 interface GroupEntry {
   readonly key: string;
@@ -22,8 +17,10 @@ interface GroupEntry {
   subscriptions: number;
 }
 
-/** The groups of one address or user, with the number of its subscriptions in each. */
-interface OpenGroups {
+/** An address or a user, and the number of its subscriptions in each group. */
+interface Payer {
+  readonly kind: 'address' | 'user';
+  readonly id: string;
   cost: number;
   readonly groups: Map<GroupEntry, number>;
 }
@@ -31,8 +28,7 @@ interface OpenGroups {
 /** The share of one subscription in its group. */
 export interface GroupReservation {
   readonly entry: GroupEntry;
-  readonly address: string;
-  readonly chargedId: string | null;
+  readonly payers: readonly Payer[];
 }
 
 const maxClosed = 100_000;
@@ -41,8 +37,7 @@ const maxClosed = 100_000;
 export class GroupCosts {
   readonly #limits: GroupCostLimits;
   readonly #groups = new Map<string, GroupEntry>();
-  readonly #addresses = new Map<string, OpenGroups>();
-  readonly #users = new Map<string, OpenGroups>();
+  readonly #payers = { address: new Map<string, Payer>(), user: new Map<string, Payer>() };
   /** The time at which the last subscription of a group ended, by performance.now(); oldest first. */
   readonly #closed = new Map<string, number>();
   /** Groups whose charge is pending. */
@@ -60,23 +55,13 @@ export class GroupCosts {
   async chargeIfNew(group: string, charge: () => unknown): Promise<boolean> {
     while (this.#charging.has(group)) await this.#charging.get(group);
     if (this.#isKnown(group)) return false;
-    const charged = charge();
-    if (charged instanceof Promise) await this.#waitForCharge(group, charged);
+    const charging = (async () => charge())();
+    // Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged.
+    const settled = charging.then(ignore, ignore).then(() => void this.#charging.delete(group));
+    this.#charging.set(group, settled);
+    await charging;
     this.#recordClosed(group);
     return true;
-  }
-
-  /** Meanwhile other subscriptions to the group wait; if this charge is refused, the next of them is charged. */
-  async #waitForCharge(group: string, charged: Promise<unknown>): Promise<void> {
-    this.#charging.set(
-      group,
-      charged.catch(() => {}),
-    );
-    try {
-      await charged;
-    } finally {
-      this.#charging.delete(group);
-    }
   }
 
   /** A new group could not be opened: the next subscription to it is charged again. */
@@ -90,29 +75,40 @@ export class GroupCosts {
     return closedAt !== undefined && performance.now() - closedAt < this.#limits.freeReopenMs;
   }
 
-  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  reserve({ group, cost, address, chargedId }: GroupCostRequest): GroupReservation {
+  /** `group` is equal for subscriptions that are executed together. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  reserve(group: string, { cost, address, chargedId }: CostRequest): GroupReservation {
     const entry = this.#groups.get(group) ?? { key: group, cost: Math.max(1, cost), subscriptions: 0 };
-    this.#assertFits('address', this.#addresses.get(address), entry);
-    if (chargedId !== null) this.#assertFits('user', this.#users.get(chargedId), entry);
+    const payers = [this.#payer('address', address), ...(chargedId === null ? [] : [this.#payer('user', chargedId)])];
+    for (const payer of payers) this.#assertFits(payer, entry);
     this.#groups.set(group, entry);
     entry.subscriptions += 1;
-    add(this.#addresses, address, entry);
-    if (chargedId !== null) add(this.#users, chargedId, entry);
-    return { entry, address, chargedId };
+    for (const payer of payers) {
+      const count = payer.groups.get(entry) ?? 0;
+      if (count === 0) payer.cost += entry.cost;
+      payer.groups.set(entry, count + 1);
+      this.#payers[payer.kind].set(payer.id, payer);
+    }
+    return { entry, payers };
   }
 
-  #assertFits(kind: 'address' | 'user', open: OpenGroups | undefined, entry: GroupEntry): void {
-    if (!open || open.groups.has(entry)) return;
+  #payer(kind: Payer['kind'], id: string): Payer {
+    return this.#payers[kind].get(id) ?? { kind, id, cost: 0, groups: new Map() };
+  }
+
+  #assertFits({ kind, cost, groups }: Payer, entry: GroupEntry): void {
     const { maxCost } = this.#limits;
-    if (open.cost + entry.cost <= maxCost) return;
-    const message = `The different subscriptions of one ${kind} may cost ${maxCost} for each event: they cost ${open.cost}, and this one ${entry.cost} more.`;
+    if (groups.size === 0 || groups.has(entry) || cost + entry.cost <= maxCost) return;
+    const message = `The different subscriptions of one ${kind} may cost ${maxCost} for each event: they cost ${cost}, and this one ${entry.cost} more.`;
     throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 
-  release({ entry, address, chargedId }: GroupReservation): void {
-    subtract(this.#addresses, address, entry);
-    if (chargedId !== null) subtract(this.#users, chargedId, entry);
+  release({ entry, payers }: GroupReservation): void {
+    for (const payer of payers) {
+      const count = payer.groups.get(entry) ?? 0;
+      if (count > 1) payer.groups.set(entry, count - 1);
+      else if (payer.groups.delete(entry)) payer.cost -= entry.cost;
+      if (payer.groups.size === 0) this.#payers[payer.kind].delete(payer.id);
+    }
     entry.subscriptions -= 1;
     if (entry.subscriptions > 0) return;
     this.#groups.delete(entry.key);
@@ -130,20 +126,4 @@ export class GroupCosts {
   }
 }
 
-function add(all: Map<string, OpenGroups>, id: string, entry: GroupEntry): void {
-  const open = all.get(id) ?? { cost: 0, groups: new Map() };
-  all.set(id, open);
-  const count = open.groups.get(entry) ?? 0;
-  if (count === 0) open.cost += entry.cost;
-  open.groups.set(entry, count + 1);
-}
-
-function subtract(all: Map<string, OpenGroups>, id: string, entry: GroupEntry): void {
-  const open = all.get(id);
-  const count = open?.groups.get(entry);
-  if (!open || count === undefined) return;
-  if (count > 1) return void open.groups.set(entry, count - 1);
-  open.groups.delete(entry);
-  open.cost -= entry.cost;
-  if (open.groups.size === 0) all.delete(id);
-}
+function ignore(): void {}

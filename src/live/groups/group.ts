@@ -1,4 +1,4 @@
-import type { LogPosition, RoomEvent } from '../../data/events.ts';
+import type { InboxEvent, LogPosition, RoomEvent } from '../../data/events.ts';
 import { errorTypeOf, type Tracing } from '../../tracing/span.ts';
 import type { EncodedEvent } from '../encoded-event.ts';
 import { startDelivery } from '../event-spans.ts';
@@ -7,26 +7,14 @@ import { withoutContent } from '../feed/recent-events.ts';
 import { isReadFailure } from '../feed/room-log.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { type ExecuteEvent, personal, type Selection } from '../subscribe-request.ts';
-import { createRoomDeleted } from './room-deleted.ts';
-
-/**
- * The total size of the replay caches of all groups, in characters. The size per group is small, but groups may be
- * many.
- */
-export class ReplayBudget {
-  used = 0;
-
-  get isSpent(): boolean {
-    return this.used > maxReplayCacheLength;
-  }
-}
 
 export interface GroupParts {
   feed: Feed;
   execute: ExecuteEvent;
   /** Executes the selection for an event of the past. */
   replay: ExecuteEvent;
-  replayBudget: ReplayBudget;
+  /** The total size of the replay caches of all groups, in characters: each is small, but groups may be many. */
+  replayBudget: { used: number };
   counts: LiveCounts;
   tracing: Tracing | undefined;
   /** Finds or creates the group of a selection in the room. A new group sends the events after `position` live. */
@@ -160,7 +148,7 @@ export class Group implements FeedReader {
         this.#replayedLength += length;
         replayBudget.used += length;
         const isFull = this.#replayedLength > maxGroupReplayLength || this.#replayed.size > maxCachedReplays;
-        if (isFull || replayBudget.isSpent) this.clearReplayed();
+        if (isFull || replayBudget.used > maxReplayCacheLength) this.clearReplayed();
       },
       // The next replay of this event tries again.
       () => this.#replayed.delete(seq),
@@ -251,4 +239,11 @@ export class Group implements FeedReader {
     // would release it.
     for (const member of this.members) member.becomePersonal(findOrCreate);
   }
+}
+
+/** The event that tells an inbox that a room was deleted. It has the room as it was before. */
+function createRoomDeleted({ roomId, head, room, deletion }: Feed): InboxEvent {
+  const { actorId = null, at = Date.now() } = deletion ?? {};
+  const subject = { subjectId: roomId, version: room?.version ?? 0 };
+  return { ...head, ...subject, type: 'RoomDeleted', roomId, previousMark: 0, actorId, at, room };
 }

@@ -27,25 +27,6 @@ interface InboxAccount {
   inboxRooms: number;
 }
 
-/** The rooms of one inbox, counted for its client: the client can resume with a limited number of cursors only. */
-export class RoomCount {
-  readonly #account: InboxAccount;
-  #count = 0;
-
-  constructor(account: InboxAccount) {
-    this.#account = account;
-  }
-
-  /** Returns false, and changes nothing, if the inboxes of the client would have too many rooms. */
-  set(count: number): boolean {
-    const total = this.#account.inboxRooms - this.#count + count;
-    if (total > maxInboxRooms) return false;
-    this.#account.inboxRooms = total;
-    this.#count = count;
-    return true;
-  }
-}
-
 /** What is needed to open an inbox. */
 export interface InboxRequest {
   selection: InboxSelection;

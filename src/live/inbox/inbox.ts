@@ -7,17 +7,17 @@ import type { Feed } from '../feed/feed.ts';
 import type { ReadFailure } from '../feed/room-log.ts';
 import { Follower, type Following } from '../groups/follower.ts';
 import type { Groups } from '../groups/groups.ts';
-import { RoomStream, type RoomStreamParts } from '../room-stream.ts';
+import { LiveStream, type LiveStreamParts } from '../live-stream.ts';
 import type { StreamMessage } from '../stream.ts';
 import { personal } from '../subscribe-request.ts';
 import { CatchUps } from './catch-ups.ts';
 import { FormerRooms } from './former-rooms.ts';
-import { type InboxSelection, inboxRoomBytes, RoomCount, tooManyRooms } from './inbox-request.ts';
+import { type InboxSelection, inboxRoomBytes, maxInboxRooms, tooManyRooms } from './inbox-request.ts';
 import { LeavingRooms } from './leaving-rooms.ts';
 import { PendingRoomReads } from './pending-room-reads.ts';
 import { type FindNext, type FindStart, findJoined } from './start.ts';
 
-export interface InboxParts extends RoomStreamParts<InboxSelection> {
+export interface InboxParts extends LiveStreamParts<InboxSelection> {
   /** When the rooms that it is opened with had been read, by performance.now(). */
   readAt: number;
   groups: Groups;
@@ -32,7 +32,7 @@ export interface InboxParts extends RoomStreamParts<InboxSelection> {
 }
 
 /** One stream of the events of all rooms of a user. Rooms enter and leave it while it is live. */
-export class Inbox extends RoomStream<InboxSelection> implements Following {
+export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #parts: InboxParts;
   readonly #rooms = new Map<string, Follower>();
   /** The rooms that are being opened. */
@@ -43,7 +43,7 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   #validFrom: number;
   readonly #catchUps: CatchUps;
   readonly #roomReads: PendingRoomReads;
-  readonly #roomCount: RoomCount;
+  #roomCount = 0;
 
   constructor(parts: InboxParts) {
     super(parts);
@@ -63,7 +63,6 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
       waitUntilDrained,
       onError: parts.refresh,
     });
-    this.#roomCount = new RoomCount(parts.request.account);
   }
 
   /** The cursors of the rooms, by id. */
@@ -115,9 +114,14 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
     }
   }
 
-  /** The number of rooms to follow. Returns false if the inboxes of the client would have too many rooms. */
+  /** Counts the rooms for the client. Returns false, and changes nothing, if all its inboxes would have too many. */
   countRooms(count: number): boolean {
-    return this.#roomCount.set(count);
+    const { account } = this.request;
+    const total = account.inboxRooms - this.#roomCount + count;
+    if (total > maxInboxRooms) return false;
+    account.inboxRooms = total;
+    this.#roomCount = count;
+    return true;
   }
 
   follows(roomId: string): boolean {
@@ -190,8 +194,8 @@ export class Inbox extends RoomStream<InboxSelection> implements Following {
   }
 
   /** Without a sink the rooms send nothing any more, so that they may leave their groups one after the other. */
-  protected release(): void {
-    this.#roomCount.set(0);
+  protected override release(): void {
+    this.countRooms(0);
     void this.#forEachRoom((follower) => this.#remove(follower));
   }
 

@@ -1,15 +1,13 @@
 import type { LogPosition } from '../../data/events.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
-import { ClientError, type ErrorCode } from '../../errors.ts';
+import { ClientError } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
 import type { FindUsersWithAccess } from '../access.ts';
 import type { Feeds } from '../feed/feeds.ts';
-import { CostShare } from '../groups/cost-share.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
-import type { LiveCounts, StreamEnd } from '../live-counts.ts';
-import { groupKeyOf } from '../subscribe-request.ts';
+import type { LiveCounts } from '../live-counts.ts';
 import { Inbox } from './inbox.ts';
 import { type InboxRequest, inboxRoomBytes, tooManyRooms } from './inbox-request.ts';
 import { Memberships, type MembershipsParts } from './memberships.ts';
@@ -91,27 +89,20 @@ export class Inboxes {
 
   #create({ selection: request, readAt }: InboxRequest): Inbox {
     const { database, feeds, groups, groupCosts, counts, onError } = this.#parts;
-    const { cost, address, userId, chargedId } = request;
-    const share = new CostShare(groupCosts, () => ({
-      group: `inbox ${groupKeyOf(request)}`,
-      cost,
-      address,
-      chargedId,
-    }));
-    share.reserve();
-    counts.started[request.transport] += 1;
+    const { userId } = request;
     const inbox: Inbox = new Inbox({
       request,
       readAt,
+      source: 'inbox',
+      costs: groupCosts,
       counts,
-      share,
       groups,
       acquire: (roomId) => feeds.acquire(roomId, recentCount),
       release: (roomId) => void feeds.release(roomId).catch(onError),
       findNextJoin: (roomId, after) => this.#findVisibleJoin({ roomId, userId, after: after.seq }),
       findNextLeave: (roomId, after) => findNextLeave(database.db, { roomId, userId, after: after.seq }),
       refresh: (error) => this.#memberships.refresh(inbox, error),
-      onEnd: (reason) => this.#remove(inbox, reason),
+      onEnd: () => this.#remove(inbox),
       onError,
     });
     this.#inboxes.add(inbox);
@@ -126,8 +117,8 @@ export class Inboxes {
     return allowed?.has(userId) === false ? undefined : joined;
   }
 
-  #remove(inbox: Inbox, reason: StreamEnd | ErrorCode): void {
-    if (this.#inboxes.delete(inbox)) this.#parts.counts.countEnd(inbox.request.transport, reason);
+  #remove(inbox: Inbox): void {
+    this.#inboxes.delete(inbox);
     this.#memberships.delete(inbox);
   }
 

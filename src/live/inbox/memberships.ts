@@ -1,6 +1,8 @@
 import type { Database } from '../../data/database.ts';
 import { findInboxRooms, findMovedVersions } from '../../data/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
+import { chunksOf } from '../chunks.ts';
+import { CoalescedWork } from '../coalesced-work.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
 import { maxInboxRooms } from './inbox-request.ts';
@@ -19,8 +21,7 @@ interface Entry {
   version: number;
   /** Unsubscribes from the bus. */
   readonly leaveBus: Promise<() => void>;
-  isReading: boolean;
-  isReadDue: boolean;
+  readonly reading: CoalescedWork;
 }
 
 /** No version: the rooms are read again with the next comparison. */
@@ -41,6 +42,7 @@ export class Memberships {
     this.#parts = parts;
     this.#comparison = new Comparison({
       bus: parts.bus,
+      onError: parts.onError,
       isNeeded: () => this.#users.size > 0,
       compare: () => this.#compare(),
     });
@@ -58,7 +60,7 @@ export class Memberships {
     user.inboxes.add(inbox);
     await user.leaveBus;
     const moved = await findMovedVersions(this.#parts.database.db, [[userId, version]]);
-    if (moved.length > 0 || user.version !== version) this.#read(user);
+    if (moved.length > 0 || user.version !== version) void user.reading.request();
   }
 
   delete(inbox: Inbox): void {
@@ -72,14 +74,15 @@ export class Memberships {
   /** Reads the rooms of the user of an inbox again: at once or, after an error, with the next comparison. */
   refresh({ request: { userId } }: Inbox, error?: unknown): void {
     const user = this.#users.get(userId);
-    if (error === undefined) return user && this.#read(user);
+    if (error === undefined) return user && void user.reading.request();
     this.#parts.onError(error);
     if (user) user.version = unknown;
   }
 
   #create(userId: string, version: number): Entry {
     const leaveBus = this.#parts.bus.subscribe(userTopic(userId), (message) => this.#receive(userId, message));
-    const user = { userId, inboxes: new Set<Inbox>(), version, leaveBus, isReading: false, isReadDue: false };
+    const reading = new CoalescedWork(() => this.#readRooms(user));
+    const user: Entry = { userId, inboxes: new Set(), version, leaveBus, reading };
     this.#users.set(userId, user);
     this.#comparison.check();
     return user;
@@ -88,46 +91,31 @@ export class Memberships {
   #receive(userId: string, message: BusMessage): void {
     const user = this.#users.get(userId);
     if (!user) return;
-    if (message.type !== 'roomRead') return this.#read(user);
+    if (message.type !== 'roomRead') return void user.reading.request();
     for (const inbox of user.inboxes) inbox.markRead(message.roomId);
   }
 
   async #compare(): Promise<void> {
-    const users = [...this.#users.values()];
-    for (let start = 0; start < users.length; start += maxCompared) {
-      const versions = users.slice(start, start + maxCompared).map(({ userId, version }) => [userId, version] as const);
+    for (const users of chunksOf([...this.#users.values()], maxCompared)) {
+      const versions = users.map(({ userId, version }) => [userId, version] as const);
       const moved = await findMovedVersions(this.#parts.database.checks, versions).catch(this.#parts.onError);
       for (const userId of moved ?? []) {
-        const user = this.#users.get(userId);
-        if (user) this.#read(user);
+        void this.#users.get(userId)?.reading.request();
       }
     }
   }
 
-  #read(user: Entry): void {
-    user.isReadDue = true;
-    if (user.isReading) return;
-    user.isReading = true;
-    this.#readDue(user).catch((error) => {
+  async #readRooms(user: Entry): Promise<void> {
+    try {
+      const startedAt = performance.now();
+      const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms);
+      user.version = version;
+      for (const inbox of [...user.inboxes]) {
+        if (!inbox.update(rooms, startedAt)) void user.reading.request();
+      }
+    } catch (error) {
       this.#parts.onError(error);
       user.version = unknown;
-    });
-  }
-
-  async #readDue(user: Entry): Promise<void> {
-    try {
-      while (user.isReadDue) {
-        user.isReadDue = false;
-        const startedAt = performance.now();
-        const { rooms, version } = await findInboxRooms(this.#parts.database.db, user.userId, maxInboxRooms);
-        user.version = version;
-        for (const inbox of [...user.inboxes]) {
-          if (!inbox.update(rooms, startedAt)) user.isReadDue = true;
-        }
-      }
-    } finally {
-      // Runs in the same synchronous step as the last check of `isReadDue`, so that no change is missed.
-      user.isReading = false;
     }
   }
 }

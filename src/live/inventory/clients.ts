@@ -1,20 +1,71 @@
-import type { KeyRange } from '../../data/lists/key-ranges.ts';
-import { type Client, type ClientFilter, isBefore, keyOf, meets } from './client.ts';
+import type { Key, KeyRange } from '../../data/lists/key-ranges.ts';
+import {
+  type Connection,
+  type ConnectionArguments,
+  createConnection,
+  type Edge,
+  encodeKey,
+} from '../../data/lists/pages.ts';
+import { streamTransports } from '../live-counts.ts';
+import {
+  fields,
+  integer,
+  listOf,
+  number,
+  oneOf,
+  orAbsent,
+  orNull,
+  type Parsed,
+  type Parser,
+  text,
+} from '../parsers.ts';
+
+/** A client with an open WebSocket or event stream. */
+export const clientFields = {
+  id: text,
+  viewerId: orNull(text),
+  address: text,
+  transport: oneOf(...streamTransports),
+  /** In milliseconds since 1970. */
+  since: integer,
+  /** The name of its node. */
+  node: text,
+  subscriptions: integer,
+  bytesWaiting: integer,
+  lagMs: number,
+};
+const client = fields(clientFields);
+export type Client = Parsed<typeof client>;
+
+const key: Parser<Key> = (value) => {
+  const [time, id] = Array.isArray(value) ? [integer(value[0]), text(value[1])] : [];
+  return time === undefined || id === undefined ? undefined : [time, id];
+};
+
+type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+
+/** Conditions that clients must meet; one that is absent or null does not apply. */
+const filter = fields({
+  viewerId: orAbsent(text),
+  transport: orAbsent(oneOf(...streamTransports)),
+  address: orAbsent(text),
+});
+export type ClientFilter = Optional<Parsed<typeof filter>>;
 
 /** The range is read from its start. */
-export type ClientRange = Pick<KeyRange, 'after' | 'before' | 'limit'>;
+const range = fields({ after: orAbsent(key), before: orAbsent(key), limit: integer });
 
+export const parseClientQuestion = fields({ filter, range });
 export interface ClientQuestion {
   filter: ClientFilter;
-  range: ClientRange;
+  range: Optional<Parsed<typeof range>> & Pick<KeyRange, 'limit'>;
 }
 
-export interface ClientsAnswer {
-  /** The clients of the range, in ascending order. */
-  clients: Client[];
-  /** The number of all clients that meet the filter. */
-  total: number;
-}
+/** The clients of the range, in ascending order, and the number of all clients that meet the filter. */
+export const parseClients = fields({ clients: listOf(client), total: integer });
+export type ClientsAnswer = Parsed<typeof parseClients>;
+
+export const parseEnded = fields({ ended: orNull(client) });
 
 type Candidate = Pick<Client, 'id' | 'since' | 'viewerId' | 'transport' | 'address'>;
 
@@ -41,7 +92,44 @@ export function mergeAnswers(answers: readonly ClientsAnswer[], { range }: Clien
   return { clients: clients.slice(0, range.limit), total: answers.reduce((sum, { total }) => sum + total, 0) };
 }
 
-function isWithin(client: Candidate, { after, before }: ClientRange): boolean {
+export type ClientEdge = Edge<Client>;
+
+export interface ClientConnection extends Connection<ClientEdge> {
+  total: () => Promise<number>;
+}
+
+/** A page of the clients of all nodes. @throws ClientError VALIDATION_ERROR if an argument is invalid. */
+export function findClientPage(
+  inventory: { findClients: (question: ClientQuestion) => Promise<ClientsAnswer> },
+  filter: ClientFilter,
+  args: Pick<ConnectionArguments, 'first' | 'after'>,
+): ClientConnection {
+  const read = async (range: KeyRange) => {
+    const { clients } = await inventory.findClients({ filter, range });
+    return clients.map((node) => ({ cursor: encodeKey(keyOf(node)), node }));
+  };
+  return {
+    ...createConnection({ read }, args),
+    total: async () => (await inventory.findClients({ filter, range: { limit: 1 } })).total,
+  };
+}
+
+function meets(client: Candidate, { viewerId, transport, address }: ClientFilter): boolean {
+  if (viewerId != null && client.viewerId !== viewerId) return false;
+  if (transport != null && client.transport !== transport) return false;
+  return address == null || client.address === address;
+}
+
+function isWithin(client: Candidate, { after, before }: ClientQuestion['range']): boolean {
   if (after && !isBefore(after, keyOf(client))) return false;
   return !before || isBefore(keyOf(client), before);
+}
+
+/** The order of clients: by the time of their start. */
+function keyOf({ since, id }: Candidate): Key {
+  return [since, id];
+}
+
+function isBefore([time, id]: Key, [otherTime, otherId]: Key): boolean {
+  return time < otherTime || (time === otherTime && id < otherId);
 }

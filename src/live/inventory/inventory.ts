@@ -1,12 +1,26 @@
 import type { Database } from '../../data/database.ts';
 import { assertNever } from '../../errors.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { Client } from './client.ts';
-import { type ClientQuestion, type ClientsAnswer, mergeAnswers } from './clients.ts';
-import { parseClients, parseEnded, parseReport, type Question } from './node-messages.ts';
-import type { LocalNode } from './node-report.ts';
+import {
+  type Client,
+  type ClientQuestion,
+  type ClientsAnswer,
+  mergeAnswers,
+  parseClients,
+  parseEnded,
+} from './clients.ts';
+import type { Question } from './node-messages.ts';
 import { OtherNodes } from './other-nodes.ts';
-import { joinReports, type ServerStatus } from './server-status.ts';
+import { joinReports, type NodeReport, parseReport, type ServerStatus } from './server-status.ts';
+
+/** This node, as the inventory sees it. */
+export interface LocalNode {
+  readonly name: string;
+  readReport(): NodeReport;
+  findClients(question: ClientQuestion): ClientsAnswer;
+  /** Ends a connection, and returns it as it was; undefined if this node does not have it. */
+  endClient(id: string): Client | undefined;
+}
 
 export interface InventoryParts {
   node: LocalNode;
@@ -39,7 +53,7 @@ export class Inventory {
   }
 
   async findClients(question: ClientQuestion): Promise<ClientsAnswer> {
-    const others = await this.#others.ask({ kind: 'clients', question }, { parse: parseClients });
+    const others = await this.#others.ask({ kind: 'clients', question }, parseClients);
     return mergeAnswers([this.#parts.node.findClients(question), ...others], question);
   }
 
@@ -48,13 +62,13 @@ export class Inventory {
     const own = this.#parts.node.endClient(id);
     if (own) return own;
     const isEnough = ({ ended }: { ended: Client | null }) => ended !== null;
-    const answers = await this.#others.ask({ kind: 'end', id }, { parse: parseEnded, isEnough });
+    const answers = await this.#others.ask({ kind: 'end', id }, parseEnded, isEnough);
     return answers.find(isEnough)?.ended ?? undefined;
   }
 
   /** Resolves when the other nodes have reported the presence in these rooms. */
   async askForPresence(rooms: readonly string[]): Promise<void> {
-    await this.#others.ask({ kind: 'presence', rooms }, { parse: () => undefined });
+    await this.#others.ask({ kind: 'presence', rooms }, () => undefined);
   }
 
   /** Concurrent reads share one result. */
@@ -67,10 +81,7 @@ export class Inventory {
 
   async #readStatus(): Promise<ServerStatus> {
     const { bus, database, node } = this.#parts;
-    const [isUp, others] = await Promise.all([
-      database.isReady(),
-      this.#others.ask({ kind: 'status' }, { parse: parseReport }),
-    ]);
+    const [isUp, others] = await Promise.all([database.isReady(), this.#others.ask({ kind: 'status' }, parseReport)]);
     return {
       time: Date.now(),
       database: { kind: database.kind, version: database.readVersion(), isUp },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Bus, type BusMessage, nodesTopic } from '../bus/bus.ts';
-import type { Parser } from '../parsers.ts';
-import { encodeAnswer, parseQuestion, type Question } from './node-messages.ts';
-import { type AnswerPart, type Ask, PendingAsk } from './pending-ask.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Bus, type BusMessage, type BusMessageOf, nodesTopic } from '../bus/bus.ts';
+import { type Parser, parseJson } from '../parsers.ts';
+import { decodeAnswer, encodeAnswer, maxParts, parseQuestion, type Question } from './node-messages.ts';
 
 /** How long an answer is waited for. */
 const timeoutMs = 500;
@@ -14,9 +14,15 @@ export interface OtherNodesParts {
   onError: (error: unknown) => void;
 }
 
-interface AskOptions<Answer> {
-  parse: Parser<Answer>;
-  isEnough?: (answer: Answer) => boolean;
+/** A question that waits for its answers. */
+interface PendingQuestion {
+  /** The known nodes that have not answered yet. */
+  missing: Set<string>;
+  /** The answers of which parts have arrived, by node. */
+  parts: Map<string, string[]>;
+  /** Takes an answer, and returns whether no further one is needed. */
+  take: (answer: unknown) => boolean;
+  finish: () => void;
 }
 
 /**
@@ -27,7 +33,8 @@ export class OtherNodes {
   readonly #id = randomUUID();
   readonly #parts: OtherNodesParts;
   readonly #known = new Set<string>();
-  readonly #asks = new Map<number, Ask>();
+  /** By number. */
+  readonly #pending = new Map<number, PendingQuestion>();
   #lastAsk = 0;
   /** Resolves when the nodes that run have had the time to answer. */
   #discovery: Promise<unknown> = Promise.resolve();
@@ -51,15 +58,28 @@ export class OtherNodes {
   }
 
   /** Returns the answers that arrive in time, at once if all known nodes have answered or `isEnough` is true of one. */
-  async ask<Answer>(
-    question: Question,
-    { parse, isEnough = () => false }: AskOptions<Answer>,
-  ): Promise<readonly Answer[]> {
+  async ask<Answer>(question: Question, parse: Parser<Answer>, isEnough = (_: Answer) => false): Promise<Answer[]> {
     await this.#discovery;
     if (!this.#isConnected) return [];
-    const pending = new PendingAsk({ expected: this.#known, parse, isEnough });
-    await this.#send(question, pending, pending.done);
-    return pending.answers;
+    const answers: Answer[] = [];
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
+    const take = (json: unknown) => {
+      const answer = parse(json);
+      if (answer !== undefined) answers.push(answer);
+      return answer !== undefined && isEnough(answer);
+    };
+    const missing = new Set(this.#known);
+    const ask = this.#publish(question);
+    this.#pending.set(ask, { missing, parts: new Map(), take, finish });
+    if (missing.size === 0) finish();
+    const timer = setTimeout(() => {
+      for (const id of missing) this.#known.delete(id);
+      finish();
+    }, timeoutMs).unref();
+    await promise;
+    clearTimeout(timer);
+    this.#pending.delete(ask);
+    return answers;
   }
 
   get #isConnected(): boolean {
@@ -70,23 +90,16 @@ export class OtherNodes {
   /** All nodes that receive it learn of this node, and this node learns of them by their answers. */
   #discover(): void {
     if (!this.#isConnected) return;
-    const pending = new PendingAsk({ expected: [], parse: () => undefined, isEnough: () => false });
-    this.#discovery = this.#send({ kind: 'discover' }, pending, new Promise(() => {}));
+    this.#publish({ kind: 'discover' });
+    this.#discovery = wait(timeoutMs, undefined, { ref: false });
   }
 
-  async #send(question: Question, pending: Ask, done: Promise<void>): Promise<void> {
+  /** Returns the number of the question. */
+  #publish(question: Question): number {
     this.#lastAsk += 1;
-    const ask = this.#lastAsk;
-    this.#asks.set(ask, pending);
-    this.#parts.bus.publish({ type: 'nodesAsked', asker: this.#id, ask, question: JSON.stringify(question) });
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      for (const id of pending.missing) this.#known.delete(id);
-      resolve();
-    }, timeoutMs).unref();
-    await Promise.race([done, late]);
-    clearTimeout(timer);
-    this.#asks.delete(ask);
+    const message = { asker: this.#id, ask: this.#lastAsk, question: JSON.stringify(question) };
+    this.#parts.bus.publish({ type: 'nodesAsked', ...message });
+    return this.#lastAsk;
   }
 
   #receive(message: BusMessage): void {
@@ -95,15 +108,28 @@ export class OtherNodes {
       this.#answer(message).catch(this.#parts.onError);
     } else if (message.type === 'nodeAnswered' && message.asker === this.#id) {
       this.#known.add(message.from);
-      this.#asks.get(message.ask)?.add(message);
+      this.#add(message);
     }
   }
 
-  async #answer({ asker, ask, question: json }: { asker: string; ask: number; question: string }): Promise<void> {
-    const question = parseQuestion(json);
-    const parts = question && encodeAnswer(await this.#parts.answer(question));
-    for (const [part, content] of (parts ?? []).entries()) {
-      const answer: AnswerPart = { from: this.#id, part, parts: parts?.length ?? 0, content };
+  #add({ ask, from, part, parts, content }: BusMessageOf<'nodeAnswered'>): void {
+    const pending = this.#pending.get(ask);
+    if (!pending || parts > maxParts || part < 0 || part >= parts) return;
+    const received = pending.parts.get(from) ?? [];
+    received[part] = content;
+    pending.parts.set(from, received);
+    // `filter` leaves out the parts that have not arrived.
+    if (received.filter(() => true).length < parts) return;
+    pending.parts.delete(from);
+    pending.missing.delete(from);
+    if (pending.take(decodeAnswer(received)) || pending.missing.size === 0) pending.finish();
+  }
+
+  async #answer({ asker, ask, question: json }: BusMessageOf<'nodesAsked'>): Promise<void> {
+    const question = parseQuestion(parseJson(json));
+    const parts = (question && encodeAnswer(await this.#parts.answer(question))) ?? [];
+    for (const [part, content] of parts.entries()) {
+      const answer = { from: this.#id, part, parts: parts.length, content };
       this.#parts.bus.publish({ type: 'nodeAnswered', asker, ask, ...answer });
     }
   }

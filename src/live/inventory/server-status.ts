@@ -1,6 +1,43 @@
 import type { DatabaseKind } from '../../data/database.ts';
 import type { BusKind } from '../bus/bus.ts';
-import type { ErrorCount, NodeReport, NodeStatus, RoomFollowers } from './node-report.ts';
+import { fields, integer, listOf, number, orNull, type Parsed, text } from '../parsers.ts';
+import { clientFields } from './clients.ts';
+
+const queueDepthFields = { name: text, depth: integer };
+
+/** The state of one node. Durations are in milliseconds; rates are those of the last full second. */
+const nodeStatusFields = {
+  name: text,
+  version: text,
+  nodeVersion: text,
+  /** In milliseconds since 1970. */
+  startedAt: integer,
+  connections: integer,
+  subscriptions: integer,
+  roomsFollowed: integer,
+  operationsPerSecond: number,
+  deliveriesPerSecond: number,
+  failedOperationsPerSecond: number,
+  lagMs: number,
+  slowConsumers: integer,
+  queues: listOf(fields(queueDepthFields)),
+  memoryBytes: number,
+  eventLoopLagMs: number,
+};
+
+/** The number of operations that were answered with this code first. `lastAt` is in milliseconds since 1970. */
+const errorCountFields = { code: text, count: integer, lastAt: orNull(integer) };
+
+const roomFollowersFields = { roomId: text, followers: integer };
+
+/** What one node contributes to the state of the server: with the rooms with the most subscriptions on it, at most 100. */
+export const parseReport = fields({
+  status: fields(nodeStatusFields),
+  errors: listOf(fields(errorCountFields)),
+  rooms: listOf(fields(roomFollowersFields)),
+});
+export type NodeReport = Parsed<typeof parseReport>;
+export type RoomFollowers = NodeReport['rooms'][number];
 
 const maxRooms = 20;
 
@@ -9,12 +46,26 @@ export interface ServerStatus {
   /** In milliseconds since 1970. */
   time: number;
   /** By name. */
-  nodes: NodeStatus[];
+  nodes: NodeReport['status'][];
   database: { kind: DatabaseKind; version: string; isUp: boolean };
   bus: { kind: BusKind; isUp: boolean };
   mostFollowedRooms: RoomFollowers[];
-  errors: ErrorCount[];
+  errors: NodeReport['errors'];
 }
+
+/** The properties that are fields of the schema without a resolver. */
+export const inventoryFields = {
+  ClientConnection: ['edges', 'nodes', 'pageInfo', 'total'],
+  ClientEdge: ['cursor', 'node'],
+  Client: Object.keys(clientFields),
+  ServerStatus: ['time', 'nodes', 'database', 'bus', 'mostFollowedRooms', 'errors'] satisfies (keyof ServerStatus)[],
+  NodeStatus: Object.keys(nodeStatusFields),
+  QueueDepth: Object.keys(queueDepthFields),
+  DatabaseStatus: ['kind', 'version', 'isUp'] satisfies (keyof ServerStatus['database'])[],
+  BusStatus: ['kind', 'isUp'] satisfies (keyof ServerStatus['bus'])[],
+  RoomFollowers: Object.keys(roomFollowersFields),
+  ErrorCount: Object.keys(errorCountFields),
+};
 
 /** Joins the reports of all nodes. */
 export function joinReports(
@@ -45,8 +96,8 @@ export function mostFollowed(all: Iterable<[roomId: string, followers: number]>,
 }
 
 /** The errors of all nodes, most frequent first. */
-function joinErrors(reports: readonly NodeReport[]): ErrorCount[] {
-  const byCode = new Map<string, ErrorCount>();
+function joinErrors(reports: readonly NodeReport[]): NodeReport['errors'] {
+  const byCode = new Map<string, NodeReport['errors'][number]>();
   for (const { code, count, lastAt } of reports.flatMap(({ errors }) => errors)) {
     const joined = byCode.get(code);
     const latest = Math.max(joined?.lastAt ?? 0, lastAt ?? 0);

@@ -1,35 +1,36 @@
 import type { PresenceReport } from '../bus/bus.ts';
+import type { NodePresence } from './presence-state.ts';
 
 /** A node that reports a longer lease is not believed. */
 const maxLeaseMs = 30_000;
 const maxTypingMs = 5_000;
 
 /** The presence in a room on another node. */
-interface Other {
+class ReportedNode implements NodePresence {
   /** The number of its latest report. */
-  number: number;
-  users: Set<string>;
+  number = 0;
+  users = new Set<string>();
   /** Whether a report of it is missing, so that it must report everything. */
-  isStale: boolean;
+  isStale = false;
   /** The users of a whole report of which parts are missing. */
   draft: Set<string> | undefined;
-  first: readonly string[];
-  anonymous: number;
-  typing: readonly string[];
+  first: readonly string[] = [];
+  anonymous = 0;
+  typing: readonly string[] = [];
   lease: NodeJS.Timeout | undefined;
   typingEnd: NodeJS.Timeout | undefined;
 }
 
 /** The viewers of a room that are present through other nodes. Calls `onChange` after each change. */
 export class OtherPresence {
-  readonly #nodes = new Map<string, Other>();
+  readonly #nodes = new Map<string, ReportedNode>();
   readonly #onChange: () => void;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  get nodes(): Iterable<Pick<Other, 'users' | 'first' | 'anonymous' | 'typing'>> {
+  get nodes(): Iterable<NodePresence> {
     return this.#nodes.values();
   }
 
@@ -42,7 +43,7 @@ export class OtherPresence {
     const known = this.#nodes.get(report.node);
     // It is repeated or late.
     if (known && report.number <= known.number) return;
-    const other = known ?? createOther();
+    const other = known ?? new ReportedNode();
     this.#nodes.set(report.node, other);
     if (report.previous === null) Object.assign(other, { draft: new Set(), isStale: false });
     else if (report.previous !== other.number) {
@@ -67,7 +68,7 @@ export class OtherPresence {
     this.#nodes.clear();
   }
 
-  #complete(other: Other, users: Set<string>, { first, anonymous, typing }: PresenceReport): void {
+  #complete(other: ReportedNode, users: Set<string>, { first, anonymous, typing }: PresenceReport): void {
     Object.assign(other, { users, draft: undefined, first, anonymous, typing: typing.map(({ id }) => id) });
     clearTimeout(other.typingEnd);
     const endTyping = () => {
@@ -79,7 +80,7 @@ export class OtherPresence {
     this.#onChange();
   }
 
-  #extend(node: string, other: Other, leaseMs: number): void {
+  #extend(node: string, other: ReportedNode, leaseMs: number): void {
     clearTimeout(other.lease);
     const expire = () => {
       clearTimeout(other.typingEnd);
@@ -88,17 +89,4 @@ export class OtherPresence {
     };
     other.lease = setTimeout(expire, Math.min(maxLeaseMs, leaseMs)).unref();
   }
-}
-
-function createOther(): Other {
-  const nothing = { first: [], anonymous: 0, typing: [] };
-  return {
-    number: 0,
-    isStale: false,
-    users: new Set(),
-    draft: undefined,
-    ...nothing,
-    lease: undefined,
-    typingEnd: undefined,
-  };
 }

@@ -1,3 +1,5 @@
+import type { VisibleRooms } from '../../data/visible-rooms.ts';
+import type { AccessHolder } from '../access.ts';
 import { firstByName, maxTyping, maxUsers, type Named } from './presence-state.ts';
 
 /** The time for which a viewer whose connection was lost remains present. */
@@ -7,11 +9,6 @@ const typingMs = 5_000;
 /** A viewer whose connection was lost when there are as many already is absent at once. */
 const maxAbsences = 50_000;
 
-/** The lost connections of all rooms of this node. */
-export interface Absences {
-  count: number;
-}
-
 /** Who is present: a user, or an anonymous viewer at an address. */
 export interface PresentViewer {
   /** Null for an anonymous viewer. */
@@ -19,8 +16,7 @@ export interface PresentViewer {
   address: string;
   /** The id of the API key in use. */
   keyId: string | undefined;
-  /** Whether the user loses no access together with a membership. */
-  seesAll: boolean;
+  visibleRooms: VisibleRooms;
 }
 
 /** The presence of one user, or of all anonymous viewers at one address. */
@@ -31,7 +27,7 @@ interface Present extends PresentViewer {
 }
 
 interface Typing extends Named {
-  seesAll: boolean;
+  visibleRooms: VisibleRooms;
   timer: NodeJS.Timeout;
   /** By performance.now(). */
   endsAt: number;
@@ -42,16 +38,17 @@ interface Typing extends Named {
  * have joined or left.
  */
 export class OwnPresence {
-  readonly #users = new Map<string, Present & { user: Named }>();
+  readonly #users = new Map<string, Present>();
   /** By address. */
   readonly #anonymous = new Map<string, Present>();
   readonly #typing = new Map<string, Typing>();
-  readonly #absences: Absences;
+  readonly #node: { absences: number };
   readonly #onChange: (userId?: string) => void;
   #first: readonly string[] | undefined;
 
-  constructor(absences: Absences, onChange: (userId?: string) => void) {
-    this.#absences = absences;
+  /** `absences`: the lost connections of all rooms of this node. */
+  constructor(node: { absences: number }, onChange: (userId?: string) => void) {
+    this.#node = node;
     this.#onChange = onChange;
   }
 
@@ -71,7 +68,7 @@ export class OwnPresence {
 
   /** The ids of the first by name. */
   get first(): readonly string[] {
-    const users = this.#users.values().map(({ user }) => user);
+    const users = [...this.#users.values()].flatMap(({ user }) => user ?? []);
     this.#first ??= firstByName(users, maxUsers).map(({ id }) => id);
     return this.#first;
   }
@@ -81,45 +78,43 @@ export class OwnPresence {
     return firstByName(this.#typing.values(), maxTyping);
   }
 
-  /** The users that are present only as long as they may see the room. */
-  get usersWithLimitedAccess(): string[] {
-    const present = this.#users.values().filter(({ seesAll }) => !seesAll);
-    const typing = this.#typing.values().filter(({ seesAll }) => !seesAll);
-    return [...present.map(({ user }) => user.id), ...typing.map(({ id }) => id)];
-  }
-
-  get anonymousAddresses(): string[] {
-    return [...this.#anonymous.keys()];
+  /** The viewers, who are present and typing only as long as they may see the room. */
+  *holders(): Generator<AccessHolder> {
+    for (const present of this.#all()) yield { visibleRooms: present.visibleRooms, end: () => this.#end(present) };
+    for (const { id, visibleRooms } of this.#typing.values()) yield { visibleRooms, end: () => this.stopTyping(id) };
   }
 
   /** A stream begins. A viewer whose connection was lost is back. */
   enter(viewer: PresentViewer): void {
-    const present = this.#find(viewer) ?? this.#add(viewer);
+    const [all, key] = this.#placeOf(viewer);
+    const present = all.get(key) ?? { ...viewer, streams: 0, absences: new Set() };
+    all.set(key, present);
     present.streams += 1;
     this.#endAbsence(present, present.absences.values().next().value);
-    Object.assign(present, { seesAll: viewer.seesAll, keyId: viewer.keyId });
+    Object.assign(present, { visibleRooms: viewer.visibleRooms, keyId: viewer.keyId });
     this.#changeUser(present);
   }
 
   /** A stream ends. `mayReturn`: its connection was lost, so that the viewer remains present for ten seconds. */
   leave(viewer: PresentViewer, mayReturn: boolean): void {
-    const present = this.#find(viewer);
+    const [all, key] = this.#placeOf(viewer);
+    const present = all.get(key);
     if (!present || present.streams === 0) return;
     present.streams -= 1;
-    if (!mayReturn || this.#absences.count >= maxAbsences) return this.#dropIfGone(present);
+    if (!mayReturn || this.#node.absences >= maxAbsences) return this.#dropIfGone(present);
     const absence = setTimeout(() => {
       this.#endAbsence(present, absence);
       this.#dropIfGone(present);
     }, absenceMs).unref();
     present.absences.add(absence);
-    this.#absences.count += 1;
+    this.#node.absences += 1;
   }
 
   /** The user types, for five seconds from now. */
-  startTyping(user: Named, seesAll: boolean): void {
+  startTyping(user: Named, visibleRooms: VisibleRooms): void {
     clearTimeout(this.#typing.get(user.id)?.timer);
     const timer = setTimeout(() => this.stopTyping(user.id), typingMs).unref();
-    this.#typing.set(user.id, { ...user, seesAll, timer, endsAt: performance.now() + typingMs });
+    this.#typing.set(user.id, { ...user, visibleRooms, timer, endsAt: performance.now() + typingMs });
     this.#onChange();
   }
 
@@ -128,30 +123,20 @@ export class OwnPresence {
     if (this.#typing.delete(userId)) this.#onChange();
   }
 
-  /** The user has no access to the room any more. */
-  remove(userId: string): void {
-    this.stopTyping(userId);
-    const present = this.#users.get(userId);
-    if (present) this.#end(present);
-  }
-
   /** Credentials were revoked: connections that were lost do not come back. */
   forget(revoked: { userId: string } | { keyId: string }): void {
     const present = 'keyId' in revoked ? this.#findByKey(revoked.keyId) : this.#users.get(revoked.userId);
     if (present) this.#endAbsences(present);
   }
 
-  /** Anonymous viewers at these addresses have no access to the room any more. */
-  removeAnonymous(addresses: readonly string[]): void {
-    for (const address of addresses) {
-      const present = this.#anonymous.get(address);
-      if (present) this.#end(present);
-    }
+  clear(): void {
+    for (const present of [...this.#all()]) this.#end(present);
+    for (const id of [...this.#typing.keys()]) this.stopTyping(id);
   }
 
-  clear(): void {
-    for (const id of [...this.#users.keys(), ...this.#typing.keys()]) this.remove(id);
-    this.removeAnonymous(this.anonymousAddresses);
+  *#all(): Generator<Present> {
+    yield* this.#users.values();
+    yield* this.#anonymous.values();
   }
 
   /** An API key belongs to a user of its own. */
@@ -171,25 +156,16 @@ export class OwnPresence {
 
   #endAbsence(present: Present, absence: NodeJS.Timeout | undefined): void {
     clearTimeout(absence);
-    if (absence && present.absences.delete(absence)) this.#absences.count -= 1;
+    if (absence && present.absences.delete(absence)) this.#node.absences -= 1;
   }
 
-  #find({ user, address }: PresentViewer): Present | undefined {
-    return user ? this.#users.get(user.id) : this.#anonymous.get(address);
-  }
-
-  #add(viewer: PresentViewer): Present {
-    const { user } = viewer;
-    const present = { ...viewer, streams: 0, absences: new Set<NodeJS.Timeout>() };
-    if (user) this.#users.set(user.id, { ...present, user });
-    else this.#anonymous.set(viewer.address, present);
-    return this.#find(viewer) ?? present;
+  #placeOf({ user, address }: PresentViewer): [all: Map<string, Present>, key: string] {
+    return user ? [this.#users, user.id] : [this.#anonymous, address];
   }
 
   #dropIfGone(present: Present): void {
-    const isGone = present.streams + present.absences.size === 0;
-    if (isGone && present.user) this.#users.delete(present.user.id);
-    if (isGone && !present.user) this.#anonymous.delete(present.address);
+    const [all, key] = this.#placeOf(present);
+    if (present.streams + present.absences.size === 0 && all.get(key) === present) all.delete(key);
     this.#changeUser(present);
   }
 

@@ -1,30 +1,44 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { yieldWhenDue } from '../../event-loop.ts';
+import type { LimitedQueue } from '../../limited-queue.ts';
 import type { Bus, PresenceReport } from '../bus/bus.ts';
+import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
-import type { ReportQueue } from './report-queue.ts';
 
+const intervalMs = 100;
+const backlogCheckMs = 5;
+/** More rooms than have viewers at a time. The reports of further ones are left out, and their leases end. */
+const maxWaiting = 50_000;
 const leaseMs = 30_000;
 /** The lease of a report is renewed after 5 to 10 s, so that the rooms of a node are not renewed all at once. */
 const maxRenewalMs = 10_000;
 /** Users in one message: with the first by name, they fit into a notification of PostgreSQL. */
 const maxIds = 100;
 
-/** How this node is named in its reports. */
-export interface ReportingNode {
+/** This node, for all its rooms. */
+export interface PresenceNode {
+  /** How it is named in its reports. */
   id: string;
+  /** The number of its latest report. */
   lastNumber: number;
+  /** Its lost connections that may come back. */
+  absences: number;
+  /** Its rooms report one after the other, as fast as the bus sends the reports. */
+  queue: LimitedQueue;
+  /** What is due is not published any more. */
+  hasStopped: boolean;
 }
 
 interface OwnReportsParts {
   roomId: string;
-  node: ReportingNode;
+  node: PresenceNode;
   own: OwnPresence;
   bus: Bus;
-  queue: ReportQueue;
+  onError: (error: unknown) => void;
 }
 
+/** The properties of the last part of a report. */
 type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
-type Part = Pick<PresenceReport, 'joined' | 'left' | 'isLast'>;
-
 const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
 
 /** Reports the presence in a room on this node to the other nodes. */
@@ -37,31 +51,35 @@ export class OwnReports {
   /** The number of the latest report; undefined if the next report is whole. */
   #number: number | undefined;
   #isWholeDue = false;
-  /** Equal if nothing but users has changed since the latest report. Undefined if the next report is due in any case. */
-  #latest: string | undefined;
   #leaseMs = leaseMs;
+  /** The report that waits for its turn. */
+  #due: Promise<void> | undefined;
   #renewal: NodeJS.Timeout | undefined;
+  readonly #pace: Pace;
 
   constructor(parts: OwnReportsParts) {
     this.#parts = parts;
-    this.#latest = this.#describe();
+    this.#pace = new Pace(intervalMs, () => this.reportChanges(), parts.onError);
   }
 
-  /** The user may be present or absent now; the next report says which. */
-  noteChange(userId: string): void {
-    this.#changed.add(userId);
+  /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
+  noteChange(userId?: string): void {
+    if (!this.#hasReceivers) return;
+    if (userId !== undefined) this.#changed.add(userId);
+    this.#pace.request();
   }
 
-  /** Reports what has changed since the latest report, if anything has. Resolves when it is published. */
-  reportChanges(): Promise<void> {
-    return this.#parts.queue.request(this);
+  /** Reports what has changed since the latest report. Resolves when it is published. */
+  async reportChanges(): Promise<void> {
+    const { queue } = this.#parts.node;
+    if (!this.#hasReceivers || (!this.#due && queue.size >= maxWaiting)) return;
+    this.#due ??= queue.run(() => this.#publish());
+    await this.#due;
   }
 
   /** Extends the lease. `validMs`: how long it is from now on. Resolves when it is published. */
   async renew(validMs = leaseMs): Promise<void> {
     this.#leaseMs = validMs;
-    if (this.#number === undefined && this.#parts.own.isEmpty) return;
-    this.#latest = undefined;
     await this.reportChanges();
   }
 
@@ -74,24 +92,32 @@ export class OwnReports {
   }
 
   stop(): void {
+    this.#pace.stop();
     clearTimeout(this.#renewal);
   }
 
-  /** Publishes what is due, in parts, with a pause after each. The queue calls it. */
-  async publish(pause: () => Promise<void>): Promise<void> {
-    if (this.#isWholeDue) {
-      this.#isWholeDue = false;
-      this.#latest = undefined;
-      this.#forgetReports();
-    }
+  /** A bus within one process has no other nodes. */
+  get #hasReceivers(): boolean {
+    return this.#parts.bus.kind !== 'memory';
+  }
+
+  /** Publishes what is due, in parts, with a pause before each. */
+  async #publish(): Promise<void> {
+    await this.#pause();
+    // A request from now on is for another report.
+    this.#due = undefined;
+    // Without viewers there is nothing to report to nodes that know nothing of this node.
+    const isNothing = this.#number === undefined && this.#parts.own.isEmpty && !this.#isWholeDue;
+    if (this.#isWholeDue || isNothing) this.#forgetReports();
+    this.#isWholeDue = false;
+    if (isNothing) return;
     const due = this.#dueUsers();
-    for (let isLast = false; !isLast; ) {
-      const part = this.#takePart(due);
-      ({ isLast } = part);
-      if (part.joined.length + part.left.length > 0 || (isLast && this.#describe() !== this.#latest))
-        this.#publishPart(part);
-      if (!isLast) await pause();
-    }
+    while (!this.#parts.node.hasStopped && !this.#publishPart(due)) await this.#pause();
+  }
+
+  async #pause(): Promise<void> {
+    await yieldWhenDue();
+    while (this.#parts.bus.hasBacklog()) await wait(backlogCheckMs, undefined, { ref: false });
   }
 
   /** A whole report names all users. Users who change while it is published are included. */
@@ -103,18 +129,6 @@ export class OwnReports {
     }
   }
 
-  #takePart(due: Iterator<string, undefined>): Part {
-    const { users } = this.#parts.own;
-    const part: Part = { joined: [], left: [], isLast: false };
-    for (let count = 0; count < maxIds && !part.isLast; count += 1) {
-      const { value: id } = due.next();
-      if (id === undefined) part.isLast = true;
-      else if (users.has(id) && !this.#reported.has(id)) part.joined.push(id);
-      else if (!users.has(id) && this.#reported.has(id)) part.left.push(id);
-    }
-    return part;
-  }
-
   /** The next report is whole. */
   #forgetReports(): void {
     this.#number = undefined;
@@ -122,26 +136,27 @@ export class OwnReports {
     this.#reported.clear();
   }
 
-  #publishPart(part: Part): void {
-    const { roomId, node, bus } = this.#parts;
-    const { isLast, joined, left } = part;
+  /** Publishes a part with some of the users that are due. Returns whether it was the last. */
+  #publishPart(due: Iterator<string, undefined>): boolean {
+    const { roomId, node, bus, own } = this.#parts;
+    const [joined, left]: [string[], string[]] = [[], []];
+    let isLast = false;
+    for (let count = 0; count < maxIds && !isLast; count += 1) {
+      const { value: id } = due.next();
+      if (id === undefined) isLast = true;
+      else if (own.users.has(id)) {
+        if (!this.#reported.has(id)) joined.push(id);
+        this.#reported.add(id);
+      } else if (this.#reported.delete(id)) left.push(id);
+    }
+    const previous = this.#number ?? null;
     node.lastNumber += 1;
-    const numbers = { number: node.lastNumber, previous: this.#number ?? null };
-    const last = isLast ? this.#readLastPart() : notLast;
     this.#number = node.lastNumber;
-    for (const id of joined) this.#reported.add(id);
-    for (const id of left) this.#reported.delete(id);
-    this.#latest = isLast ? this.#describe() : undefined;
-    bus.publish({
-      type: 'presenceReported',
-      roomId,
-      node: node.id,
-      ...numbers,
-      ...part,
-      ...last,
-      leaseMs: this.#leaseMs,
-    });
+    const numbers = { node: node.id, number: node.lastNumber, previous, leaseMs: this.#leaseMs };
+    const last = isLast ? this.#readLastPart() : notLast;
+    bus.publish({ type: 'presenceReported', roomId, ...numbers, isLast, joined, left, ...last });
     if (isLast) this.#renewLater();
+    return isLast;
   }
 
   /** Nothing is renewed while nobody is present, so the other nodes forget this node. */
@@ -157,10 +172,5 @@ export class OwnReports {
     const now = performance.now();
     const left = typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
     return { first, anonymous, typing: left };
-  }
-
-  #describe(): string {
-    const { first, anonymous, typing } = this.#parts.own;
-    return JSON.stringify([first, anonymous, typing.map(({ id, endsAt }) => [id, endsAt])]);
   }
 }

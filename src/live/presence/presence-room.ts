@@ -1,20 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ErrorCode } from '../../errors.ts';
+import { ClientError, type ErrorCode } from '../../errors.ts';
+import type { AccessHolder } from '../access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
+import type { FanOut } from '../fan-out.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { StreamEnd } from '../live-counts.ts';
-import { Pace } from '../states/pace.ts';
+import { Pace } from '../pace.ts';
 import type { StateRequest, StateStream } from '../states/state-stream.ts';
 import { StateStreams, type StateStreamsParts } from '../states/state-streams.ts';
 import { OtherPresence } from './other-presence.ts';
-import { type Absences, absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
-import { OwnReports, type ReportingNode } from './own-reports.ts';
-import { type AccessParts, PresenceAccess } from './presence-access.ts';
+import { absenceMs, OwnPresence, type PresentViewer } from './own-presence.ts';
+import { OwnReports, type PresenceNode } from './own-reports.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
-import type { ReportQueue } from './report-queue.ts';
 
 /** At most four states in a second. */
 const sendIntervalMs = 250;
-const reportIntervalMs = 100;
 /** A node that has missed reports asks for them at most this often. */
 const askIntervalMs = 1_000;
 /** Queries that follow each other do not ask the other nodes again. */
@@ -22,33 +22,29 @@ const keptForQueriesMs = 10_000;
 /** After these ends the client is expected to connect again. */
 const mayReturn: ReadonlySet<StreamEnd | ErrorCode> = new Set(['disconnected', 'server_stop']);
 
-export interface PresenceRoomParts
-  extends AccessParts,
-    Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
+export interface PresenceRoomParts extends Pick<StateStreamsParts<PresenceState>, 'costs' | 'counts' | 'onError'> {
   bus: Bus;
-  node: ReportingNode;
-  queue: ReportQueue;
-  absences: Absences;
+  fanOut: Pick<FanOut, 'watchAccess' | 'unwatchAccess'>;
+  node: PresenceNode;
   /** Asks the other nodes to report everything. Resolves when they have. */
   ask: (roomId: string) => Promise<unknown>;
 }
 
 /** The presence in one room, as this node sees it. It is open while somebody uses it. */
-export class PresenceRoom {
+export class PresenceRoom implements Iterable<AccessHolder> {
   readonly roomId: string;
   readonly streams: StateStreams<PresenceState>;
   readonly own: OwnPresence;
   readonly reports: OwnReports;
   readonly #others: OtherPresence;
-  readonly #access: PresenceAccess;
   readonly #parts: PresenceRoomParts;
   readonly #onUnused: () => void;
   readonly #onError = (error: unknown) => this.#parts.onError(error);
   readonly #sending = new Pace(sendIntervalMs, () => this.streams.send(), this.#onError);
-  readonly #reporting = new Pace(reportIntervalMs, () => this.reports.reportChanges(), this.#onError);
   readonly #asking = new Pace(askIntervalMs, () => this.#askAgain(), this.#onError);
   readonly #opened: Promise<void>;
   readonly #leaves: (() => void)[] = [];
+  #feed: Promise<Feed> | undefined;
   #uses = 0;
   #isKept = false;
   #isClosed = false;
@@ -57,12 +53,10 @@ export class PresenceRoom {
     this.roomId = roomId;
     this.#parts = parts;
     this.#onUnused = onUnused;
-    const read = () => this.read();
-    this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read, onlyChanges: true });
-    this.own = new OwnPresence(parts.absences, (userId) => this.#changeOwn(userId));
+    this.streams = new StateStreams({ ...parts, name: `presence ${roomId}`, read: () => this.read() });
+    this.own = new OwnPresence(parts.node, (userId) => this.#changeOwn(userId));
     this.reports = new OwnReports({ roomId, own: this.own, ...parts });
     this.#others = new OtherPresence(() => this.#sending.request());
-    this.#access = new PresenceAccess(roomId, this, parts);
     this.#opened = this.#open();
   }
 
@@ -102,7 +96,7 @@ export class PresenceRoom {
     request: StateRequest<PresenceState>,
     viewer: PresentViewer | null,
   ): Promise<StateStream<PresenceState>> {
-    await this.#access.watch();
+    const feed = await this.#watchAccess();
     let hasEntered = false;
     const stream = this.streams.subscribe(request, {
       onStart: () => {
@@ -116,7 +110,7 @@ export class PresenceRoom {
     });
     // Later changes of access are found by the feed. This check covers the changes before now.
     try {
-      await this.#access.endStreamsWithout([stream]);
+      await feed.checkAccess([stream]);
       return stream;
     } catch (error) {
       stream.stop('client');
@@ -125,8 +119,13 @@ export class PresenceRoom {
   }
 
   async startTyping(...given: Parameters<OwnPresence['startTyping']>): Promise<void> {
-    await this.#access.watch();
+    await this.#watchAccess();
     this.own.startTyping(...given);
+  }
+
+  *[Symbol.iterator](): Generator<AccessHolder> {
+    yield* this.streams.open;
+    yield* this.own.holders();
   }
 
   /**
@@ -135,7 +134,7 @@ export class PresenceRoom {
    */
   async disconnect(): Promise<void> {
     this.streams.close();
-    if (this.#hasOthers) await this.reports.renew(absenceMs);
+    await this.reports.renew(absenceMs);
   }
 
   close(): void {
@@ -143,15 +142,22 @@ export class PresenceRoom {
     this.own.clear();
   }
 
-  get #hasOthers(): boolean {
-    return this.#parts.bus.kind !== 'memory';
-  }
-
   async #open(): Promise<void> {
     const { bus, ask } = this.#parts;
     for (const topic of [roomTopic(this.roomId), presenceTopic(this.roomId)])
       this.#leaves.push(await bus.subscribe(topic, (message) => this.#receive(message)));
     await ask(this.roomId);
+  }
+
+  /** Resolves when later changes of access are found. @throws ClientError ROOM_DELETED. */
+  async #watchAccess(): Promise<Feed> {
+    this.#feed ??= this.#parts.fanOut.watchAccess(this.roomId, this).catch((error) => {
+      this.#feed = undefined;
+      throw error;
+    });
+    const feed = await this.#feed;
+    if (feed.deleted) throw new ClientError('ROOM_DELETED');
+    return feed;
   }
 
   #receive(message: BusMessage): void {
@@ -172,14 +178,13 @@ export class PresenceRoom {
   #changeOwn(userId: string | undefined): void {
     if (this.#isClosed) return;
     this.#sending.request();
-    if (userId !== undefined && this.#hasOthers) this.reports.noteChange(userId);
-    if (this.#hasOthers) this.#reporting.request();
+    this.reports.noteChange(userId);
     this.#closeIfUnused();
   }
 
   #closeIfUnused(): void {
-    if (this.#uses > 0 || this.streams.size > 0 || !this.own.isEmpty) return;
-    if (this.#hasOthers && !this.#isClosed) void this.reports.reportChanges();
+    if (this.#uses > 0 || this.streams.open.size > 0 || !this.own.isEmpty) return;
+    if (!this.#isClosed) void this.reports.reportChanges();
     this.#close();
   }
 
@@ -187,10 +192,10 @@ export class PresenceRoom {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onUnused();
-    for (const pace of [this.#sending, this.#reporting, this.#asking]) pace.stop();
+    for (const pace of [this.#sending, this.#asking]) pace.stop();
     for (const leave of this.#leaves) leave();
     this.#others.clear();
     this.reports.stop();
-    this.#access.stop();
+    this.#feed?.then((feed) => this.#parts.fanOut.unwatchAccess(feed, this)).catch(() => {});
   }
 }

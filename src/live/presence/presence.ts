@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import type { VisibleRooms } from '../../data/visible-rooms.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
-import type { StreamTransport } from '../live-counts.ts';
 import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
 import type { PresentViewer } from './own-presence.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
 import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
-import { ReportQueue } from './report-queue.ts';
 
 /** The rooms of one question to the other nodes. */
 const maxAsked = 100;
 /** The maximum time in which the other nodes are informed that this node stops. */
 const closeTimeoutMs = 500;
 
-export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'queue' | 'absences' | 'ask'> {
+export interface PresenceParts extends Omit<PresenceRoomParts, 'node' | 'ask'> {
   /** Asks the other nodes to call `report`. Resolves when they have, or do not answer in time. */
   askOthers: (roomIds: readonly string[]) => Promise<unknown>;
 }
@@ -30,9 +30,14 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
-    const node = { id: randomUUID(), lastNumber: 0 };
-    const queue = new ReportQueue(parts.bus, parts.onError);
-    this.#roomParts = { ...parts, node, queue, absences: { count: 0 }, ask: (roomId) => this.#ask(roomId) };
+    const node = {
+      id: randomUUID(),
+      lastNumber: 0,
+      absences: 0,
+      queue: new LimitedQueue({ maxRunning: 1 }),
+      hasStopped: false,
+    };
+    this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
   }
@@ -50,13 +55,12 @@ export class Presence {
     });
   }
 
-  startTyping(roomId: string, user: Named, { seesAll }: { seesAll: boolean }): Promise<void> {
-    return this.#use(roomId, (room) => room.startTyping(user, seesAll));
+  startTyping(roomId: string, user: Named, visibleRooms: VisibleRooms): Promise<void> {
+    return this.#use(roomId, (room) => room.startTyping(user, visibleRooms));
   }
 
   stopTyping(roomId: string, userId: string): void {
-    if (this.#hasOthers) this.#parts.bus.publish({ type: 'typingStopped', roomId, userId });
-    else this.#rooms.get(roomId)?.own.stopTyping(userId);
+    this.#parts.bus.publish({ type: 'typingStopped', roomId, userId });
   }
 
   /** Credentials of the user were revoked, or the API key was: a connection that was lost does not come back. */
@@ -69,16 +73,6 @@ export class Presence {
     await Promise.all(roomIds.map((id) => this.#rooms.get(id)?.reports.reportAll()));
   }
 
-  /** The number of open streams. */
-  get size(): number {
-    return this.#rooms.values().reduce((count, { streams }) => count + streams.size, 0);
-  }
-
-  /** The number of open streams over a transport. */
-  countOpen(transport: StreamTransport): number {
-    return this.#rooms.values().reduce((count, { streams }) => count + streams.countOpen(transport), 0);
-  }
-
   /** Cuts every connection; clients connect to another server. */
   async close(): Promise<void> {
     const rooms = [...this.#rooms.values()];
@@ -87,7 +81,7 @@ export class Presence {
     const timeout = new AbortController();
     await Promise.race([disconnected, wait(closeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => {})]);
     timeout.abort();
-    this.#roomParts.queue.stop();
+    this.#roomParts.node.hasStopped = true;
     for (const room of rooms) room.close();
   }
 
@@ -97,7 +91,7 @@ export class Presence {
   }
 
   #renew(): void {
-    if (!this.#hasOthers || !this.#parts.bus.isUp()) return;
+    if (!this.#parts.bus.isUp()) return;
     for (const { reports } of this.#rooms.values()) void reports.renew();
   }
 

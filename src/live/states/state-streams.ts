@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { ClientError, type ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
-import type { GroupCosts, GroupReservation } from '../groups/group-costs.ts';
-import type { LiveCounts, StreamEnd, StreamTransport } from '../live-counts.ts';
-import { StreamMessage } from '../stream.ts';
+import { CoalescedWork } from '../coalesced-work.ts';
+import type { GroupCosts } from '../groups/group-costs.ts';
+import type { LiveCounts, StreamEnd } from '../live-counts.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
 import { type StateRequest, StateStream } from './state-stream.ts';
 
@@ -16,8 +16,11 @@ export interface StateStreamsParts<State> {
   /** Different for each state. */
   name: string;
   read: () => State | Promise<State>;
-  /** Whether a state that equals the one before is left out. */
-  onlyChanges: boolean;
+  /**
+   * How often the state is sent while there are streams. Undefined: `send` is called after a change, and a state that
+   * equals the one before is left out.
+   */
+  intervalMs?: number;
   costs: GroupCosts;
   counts: LiveCounts;
   onError: (error: unknown) => void;
@@ -33,14 +36,14 @@ interface StreamListener {
  * state run one after the other, so that an older state never follows a newer one.
  */
 export class StateStreams<State> {
+  readonly open = new Set<StateStream<State>>();
   readonly #parts: StateStreamsParts<State>;
-  readonly #reservations = new Map<StateStream<State>, GroupReservation>();
-  readonly #started = new Set<StateStream<State>>();
   /** The streams that the latest state is sent to next. */
   #due = new Set<StateStream<State>>();
-  #isSending = false;
+  readonly #sending = new CoalescedWork(() => this.#sendDue());
   /** The streams for which the execution failed; it is tried again later. */
   readonly #failed = new Set<StateStream<State>>();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: StateStreamsParts<State>) {
     this.#parts = parts;
@@ -48,46 +51,31 @@ export class StateStreams<State> {
 
   /** The stream receives the state at once when it has started. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
   subscribe(request: StateRequest<State>, { onStart, onEnd }: StreamListener = {}): StateStream<State> {
-    const { counts, onlyChanges } = this.#parts;
-    const reservation = this.#reserve(request);
-    counts.started[request.transport] += 1;
+    const { name, intervalMs, costs, counts, onError } = this.#parts;
     const stream: StateStream<State> = new StateStream({
       request,
+      source: name,
+      costs,
       counts,
-      onlyChanges,
+      onError,
+      onlyChanges: intervalMs === undefined,
       onStart: () => {
-        this.#started.add(stream);
         onStart?.();
         this.#sendTo([stream]);
       },
       onEnd: (reason) => {
-        this.#remove(stream, reason);
+        this.#remove(stream);
         onEnd?.(reason);
       },
     });
-    this.#reservations.set(stream, reservation);
+    this.open.add(stream);
+    if (intervalMs !== undefined) this.#timer ??= setInterval(() => this.send(), intervalMs).unref();
     return stream;
-  }
-
-  /** The number of open streams. */
-  get size(): number {
-    return this.#reservations.size;
-  }
-
-  /** The open streams. */
-  get open(): StateStream<State>[] {
-    return [...this.#reservations.keys()];
-  }
-
-  /** The number of open streams over a transport. */
-  countOpen(transport: StreamTransport): number {
-    const streams = this.#reservations.keys();
-    return streams.reduce((count, { request }) => count + Number(request.transport === transport), 0);
   }
 
   /** Sends the latest state to all streams. */
   send(): void {
-    this.#sendTo(this.#started);
+    this.#sendTo(this.open);
   }
 
   /** Cuts every connection; clients connect to another server. */
@@ -97,36 +85,32 @@ export class StateStreams<State> {
 
   #sendTo(streams: Iterable<StateStream<State>>): void {
     for (const stream of streams) this.#due.add(stream);
-    if (this.#isSending) return;
-    this.#isSending = true;
-    void this.#sendDue();
+    void this.#sending.request();
   }
 
   async #sendDue(): Promise<void> {
     // Streams that start in the same turn share an execution.
     await setImmediate();
-    while (this.#due.size > 0) {
-      const due = this.#due;
-      this.#due = new Set();
-      await this.#execute(due).catch((error) => this.#tryAgain(due, error));
-    }
-    // In the same synchronous step as the last check of `#due`, so that no stream is forgotten.
-    this.#isSending = false;
+    const due = this.#due;
+    this.#due = new Set();
+    if (due.size > 0) await this.#execute(due).catch((error) => this.#tryAgain(due, error));
   }
 
   async #execute(streams: Set<StateStream<State>>): Promise<void> {
     const state = await this.#parts.read();
-    for (const group of Map.groupBy(streams, ({ request }) => groupKeyOf(request)).values()) {
-      await this.#executeGroup(group, state).catch((error) => this.#tryAgain(group, error));
+    for (const [key, group] of Map.groupBy(streams, ({ request }) => groupKeyOf(request))) {
+      await this.#executeGroup(key, group, state).catch((error) => this.#tryAgain(group, error));
       await yieldWhenDue();
     }
   }
 
-  async #executeGroup(group: readonly StateStream<State>[], state: State): Promise<void> {
-    const json = await group[0]?.request.execute(state);
-    if (json === undefined) return;
-    if (json === personal) return this.#split(group);
-    const message = new StreamMessage(undefined, json);
+  async #executeGroup(key: string, group: readonly StateStream<State>[], state: State): Promise<void> {
+    const request = group[0]?.request;
+    // The key decides, because the selection may have been found to be personal since the streams were grouped.
+    const execute = key === request?.key ? request.executeShared : request?.executePersonal;
+    const message = await execute?.(state);
+    if (message === personal) return this.#split(group);
+    if (!message) return;
     for (const streams of chunksOf(group, maxDelivered)) {
       for (const stream of streams) stream.deliver(message);
       // The sockets of these streams are written at the end of the turn.
@@ -136,17 +120,7 @@ export class StateStreams<State> {
 
   /** The selection is personal: each viewer has a separate group from now on, for which the state is executed next. */
   #split(group: readonly StateStream<State>[]): void {
-    for (const stream of group) {
-      if (!this.#started.has(stream)) continue;
-      try {
-        this.#release(stream);
-        this.#reservations.set(stream, this.#reserve(stream.request));
-        this.#due.add(stream);
-      } catch (error) {
-        if (!(error instanceof ClientError)) throw error;
-        stream.end(error);
-      }
-    }
+    this.#sendTo(group.filter((stream) => stream.becomePersonal()));
   }
 
   #tryAgain(streams: Iterable<StateStream<State>>, error: unknown): void {
@@ -156,28 +130,16 @@ export class StateStreams<State> {
   }
 
   #sendToFailed(): void {
-    const failed = [...this.#failed].filter((stream) => this.#started.has(stream));
+    const failed = [...this.#failed].filter((stream) => this.open.has(stream));
     this.#failed.clear();
     this.#sendTo(failed);
   }
 
-  #reserve(request: StateRequest<State>): GroupReservation {
-    const { cost, address, chargedId } = request;
-    const group = `${this.#parts.name} ${groupKeyOf(request)}`;
-    return this.#parts.costs.reserve({ group, cost, address, chargedId });
-  }
-
-  #release(stream: StateStream<State>): void {
-    const reservation = this.#reservations.get(stream);
-    if (reservation) this.#parts.costs.release(reservation);
-    this.#reservations.delete(stream);
-  }
-
-  #remove(stream: StateStream<State>, reason: StreamEnd | ErrorCode): void {
-    this.#release(stream);
-    this.#started.delete(stream);
+  #remove(stream: StateStream<State>): void {
+    this.open.delete(stream);
     this.#due.delete(stream);
-    this.#parts.counts.countEnd(stream.request.transport, reason);
-    stream.request.onEnd();
+    if (this.open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { findApiKey } from '../../data/api-keys.ts';
-import type { Db, RowLock } from '../../data/database.ts';
+import { type Db, type RowLock, UniqueViolation } from '../../data/database.ts';
 import type { UserRow } from '../../data/tables.ts';
 import { findAccount, toPublicUser } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
@@ -55,7 +55,7 @@ interface RoomChange {
   lock?: RowLock;
   /** Whether the change may share its commit; the default is whether it shares the lock. See `TransactionOptions.room`. */
   sharesCommit?: boolean;
-  /** See `TransactionOptions.memberId`. */
+  /** The user whom the change makes a member. See `TransactionOptions.memberId`. */
   memberId?: string | undefined;
 }
 
@@ -64,18 +64,27 @@ interface RoomChange {
  * membership shares the lock, and a change that takes one of these away locks exclusively. @throws ClientError NOT_FOUND
  * if there is no such room, or it is not visible to the viewer.
  */
-export function changeInRoom<T>(
+export async function changeInRoom<T>(
   context: Context,
   { id, lock = 'share', ...shared }: RoomChange,
   work: RowWork<RoomAccess, T>,
 ): Promise<T> {
   const row = (db: Db, viewer: Viewer) => findRoomAccess(db, viewer, id, lock);
   const { sharesCommit = lock === 'share', memberId } = shared;
-  return changeAfterReads(
-    context,
-    { account: 'share', row, ...(sharesCommit && { shared: { room: id, memberId } }) },
-    async (db, record, viewer, access) => work(db, record, viewer, await assertVisibleRoom(viewer, access)),
-  );
+  const reads: Reads<RoomAccess | undefined> = {
+    account: 'share',
+    row,
+    ...(sharesCommit && { shared: { room: id, memberId } }),
+  };
+  const change = () =>
+    changeAfterReads(context, reads, async (db, record, viewer, access) =>
+      work(db, record, viewer, await assertVisibleRoom(viewer, access)),
+    );
+  return change().catch((error: unknown) => {
+    // Two requests that add the same member at the same time: the one that fails runs again, and finds the membership.
+    if (memberId !== undefined && error instanceof UniqueViolation) return change();
+    throw error;
+  });
 }
 
 /**

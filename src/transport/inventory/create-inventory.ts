@@ -5,13 +5,15 @@ import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import type { GroupCosts } from '../../live/groups/group-costs.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
-import { StatusStreams } from '../../live/inventory/status-streams.ts';
-import type { StreamTransport } from '../../live/live-counts.ts';
+import type { ServerStatus } from '../../live/inventory/server-status.ts';
 import type { Presence } from '../../live/presence/presence.ts';
+import { StateStreams } from '../../live/states/state-streams.ts';
 import { nodeNameOf } from '../../log.ts';
 import type { LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { MeasuredNode } from './measured-node.ts';
+
+const statusIntervalMs = 1_000;
 
 interface InventorySources {
   config: Pick<Config, 'nodeName'>;
@@ -28,21 +30,23 @@ interface InventorySources {
 
 interface OpenInventory {
   inventory: Inventory;
-  statusStreams: StatusStreams;
-  /** The number of open subscriptions over a transport, of all kinds. */
-  countSubscriptions: (transport: StreamTransport) => number;
+  statusStreams: StateStreams<ServerStatus>;
   stop: () => void;
 }
 
 /** Creates the inventory of this node and the streams of the server's state. */
 export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources): OpenInventory {
   const { fanOut, database, bus, presence } = sources;
-  const countSubscriptions = (transport: StreamTransport) =>
-    fanOut.countOpen(transport) + presence.countOpen(transport) + statusStreams.countOpen(transport);
-  const countAll = () => fanOut.sizes.subscribers + presence.size + statusStreams.size;
-  const node = new MeasuredNode(nodeNameOf(config), { ...sources, countSubscriptions: countAll });
+  const node = new MeasuredNode(nodeNameOf(config), sources);
   const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
   const inventory = new Inventory({ node, database, bus, reportPresence, onError });
-  const statusStreams = new StatusStreams({ inventory, costs: groupCosts, counts: fanOut.counts, onError });
-  return { inventory, statusStreams, countSubscriptions, stop: () => node.stop() };
+  const statusStreams = new StateStreams({
+    name: 'status',
+    read: () => inventory.readStatus(),
+    intervalMs: statusIntervalMs,
+    costs: groupCosts,
+    counts: fanOut.counts,
+    onError,
+  });
+  return { inventory, statusStreams, stop: () => node.stop() };
 }

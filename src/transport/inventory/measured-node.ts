@@ -2,10 +2,9 @@ import type { Database } from '../../data/database.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
-import type { Client } from '../../live/inventory/client.ts';
-import { type ClientQuestion, type ClientsAnswer, selectClients } from '../../live/inventory/clients.ts';
-import type { LocalNode, NodeReport, NodeStatus, QueueDepth } from '../../live/inventory/node-report.ts';
-import { mostFollowed } from '../../live/inventory/server-status.ts';
+import { type Client, type ClientQuestion, type ClientsAnswer, selectClients } from '../../live/inventory/clients.ts';
+import type { LocalNode } from '../../live/inventory/inventory.ts';
+import { mostFollowed, type NodeReport } from '../../live/inventory/server-status.ts';
 import { version } from '../../version.ts';
 import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
@@ -17,8 +16,6 @@ interface NodeParts {
   fanOut: FanOut;
   database: Pick<Database, 'countWaiting'>;
   bus: Pick<Bus, 'waitingCount'>;
-  /** The number of open subscriptions. */
-  countSubscriptions: () => number;
   eventLoopDelay: EventLoopDelay;
 }
 
@@ -69,15 +66,15 @@ export class MeasuredNode implements LocalNode {
     return { id, viewerId, address, transport, since, node: this.name, subscriptions, bytesWaiting, lagMs };
   }
 
-  #readStatus(): NodeStatus {
-    const { longConnections, fanOut, countSubscriptions, eventLoopDelay } = this.#parts;
+  #readStatus(): NodeReport['status'] {
+    const { longConnections, fanOut, eventLoopDelay } = this.#parts;
     return {
       name: this.name,
       version,
       nodeVersion: process.version,
       startedAt: Math.round(performance.timeOrigin),
       connections: longConnections.byId.size,
-      subscriptions: countSubscriptions(),
+      subscriptions: Object.values(fanOut.counts.open).reduce((sum, count) => sum + count, 0),
       roomsFollowed: fanOut.sizes.feeds,
       operationsPerSecond: this.#rates.perSecond('operations'),
       deliveriesPerSecond: this.#rates.perSecond('deliveries'),
@@ -90,7 +87,7 @@ export class MeasuredNode implements LocalNode {
     };
   }
 
-  #readQueues(): QueueDepth[] {
+  #readQueues(): NodeReport['status']['queues'] {
     const { database, bus } = this.#parts;
     const depths = { ...database.countWaiting(), bus: bus.waitingCount() };
     return Object.entries(depths).map(([name, depth]) => ({ name, depth }));

@@ -1,17 +1,15 @@
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
-import { type StreamTransport, streamTransports } from '../../live/live-counts.ts';
+import { streamTransports } from '../../live/live-counts.ts';
 import type { Metrics, Series } from './metrics.ts';
 
 export interface LiveParts {
   bus: Bus;
   fanOut: FanOut;
-  /** The number of open subscriptions over a transport. */
-  countSubscriptions: (transport: StreamTransport) => number;
 }
 
 /** The metrics of subscriptions, deliveries and the bus. */
-export function addLiveMetrics(metrics: Metrics, { bus, fanOut, countSubscriptions }: LiveParts): void {
+export function addLiveMetrics(metrics: Metrics, { bus, fanOut }: LiveParts): void {
   const { counts } = fanOut;
   metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds);
   metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.sizes.groups);
@@ -21,7 +19,7 @@ export function addLiveMetrics(metrics: Metrics, { bus, fanOut, countSubscriptio
     () => fanOut.sizes.subscribers,
   );
   metrics.gauge('postroom_subscriptions', 'Open subscriptions, by transport.', () =>
-    streamTransports.map((transport) => ({ labels: { transport }, value: countSubscriptions(transport) })),
+    streamTransports.map((transport) => ({ labels: { transport }, value: counts.open[transport] })),
   );
   metrics.counter('postroom_subscriptions_started_total', 'Subscriptions that were opened.', () =>
     streamTransports.map((transport) => ({ labels: { transport }, value: counts.started[transport] })),

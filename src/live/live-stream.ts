@@ -1,33 +1,42 @@
+import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError, type ErrorCode } from '../errors.ts';
-import type { CostShare } from './groups/cost-share.ts';
+import type { GroupCosts, GroupReservation } from './groups/group-costs.ts';
 import type { LiveCounts, StreamEnd } from './live-counts.ts';
 import type { Sink, Stream, StreamMessage } from './stream.ts';
-import type { Selection } from './subscribe-request.ts';
+import { groupKeyOf, type StreamRequest } from './subscribe-request.ts';
 
-export interface RoomStreamParts<Request extends Selection> {
+export interface LiveStreamParts<Request> {
   request: Request;
+  /** What the stream follows: streams of one source that select the same are executed together. */
+  source: string;
+  costs: GroupCosts;
   counts: LiveCounts;
-  share: CostShare;
   onEnd: (reason: StreamEnd | ErrorCode) => void;
   onError: (error: unknown) => void;
 }
 
-/** The life of a stream of events: it starts when it gets its sink, and ends once, from either side. */
-export abstract class RoomStream<Request extends Selection = Selection> implements Stream {
+/** The life of a stream: it counts from its creation, starts when it gets its sink, and ends once, from either side. */
+export abstract class LiveStream<Request extends StreamRequest = StreamRequest> implements Stream {
   readonly request: Request;
   readonly counts: LiveCounts;
   sink: Sink | undefined;
-  readonly #parts: RoomStreamParts<Request>;
+  readonly #parts: LiveStreamParts<Request>;
+  /** Its share in the cost of its group. */
+  #reservation: GroupReservation | undefined;
   #hasStopped = false;
+  #isWaiting = false;
   /** Called when the socket has drained; undefined while nothing waits for it. */
   #resumes: Set<() => void> | undefined;
   /** The error that ended the stream before a sink was attached. */
   #ended: ClientError | undefined;
 
-  constructor(parts: RoomStreamParts<Request>) {
+  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
+  constructor(parts: LiveStreamParts<Request>) {
     this.request = parts.request;
     this.counts = parts.counts;
     this.#parts = parts;
+    this.#reserve();
+    this.counts.countStart(this.request.transport);
   }
 
   abstract get cursor(): Stream['cursor'];
@@ -35,7 +44,11 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   /** Called when the stream starts. */
   protected abstract begin(): void;
   /** Called when the stream has ended: releases what it follows. */
-  protected abstract release(): void;
+  protected release(): void {}
+
+  get visibleRooms(): VisibleRooms {
+    return this.request.visibleRooms;
+  }
 
   get hasStopped(): boolean {
     return this.#hasStopped;
@@ -67,11 +80,14 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
     sink?.disconnect();
   }
 
+  /** The selection is personal: the stream counts for its viewer from now on. Returns false if that ends the stream. */
   becomePersonal(): boolean {
+    this.request.traits.isPersonal = true;
     // A stream that has stopped may still leave its groups; nothing would release its share.
     if (this.#hasStopped) return false;
     try {
-      this.#parts.share.reserve();
+      this.#releaseCost();
+      this.#reserve();
       return true;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
@@ -89,28 +105,48 @@ export abstract class RoomStream<Request extends Selection = Selection> implemen
   protected waitUntilDrained(resume: () => void): void {
     if (!this.sink) return;
     if (!this.#resumes) this.sink.onceDrained(() => this.#resume());
-    this.#setWaiting((this.#resumes ?? new Set()).add(resume));
+    this.#resumes = (this.#resumes ?? new Set()).add(resume);
+    this.setWaiting(true);
+  }
+
+  /** Whether the stream waits until the client has read. */
+  protected setWaiting(isWaiting: boolean): void {
+    this.counts.slowConsumers += Number(isWaiting) - Number(this.#isWaiting);
+    this.#isWaiting = isWaiting;
   }
 
   #resume(): void {
     const resumes = this.#resumes ?? [];
-    this.#setWaiting(undefined);
+    this.#resumes = undefined;
+    this.setWaiting(false);
     for (const resume of resumes) resume();
+  }
+
+  #reserve(): void {
+    const { costs, source } = this.#parts;
+    this.#reservation = costs.reserve(groupOf(source, this.request), this.request);
+  }
+
+  #releaseCost(): void {
+    if (this.#reservation) this.#parts.costs.release(this.#reservation);
+    this.#reservation = undefined;
   }
 
   #stop(reason: StreamEnd | ErrorCode): void {
     if (this.#hasStopped) return;
     this.#hasStopped = true;
     this.sink = undefined;
-    this.#setWaiting(undefined);
+    this.#resumes = undefined;
+    this.setWaiting(false);
     this.release();
-    this.#parts.share.release();
+    this.#releaseCost();
     this.request.onEnd();
+    this.counts.countEnd(this.request.transport, reason);
     this.#parts.onEnd(reason);
   }
+}
 
-  #setWaiting(resumes: Set<() => void> | undefined): void {
-    this.counts.slowConsumers += Number(resumes !== undefined) - Number(this.#resumes !== undefined);
-    this.#resumes = resumes;
-  }
+/** The name of the group of a stream in the costs. */
+export function groupOf(source: string, request: StreamRequest): string {
+  return `${source} ${groupKeyOf(request)}`;
 }

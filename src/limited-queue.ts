@@ -1,6 +1,7 @@
+import { yieldWhenDue } from './event-loop.ts';
 import { FairQueue } from './fair-queue.ts';
 
-interface FairLimits {
+interface QueueLimits {
   maxRunning: number;
   maxRunningPerCaller?: number;
   maxWaitingPerCaller?: number;
@@ -13,24 +14,35 @@ interface Waiting {
   start: () => void;
 }
 
-/** Limits the work that runs at the same time. More work waits, and the callers take turns. */
-export class FairLimit {
-  readonly #limits: Required<FairLimits>;
+/** Runs a limited number of works at a time. The others wait in order, and the callers take turns. */
+export class LimitedQueue {
+  readonly #limits: Required<QueueLimits>;
   readonly #waiting = new FairQueue<Waiting>();
-  /** The number of running pieces of work by caller. */
+  /** The number of running works by caller. */
   readonly #running = new Map<string, number>();
   #runningCount = 0;
 
-  constructor(limits: FairLimits) {
+  constructor(limits: QueueLimits) {
     const none = Number.POSITIVE_INFINITY;
     const refusal = () => new Error('too much waits');
     this.#limits = { maxRunningPerCaller: none, maxWaitingPerCaller: none, refusal, ...limits };
   }
 
-  /** @throws the refusal, or any error of `work`. */
-  async run<T>(caller: string, work: () => T | Promise<T>): Promise<T> {
+  /** The number of works that wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Starts synchronously if less than the limit runs, so that a single group keeps up with the writers. Work that has
+   * waited yields to the event loop when that is due. @throws the refusal, or any error of `work`.
+   */
+  async run<Result>(work: () => Result | Promise<Result>, caller = ''): Promise<Result> {
     if (this.#runningCount < this.#limits.maxRunning && this.#mayRun(caller)) this.#count(caller, 1);
-    else await this.#wait(caller);
+    else {
+      await this.#wait(caller);
+      await yieldWhenDue();
+    }
     try {
       return await work();
     } finally {
@@ -44,6 +56,7 @@ export class FairLimit {
     return new Promise((start) => this.#waiting.add(caller, { caller, start }));
   }
 
+  /** The next work takes the place of the one that has ended, so that work that arrives meanwhile cannot run before it. */
   #startNext(): void {
     const next = this.#waiting.take((caller) => this.#mayRun(caller));
     if (!next) return;

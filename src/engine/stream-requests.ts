@@ -1,0 +1,214 @@
+import { hash } from 'node:crypto';
+import { type ExecutionResult, GraphQLError, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
+import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
+import type { StreamEvent } from '../data/events.ts';
+import { readsWithin } from '../data/traced-database.ts';
+import { ClientError } from '../errors.ts';
+import { visibleRoomsOf } from '../identity/access.ts';
+import { type Viewer, viewerKeyOf } from '../identity/viewer.ts';
+import { encodeCursor } from '../live/cursor.ts';
+import { EncodedEvent } from '../live/encoded-event.ts';
+import type { InboxRequest, InboxSelection } from '../live/inbox/inbox-request.ts';
+import type { StreamTransport } from '../live/live-counts.ts';
+import type { StateRequest } from '../live/states/state-stream.ts';
+import { StreamMessage } from '../live/stream.ts';
+import { personal, type Selection, type StreamRequest, type SubscribeRequest } from '../live/subscribe-request.ts';
+import type { Log } from '../log.ts';
+import { Context, type Services, SharedContext } from '../resolvers/context.ts';
+import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
+import type { Span } from '../tracing/span.ts';
+import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import type { Cancellation } from './cancellation.ts';
+import type { CompiledOperation } from './documents/compiled-operation.ts';
+import type { Executor } from './execution/executor.ts';
+import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
+
+/** A subscription of one viewer. */
+export interface Subscription {
+  compiled: CompiledOperation;
+  args: ValidatedExecutionArgs;
+  executor: Executor;
+  services: Services;
+  viewer: Viewer | null;
+  address: string;
+  transport: StreamTransport;
+  cost: number;
+  /** The maximum length of a message. A longer one is replaced by an error, and the stream continues. */
+  answerBytes: number;
+  requestId: string;
+  log: Log;
+  onEnd: () => void;
+}
+
+/** How the events or the states of a subscription become messages. */
+interface Form<Value, Message> {
+  /** The root value of an execution; undefined leaves the value out. */
+  project: (value: Value, context: Context) => unknown;
+  encode: (value: Value, body: Answer['body']) => Message;
+  /** Whether a value is sent later if the database is not available. Otherwise it is sent with the errors. */
+  waitsForDatabase: boolean;
+}
+
+/** `after`: the cursors to resume after; they take precedence over that of the source. @throws ClientError CURSOR_INVALID. */
+export function createSubscribeRequest(
+  { roomId, head, project, after: ownAfter }: RoomEventSource,
+  subscription: Subscription,
+  after: readonly string[] | undefined,
+): SubscribeRequest {
+  if (after && after.length !== 1) throw new ClientError('CURSOR_INVALID');
+  const selection = createSelection(subscription, project, encodeRoomEvent);
+  return { ...selection, roomId, after: after?.[0] ?? ownAfter ?? undefined, head };
+}
+
+/** `account`: that of the client. `cancellation`: that of the call. */
+export function createInboxRequest(
+  { userId, rooms, readAt, after: ownAfter }: InboxSource,
+  subscription: Subscription,
+  given: { after: readonly string[] | undefined; account: InboxSelection['account']; cancellation: Cancellation },
+): InboxRequest {
+  const { account, cancellation } = given;
+  // `Last-Event-ID` is one cursor, and an inbox has one for each room.
+  const after = (subscription.transport === 'websocket' ? given.after : undefined) ?? ownAfter;
+  const selection = createSelection(subscription, (event) => event, encodeInboxEvent);
+  return {
+    selection: { ...selection, userId, isResumed: after !== undefined, account },
+    rooms,
+    readAt,
+    after,
+    throwIfCancelled: () => cancellation.throwIfCancelled(),
+  };
+}
+
+/** The request of a subscription to a state. */
+export function createStateRequest<State>(
+  subscription: Subscription,
+  { waitsForDatabase }: Pick<Form<State, StreamMessage>, 'waitsForDatabase'>,
+): StateRequest<State> {
+  const encode = (_: State, body: Answer['body']) => new StreamMessage(undefined, JSON.stringify(body));
+  return createRequest(subscription, { project: (state) => state, encode, waitsForDatabase });
+}
+
+function createSelection(
+  subscription: Subscription,
+  project: RoomEventSource['project'],
+  encode: Form<StreamEvent, EncodedEvent>['encode'],
+): Selection {
+  const projectEvent = (event: StreamEvent, context: Context) => {
+    context.pinPosition(event);
+    if (event.content) context.loaders.user.prime(event.content.author.id, event.content.author);
+    return project(event, context);
+  };
+  return createRequest(subscription, { project: projectEvent, encode, waitsForDatabase: true });
+}
+
+/** Serialises an event of one room, whose cursor a client can resume after. */
+function encodeRoomEvent(event: StreamEvent, body: Answer['body']): EncodedEvent {
+  const cursor = encodeCursor(event);
+  return new EncodedEvent(event, cursor, JSON.stringify({ ...body, extensions: { live: { cursor } } }));
+}
+
+/**
+ * Serialises an event of an inbox, which names its room: no single cursor is enough to resume. The last message of a room
+ * has `ended`, so that its client can forget the cursor of this room.
+ */
+function encodeInboxEvent(event: StreamEvent, body: Answer['body']): EncodedEvent {
+  const { roomId: room, type } = event;
+  const live = { room, cursor: encodeCursor(event) };
+  const toJson = (extension: object) => JSON.stringify({ ...body, extensions: { live: extension } });
+  const last = () => new EncodedEvent(event, undefined, toJson({ ...live, ended: true }));
+  if (type === 'RoomDeleted') return last();
+  return new EncodedEvent(event, undefined, toJson(live), type === 'MemberLeft' ? last() : undefined);
+}
+
+/** The selection is executed once for all who select the same. */
+function createRequest<Value, Message extends StreamMessage>(
+  subscription: Subscription,
+  form: Form<Value, Message>,
+): StreamRequest<Value, Message> {
+  const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
+  const { subscription: traits, fields } = compiled;
+  if (!traits) throw new Error('The operation is not a subscription.');
+  const readsBodies = fields.hasPostBody;
+  const run = (value: Value, span: Span | undefined, createContext: (db: Db) => Context) =>
+    read(subscription, span, (db) => execute(subscription, form, value, createContext(db))).catch((error: unknown) => {
+      if (form.waitsForDatabase) throw error;
+      return form.encode(value, toBody(subscription, { errors: errorsOf(error) }));
+    });
+  return {
+    // A hash, because the text may be long.
+    key: hash('sha256', `${traits.id} ${JSON.stringify(args.variableValues.coerced)}`, 'base64url'),
+    traits,
+    visibleRooms: visibleRoomsOf(viewer),
+    viewerKey: viewerKeyOf(viewer),
+    cost,
+    address,
+    chargedId: viewer?.chargedId ?? null,
+    transport,
+    onEnd,
+    executeShared: (value, span) => run(value, span, (db) => new SharedContext(services, { db, readsBodies })),
+    executePersonal: (value, span) => run(value, span, (db) => new Context(services, viewer, { db, readsBodies })),
+  };
+}
+
+const noSources = Object.create(null);
+
+/**
+ * Drops the variables as they were before coercion, and a variable that is left out, so that the subscription does not
+ * hold them.
+ */
+export function withCoercedOnly(args: ValidatedExecutionArgs, leftOut = ''): ValidatedExecutionArgs {
+  const { [leftOut]: _, ...coerced } = args.variableValues.coerced;
+  return { ...args, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
+}
+
+/** The selection of an event may reach other rooms and select their cursors, so it then reads from a snapshot. */
+function read<T>(
+  { compiled, services: { database } }: Subscription,
+  span: Span | undefined,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  return compiled.fields.hasRoomCursor ? database.snapshot(work, span) : work(readsWithin(database, span));
+}
+
+/**
+ * Executes the selection for one value, and serialises the result as JSON once for all transports. @throws
+ * DatabaseUnavailable, so that an event is delivered later instead of without its content. A selection that is too slow
+ * for the database would delay all later events, so its event is delivered with the error.
+ */
+async function execute<Value, Message extends StreamMessage>(
+  subscription: Subscription,
+  { project, encode, waitsForDatabase }: Form<Value, Message>,
+  value: Value,
+  context: Context,
+): Promise<Message | null | typeof personal> {
+  const { args, executor, answerBytes } = subscription;
+  const isPersonal = () => context instanceof SharedContext && context.hasReadViewer;
+  try {
+    const rootValue = await project(value, context);
+    if (rootValue === undefined) return isPersonal() ? personal : null;
+    const size = new AnswerSize(answerBytes);
+    const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
+    // A shared execution that reads the viewer fails by design, and the error is not logged.
+    if (isPersonal()) return personal;
+    const unavailable = waitsForDatabase && findTemporaryError(result);
+    if (unavailable) throw unavailable;
+    const encoded = encode(value, toBody(subscription, result));
+    if (Buffer.byteLength(encoded.json) <= answerBytes) return encoded;
+    const error = answerTooLong(answerBytes, OperationTypeNode.SUBSCRIPTION);
+    return encode(value, toBody(subscription, { errors: [error] }));
+  } catch (error) {
+    if (isPersonal()) return personal;
+    throw error;
+  }
+}
+
+function toBody({ requestId, log }: Subscription, outcome: Parameters<typeof toAnswer>[0]): Answer['body'] {
+  return toAnswer(outcome, { requestId }, log).body;
+}
+
+/** The error of a database that is not available; undefined if the result is final. */
+function findTemporaryError({ errors }: ExecutionResult): unknown {
+  return errors
+    ?.map((error) => (error instanceof GraphQLError ? error.originalError : error))
+    .find((error) => error instanceof DatabaseUnavailable && !(error instanceof StatementTooSlow));
+}
