@@ -1,8 +1,7 @@
 // Runs on SQLite and on PostgreSQL.
-import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { nothingLeft, untilCounts } from '../support/engine/metrics.ts';
+import { nothingLeft, readMetrics, untilCounts } from '../support/engine/metrics.ts';
 import { change, InboxStream, inboxQuery } from '../support/inbox/inbox-stream.ts';
 import { type BusFault, createUnreliableBus } from '../support/rooms/unreliable-bus.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
@@ -17,7 +16,7 @@ interface Fixture {
 }
 
 async function open(fault?: BusFault): Promise<Fixture> {
-  const postroom = await launchForTest({ LOG_LEVEL: 'debug' }, fault && { bus: createUnreliableBus(fault) });
+  const postroom = await launchForTest({}, fault && { bus: createUnreliableBus(fault) });
   const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
   return { postroom, ada, bob, hall: await postroom.createRoom(ada, 'hall') };
 }
@@ -35,9 +34,9 @@ async function rejoin({ postroom, ada, bob, hall }: Fixture, titles: readonly st
 const eventsOf = (titles: readonly string[]) =>
   titles.flatMap((title) => ['MemberLeft hall', 'MemberJoined hall', `PostCreated hall ${title}`]);
 
-/** How often the server has read the log of a room. */
-function countLogReads({ postroom }: Fixture, room: string): number {
-  return postroom.log.filter(({ msg, roomId }) => msg === 'log read' && roomId === room).length;
+/** How often the server has read the log of any room. */
+async function countLogReads(postroom: Postroom): Promise<number> {
+  return (await readMetrics(postroom))['log_reads_total'] ?? Number.NaN;
 }
 
 it.each<BusFault>([
@@ -88,11 +87,11 @@ it('a cursor from before a long log and the MemberJoined of the viewer is resume
     await Promise.all(Array.from({ length: 20 }, () => postroom.createPost(ada, hall, 'before')));
   }
   await change(postroom, 'joinRoom', bob, hall);
-  const before = countLogReads(fixture, hall);
+  const before = await countLogReads(postroom);
   const inbox = await InboxStream.open(postroom, bob, { after: [early] });
   expect(await inbox.take(1)).toEqual(['MemberJoined hall']);
   // The feed is opened, and the cursor is checked.
-  expect(countLogReads(fixture, hall) - before).toBeLessThanOrEqual(2);
+  expect((await countLogReads(postroom)) - before).toBeLessThanOrEqual(2);
 });
 
 it('an inbox is not opened further when its client has left', async () => {
@@ -106,11 +105,11 @@ it('an inbox is not opened further when its client has left', async () => {
     await postroom.ask(`mutation { ${creations.join(' ')} }`, {}, bob.token);
   }
   const socket = await ProtocolSocket.open(postroom.graphqlUrl, { init: { authorization: `Bearer ${bob.token}` } });
-  const countOpened = () => postroom.log.filter(({ msg }) => msg === 'log read').length;
+  const before = await countLogReads(postroom);
   socket.subscribe('inbox', inboxQuery);
-  while (countOpened() === 0) await setImmediate();
+  await expect.poll(() => countLogReads(postroom), { interval: 1 }).toBeGreaterThan(before);
   socket.complete('inbox');
   await socket.close();
   await untilCounts(postroom, nothingLeft);
-  expect(countOpened()).toBeLessThan(roomCount);
+  expect((await countLogReads(postroom)) - before).toBeLessThan(roomCount);
 });

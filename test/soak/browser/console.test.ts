@@ -94,6 +94,23 @@ describe.skipIf(!hasChromium)(`the console${chromiumNote}`, { timeout: 60_000 },
     opened.expectNoFault(postroom);
   });
 
+  it('asks again at once after a question was cancelled', async () => {
+    const world = await launchStreamFixture();
+    const client = await connect(world.postroom, world.ada.token);
+    const opened = await openAsAdmin(world);
+    const end = opened.rows('connections', 'Ada').getByRole('button');
+    await end.click();
+    await opened.page.getByRole('dialog').waitFor();
+    // The event by which a dialog closes is not dispatched before the next task.
+    await end.evaluate((button) => {
+      document.querySelector<HTMLButtonElement>('dialog [value=cancel]')?.click();
+      if (button instanceof HTMLElement) button.click();
+    });
+    await opened.press('End connection');
+    expect((await client.closed).code).toBe(1008);
+    opened.expectNoFault(world.postroom);
+  });
+
   it('keeps the focus on a button while its table is refreshed', async () => {
     const world = await launchStreamFixture();
     await connect(world.postroom, world.ada.token);

@@ -28,13 +28,18 @@ function openDevice(graphqlUrl: string, viewer: Person): Promise<Device> {
 
 /** Cuts the connections, changes memberships and posts at the same time, then compares what has arrived with the log. */
 async function prove({ postroom, viewer, traffic, devices, interrupt }: Proof): Promise<void> {
+  traffic.follow(devices);
   await traffic.post(eventCount, changeCount, async (step) => {
+    const isCut = step % (changeCount / cutCount) === 0;
+    // What had ended before the change of this step cannot be lost with the connections.
+    if (isCut) await traffic.untilTold();
     await traffic.changeMembership();
-    if (step % (changeCount / cutCount) === 0) for (const device of devices) device.cut();
+    if (isCut) for (const device of devices) device.cut();
     if (step === changeCount / 2) await interrupt?.();
   });
+  await traffic.untilTold();
   await traffic.finish();
-  const last = [...traffic.rooms.values()].filter(({ deletedAt }) => deletedAt === undefined);
+  const last = [...traffic.rooms.values()].filter(({ isDeleted }) => !isDeleted);
   for (const device of devices) {
     for (const room of last.filter((room) => traffic.isJoined(room))) {
       await device.until(() => device.rooms.get(room.id)?.at(-1)?.title === room.titles.at(-1));

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { createFaultProxy, type FaultProxy } from '../clients/fault-proxy.ts';
 import { openDocumented } from '../clients/resume-docs.ts';
 import { seqOf } from '../rooms/cursors.ts';
@@ -13,6 +14,18 @@ export interface Received {
   seq: number;
   title: string | undefined;
   userId: string | undefined;
+  at: number;
+}
+
+/** A change of the viewer's memberships. The times are those of this process, and only compared with each other. */
+export interface MembershipChange {
+  roomId: string;
+  /** The event that tells a device of it. */
+  event: 'MemberJoined' | 'MemberLeft' | 'RoomDeleted';
+  /** When the request was sent. */
+  from: number;
+  /** When each device was known to have received the event, or to have been away. */
+  until: number;
 }
 
 /** One device of a user: the client of docs/resume.md, behind a proxy that cuts its connection. */
@@ -76,9 +89,31 @@ export class Device {
     this.#proxy.retarget(url);
   }
 
-  /** Whether it had no live inbox at one of these times, or at most this long before or after it. */
-  wasAwayNear(times: readonly number[], ms: number): boolean {
-    return this.#absences.some(({ from, until }) => times.some((time) => from - ms < time && time < until + ms));
+  /** Whether it had no live inbox at some time between these. */
+  wasAway({ from, until }: Pick<MembershipChange, 'from' | 'until'>): boolean {
+    return this.#absences.some((absence) => absence.from < until && absence.until > from);
+  }
+
+  /** The event that told it of the change. */
+  findEvent({ roomId, event, from }: MembershipChange, { id }: Person): Received | undefined {
+    const fits = ({ type, userId, at }: Received) =>
+      type === event && (type === 'RoomDeleted' || userId === id) && at >= from;
+    return this.rooms.get(roomId)?.find(fits);
+  }
+
+  /** Resolves when it has received the event of the change, or has been away since its request. */
+  async untilTold(change: MembershipChange, viewer: Person): Promise<void> {
+    const { roomId, event } = change;
+    const isTold = () => this.wasAway(change) || this.findEvent(change, viewer) !== undefined;
+    await Promise.race([expect.poll(isTold, { message: `${event} of ${roomId}` }).toBe(true), this.failed.promise]);
+  }
+
+  /** Resolves when it has received the post, or has no live inbox. */
+  async untilReplayed(roomId: string, title: string): Promise<void> {
+    const isAway = () => this.#absences.some(({ until }) => until === Number.POSITIVE_INFINITY);
+    const hasPost = () => this.rooms.get(roomId)?.some((received) => received.title === title);
+    const isReplayed = () => isAway() || hasPost() === true;
+    await Promise.race([expect.poll(isReplayed, { message: title }).toBe(true), this.failed.promise]);
   }
 
   /** Resolves when an event fits. */
@@ -102,7 +137,7 @@ export class Device {
 
   #take({ __typename: type, cursor, room, post, user }: InboxEvent): void {
     const events = this.rooms.get(room.id) ?? [];
-    events.push({ type, seq: seqOf(cursor), title: post?.title, userId: user?.id });
+    events.push({ type, seq: seqOf(cursor), title: post?.title, userId: user?.id, at: Date.now() });
     this.rooms.set(room.id, events);
     this.count += 1;
     this.#onEvent();

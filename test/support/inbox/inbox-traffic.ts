@@ -1,4 +1,5 @@
 import type { Person, Postroom } from '../server/postroom.ts';
+import type { Device, MembershipChange } from './inbox-device.ts';
 import { change } from './inbox-stream.ts';
 
 const ownerCount = 4;
@@ -11,9 +12,11 @@ export interface BusyRoom {
   isPrivate: boolean;
   /** The titles of the posts that were acknowledged, in order. */
   titles: string[];
-  /** The times at which the viewer left it. */
-  leftAt: number[];
-  deletedAt: number | undefined;
+  /** The most titles that precede the latest MemberJoined of the viewer. */
+  titlesBefore: number;
+  /** The ends of memberships of the viewer, also by its deletion. */
+  ends: MembershipChange[];
+  isDeleted: boolean;
 }
 
 interface TrafficOptions {
@@ -31,6 +34,9 @@ export class Traffic {
   readonly #options: TrafficOptions;
   readonly #joined = new Set<BusyRoom>();
   readonly #busy = new Set<BusyRoom>();
+  #devices: readonly Device[] = [];
+  /** Changes of which the devices may not have been told. */
+  #untold: MembershipChange[] = [];
 
   private constructor(options: TrafficOptions) {
     this.#options = options;
@@ -42,6 +48,8 @@ export class Traffic {
     for (let index = 0; index < ownerCount; index += 1) owners.push(await options.postroom().signUp(`Owner ${index}`));
     const traffic = new Traffic({ ...options, owners });
     while (traffic.rooms.size < options.rooms) await traffic.#join(await traffic.#create());
+    // There are no devices yet.
+    await traffic.untilTold();
     return traffic;
   }
 
@@ -67,12 +75,29 @@ export class Traffic {
   async changeMembership(): Promise<void> {
     const { random } = this.#options;
     const kind = random();
-    const joined = this.#pick([...this.#joined]);
+    // A membership that begins and ends before an inbox reads the memberships may not appear in it.
+    const untold = new Set(this.#untold.map(({ roomId }) => roomId));
+    const joined = this.#pick([...this.#joined].filter(({ id }) => !untold.has(id)));
     const left = this.#pick(this.#open().filter((room) => !this.#joined.has(room)));
     if (kind < 0.4 && joined) await this.#leave(joined);
     else if (kind < 0.7 && left) await this.#join(left);
     else if (kind < 0.85 || !joined) await this.#join(await this.#create());
     else await this.#delete(joined);
+  }
+
+  /** From now on these devices show the inbox of the viewer. */
+  follow(devices: readonly Device[]): void {
+    this.#devices = devices;
+  }
+
+  /** Waits until each device has received the event of each change, or has been away meanwhile. */
+  async untilTold(): Promise<void> {
+    const { viewer } = this.#options;
+    for (const change of this.#untold) {
+      for (const device of this.#devices) await device.untilTold(change, viewer);
+      change.until = Date.now();
+    }
+    this.#untold = [];
   }
 
   /** A last post in each room. */
@@ -85,7 +110,7 @@ export class Traffic {
   }
 
   #open(): BusyRoom[] {
-    return [...this.rooms.values()].filter(({ deletedAt }) => deletedAt === undefined);
+    return [...this.rooms.values()].filter(({ isDeleted }) => !isDeleted);
   }
 
   #pick<T>(from: readonly T[]): T | undefined {
@@ -101,20 +126,30 @@ export class Traffic {
       { input: { name: `room ${this.rooms.size}`, visibility: isPrivate ? 'PRIVATE' : 'PUBLIC' } },
       owner.token,
     );
-    const room = { id: createRoom.room.id, owner, isPrivate, titles: [], leftAt: [], deletedAt: undefined };
+    const { id } = createRoom.room;
+    const room: BusyRoom = { id, owner, isPrivate, titles: [], titlesBefore: 0, ends: [], isDeleted: false };
     this.rooms.set(room.id, room);
     return room;
   }
 
   async #join(room: BusyRoom): Promise<void> {
+    this.#begin(room, 'MemberJoined');
     await this.#changeMember(room, 'joinRoom', 'addRoomMember');
+    // A post that is being created may have been written before.
+    room.titlesBefore = room.titles.length + (this.#busy.has(room) ? 1 : 0);
     this.#joined.add(room);
   }
 
   async #leave(room: BusyRoom): Promise<void> {
     this.#joined.delete(room);
+    this.#begin(room, 'MemberLeft');
     await this.#changeMember(room, 'leaveRoom', 'removeRoomMember');
-    room.leftAt.push(Date.now());
+  }
+
+  #begin(room: BusyRoom, event: MembershipChange['event']): void {
+    const begun = { roomId: room.id, event, from: Date.now(), until: Number.POSITIVE_INFINITY };
+    this.#untold.push(begun);
+    if (event !== 'MemberJoined') room.ends.push(begun);
   }
 
   async #changeMember(
@@ -130,7 +165,11 @@ export class Traffic {
 
   async #delete(room: BusyRoom): Promise<void> {
     this.#joined.delete(room);
-    room.deletedAt = Date.now();
+    this.#begin(room, 'RoomDeleted');
+    // A replay contains no events of a room that is deleted meanwhile.
+    const last = room.titles.length > room.titlesBefore ? room.titles.at(-1) : undefined;
+    if (last !== undefined) for (const device of this.#devices) await device.untilReplayed(room.id, last);
+    room.isDeleted = true;
     // A post that is being created has been answered before.
     while (this.#busy.has(room)) await new Promise(setImmediate);
     await change(this.#options.postroom(), 'deleteRoom', room.owner, room.id);
