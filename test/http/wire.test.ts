@@ -200,6 +200,14 @@ describe('requests on one connection', () => {
     expect(await connection.closed()).toBe('');
   });
 
+  it('answers that wait for earlier ones are sent completely, even if invalid HTTP follows in their packet', async () => {
+    const connection = await RawConnection.open(server.postroom);
+    connection.send(`${postOf(body)}OPTIONS * HTTP/1.1\r\n${host}\r\nw\r\n\r\n`);
+    expect(await connection.receive()).toMatchObject({ status: 200, body: '{"data":{"__typename":"Query"}}' });
+    expect(await connection.receive()).toMatchObject({ status: 204 });
+    await connection.closed();
+  });
+
   it('a refusal is sent completely, even if invalid HTTP follows in its packet', async () => {
     const connection = await RawConnection.open(server.postroom);
     connection.send(`GET /nothing HTTP/1.1\r\n${host}\r\nNO SUCH THING\r\n\r\n`);

@@ -15,7 +15,7 @@ import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
 import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
-import { writeRefusal } from './socket-refusal.ts';
+import { linger, writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
 const settings = {
@@ -132,6 +132,8 @@ function answerParseError(
   const fault = explain(error);
   if (!fault || !socket.writable) return void socket.destroy();
   if (!last || last.response.writableFinished) return writeRefusalTo(parts, socket, fault);
+  // An answer that is complete may wait for those before it.
+  if (last.response.writableEnded) return void last.response.once('finish', () => linger(socket.end()));
   if (last.response.headersSent) return void socket.destroy();
   last.response.setHeader('connection', 'close');
   if (!last.request.complete) refuse(last, fault);
