@@ -180,6 +180,9 @@ export const workloads: Readonly<Record<string, Workload>> = {
       return closed;
     }),
   'no HTTP': request('hello\r\n\r\n'),
+  'no HTTP after an answer that waits': request(
+    `${postOf('{ __typename }')}OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\nhello\r\n\r\n`,
+  ),
   connect: request('CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   'expect 100': request(`POST /graphql HTTP/1.1\r\nExpect: 100-continue\r\n${head}Content-Length: 2\r\n\r\n`, '{}'),
   'expect more': request(`POST /graphql HTTP/1.1\r\nExpect: more\r\n${head}Content-Length: 2\r\n\r\n{}`),

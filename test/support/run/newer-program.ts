@@ -58,7 +58,7 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
       ['allColumns<PostRow>()([', `'subtitle',`],
       ['Post: [', `'subtitle',`],
     ],
-    'src/live/bus/wire-format.ts': [['post: fields<PostRow>({', 'subtitle: orNull(text),']],
+    'src/live/bus/bus.ts': [['post: fields<PostRow>({', 'subtitle: orNull(text),']],
     'src/resolvers/post.ts': [['const row = createPostRow({', 'subtitle: input.subtitle ?? null,']],
   };
 }
