@@ -23,6 +23,7 @@ import {
   createConnection,
   createPages,
   encodeKey,
+  maxSkippedShortly,
   type PageArguments,
   type PostConnection,
   type PostPage,
@@ -72,9 +73,6 @@ interface PostValues extends VisibleRooms, Omit<PostFilter, 'title'> {
   areFewPrivate?: boolean | undefined;
 }
 
-/** To read the room of each of these posts takes less time than to read the ids of all visible rooms. */
-const maxSkippedByRoom = 1_000;
-
 const selectErasedAuthors = createStatement((db) => db.selectFrom('users').select('id').where('erasing', '=', 'POSTS'));
 
 /**
@@ -83,7 +81,8 @@ const selectErasedAuthors = createStatement((db) => db.selectFrom('users').selec
  */
 async function withReading(db: Db, values: PostValues, skipped: number | undefined): Promise<PostValues> {
   const isTotal = skipped === undefined;
-  const skipsMany = !isTotal && skipped > maxSkippedByRoom;
+  // To read the room of each of fewer posts takes less time than to read the ids of all visible rooms.
+  const skipsMany = !isTotal && skipped > maxSkippedShortly;
   const checksAuthors = skipped === 0 || (await selectErasedAuthors(db, {})).length > 0;
   const areFewPrivate = skipsMany ? await areFewRoomsPrivate(db) : undefined;
   return { ...values, checksAuthors, isTotal, skipsMany, areFewPrivate };

@@ -13,7 +13,7 @@ import {
   selectPublicRooms,
   type VisibleRooms,
 } from '../visible-rooms.ts';
-import { createEmptyPage, createPage, type PageArguments, type RoomPage } from './pages.ts';
+import { createEmptyPage, createPage, isLongPage, type PageArguments, type RoomPage } from './pages.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;
@@ -99,8 +99,8 @@ export function findRoomPage(
     member,
   };
   return createPage(page, {
-    read: (range) => selectPage(db, { ...values, ...range }),
-    count: async () => firstOrThrow(await countRooms(db, values)).rows,
+    read: (range) => selectPage(db, { ...values, ...range }, { isLong: isLongPage(values, range) }),
+    count: async () => firstOrThrow(await countRooms(db, values, { isLong: true })).rows,
   });
 }
 

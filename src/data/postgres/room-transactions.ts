@@ -78,8 +78,7 @@ export class RoomTransactions {
   async #runTogether(members: readonly GroupMember[]): Promise<readonly GroupMember[]> {
     const { pool, marks } = this.#parts;
     try {
-      const connection = await pool.acquire();
-      return await runGroup(members, connection, marks).finally(() => pool.release(connection));
+      return await pool.run((connection) => runGroup(members, connection, marks));
     } catch (error) {
       for (const member of members) member.fail(error);
       return [];

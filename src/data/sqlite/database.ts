@@ -94,9 +94,10 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    snapshot: (work) => snapshots.run(work).finally(() => void writer.purgeIfDue()),
+    snapshot: (work, context) => snapshots.run(work, context).finally(() => void writer.purgeIfDue()),
     // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
-    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => writer.purgeIfDue()),
+    snapshotDuringWrites: (work, context) =>
+      snapshotsDuringWrites.run(work, context).finally(() => writer.purgeIfDue()),
     purge: () => writer.purge(),
     async isReady() {
       health.checkFiles();
