@@ -7,7 +7,7 @@ import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { connectAs, sendAs } from '../support/identity/credentials.ts';
 import { audience, openIssuer, signToken } from '../support/identity/issuer.ts';
 import { launchForTest, type Postroom, type Settings, scratchFolder } from '../support/server/postroom.ts';
-import { advanceTime, withVirtualTimers } from '../support/server/virtual-timers.ts';
+import { advanceTime, pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 type Issuer = Awaited<ReturnType<typeof openIssuer>>;
 
@@ -271,6 +271,17 @@ describe('of all values that can be sent as an access token', () => {
 describe('while the issuer is down', () => {
   it('tokens signed with cached keys are accepted, whether or not they were used before; other tokens are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside();
+it('a token is refused when the issuer has withdrawn its key, also if it was used before', async () => {
+  const { issuer, postroom } = await withVirtualTimers(launchBeside);
+  const token = await issuer.sign();
+  expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(200);
+  issuer.state.hasWithdrawnKey = true;
+  // The keys are read again every ten minutes. The viewer of a token is cached for a second.
+  advanceTime(600_000);
+  await expect.poll(() => issuer.countRequests('/jwks')).toBe(2);
+  await pollWhileTimePasses(async () => (await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
+});
+
     const [known, fresh] = [await issuer.sign(), await issuer.sign({ sub: 'bob' })];
     expect((await sendAs(postroom, `Bearer ${known}`)).status).toBe(200);
     issuer.state.isDown = true;
@@ -311,6 +322,17 @@ describe('opaque tokens', () => {
   it('are not sent to the issuer if they are API keys: the error says to send an API key with the scheme ApiKey', async () => {
     const { issuer, postroom } = await launchIntrospecting();
     const key = await createKey(postroom);
+  it('are refused if the answer of the issuer has no expiry, or one that is not a number', async () => {
+    const { issuer, postroom } = await launchIntrospecting();
+    const later = now() + 600;
+    const outcomes = [];
+    for (const claims of [{ exp: later }, {}, { exp: String(later) }, { exp: null }, { exp: later, iat: 'now' }]) {
+      issuer.answerIntrospections(claims);
+      outcomes.push((await sendAs(postroom, `Bearer token${outcomes.length}`)).status);
+    }
+    expect(outcomes).toEqual([200, 401, 401, 401, 401]);
+  });
+
     for (const sent of [key, `${key}x`]) {
       const { status, errors } = await sendAs(postroom, `Bearer ${sent}`);
       expect(status).toBe(401);

@@ -46,7 +46,10 @@ export class OAuth {
   readonly #options: OAuthSettings;
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
-  readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
+  /** The claims of tokens that the present keys have verified. */
+  #verified = createCache();
+  /** The issuer's key set in JSON. */
+  #published: string | undefined;
   /** Undefined if only JWTs are accepted. */
   readonly #introspection: Introspection | undefined;
   #keys: Promise<KeySet> | undefined;
@@ -103,11 +106,11 @@ export class OAuth {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
     if (typeof sub !== 'string' || !sub) throw invalidToken('no sub');
-    if (exp === undefined) throw invalidToken('no exp');
-    const expiresAt = Number(exp) * 1_000;
-    if (!(expiresAt > Date.now())) throw invalidToken('expired');
+    if (exp === undefined || !Number.isFinite(exp)) throw invalidToken(exp === undefined ? 'no exp' : 'wrong exp');
+    if (!Number.isFinite(iat)) throw invalidToken('wrong iat');
+    const [expiresAt, startedAt] = [exp * 1_000, iat * 1_000];
+    if (expiresAt <= Date.now()) throw invalidToken('expired');
     const subject = { issuer: this.issuer, subject: sub };
-    const startedAt = Number(iat) * 1_000;
     const create = () =>
       asRepeatable(
         database.transaction(
@@ -126,7 +129,8 @@ export class OAuth {
 
   async #verify(token: string, span: Span | undefined): Promise<JWTPayload> {
     const key = hash('sha256', token, 'base64url');
-    const cached = this.#verified.get(key);
+    const verified = this.#verified;
+    const cached = verified.get(key);
     if (cached) return cached;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
@@ -138,7 +142,8 @@ export class OAuth {
         typ: 'at+jwt',
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      this.#verified.set(key, payload);
+      // If the keys have changed meanwhile, the result is not found again.
+      verified.set(key, payload);
       return payload;
     } catch (error) {
       throw toTokenError(error);
@@ -186,6 +191,16 @@ export class OAuth {
     return keys;
   }
 }
+
+  /** A token whose key the issuer has withdrawn is no longer valid. */
+  #forgetTokensOfOtherKeys(published: string): void {
+    if (published !== this.#published) this.#verified = createCache();
+    this.#published = published;
+  }
+}
+
+function createCache() {
+  return new LRUCache<string, JWTPayload>({ max: maxVerified });
 
 /** A token that names scopes of Postroom has these scopes. A token that names none of them has READ and WRITE. */
 function scopesOf(claimed: unknown[]): Set<Scope> {
