@@ -1,9 +1,10 @@
 import { createId } from '../ids.ts';
+import { toComposed } from '../names.ts';
 import { type Db, type RowLock, withLock } from './database.ts';
 import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
 import { executeInParts } from './sql/list-statements.ts';
 import { createFinder } from './sql/statement.ts';
-import { isStorable, matches, toPattern } from './sql/stored-text.ts';
+import { isStorable, matches, toNamePattern } from './sql/stored-text.ts';
 import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
 export interface UserFilter {
@@ -37,7 +38,7 @@ export interface UserChanges {
 
 /** E-mails are unique without regard to case. */
 export function emailKeyOf(email: string): string {
-  return email.toLowerCase();
+  return toComposed(email).toLowerCase();
 }
 
 export function createUserRow({
@@ -152,7 +153,7 @@ const userPages = createPages('users', (users, { name, createdAfter, createdBefo
 });
 
 export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
-  return userPages(db, { ...filter, name: toPattern(filter.name) }, page);
+  return userPages(db, { ...filter, name: toNamePattern(filter.name) }, page);
 }
 
 /** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */

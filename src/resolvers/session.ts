@@ -3,6 +3,7 @@ import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { toName } from '../names.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
@@ -27,14 +28,13 @@ export const sessionMutations: MutationResolvers = {
     await context.services.signInLimit.chargeNewEmail(context.address);
     const passwordHash = await context.services.passwords.hash(input.password, context.requester);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
-      context.change((db) => insertUser(db, { name: input.name.trim(), email: input.email, passwordHash })),
+      context.change((db) => insertUser(db, { name: toName(input.name), email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
     return startSession(context, user);
   },
   async signIn(_, { input }, context) {
-    const { passwords, signInLimit } = context.services;
-    await signInLimit.chargeAttempt(input.email, context.address);
+    await context.services.signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
     const isRight = await verifyPassword(context, input.email, { given: input.password, stored: user?.passwordHash });
     if (!user || !isRight) {

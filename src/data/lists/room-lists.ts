@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
 import { countsRows } from '../sql/bounded-work.ts';
 import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
-import { isStorable, matches, toPattern } from '../sql/stored-text.ts';
+import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
 import { type RoomRow, roomColumns, type Tables } from '../tables.ts';
 import {
   isAccountNotErased,
@@ -95,7 +95,7 @@ export function findRoomPage(
     ...visibleRooms,
     hasPublic: visibility !== 'PRIVATE',
     hasPrivate: visibility !== 'PUBLIC',
-    name: toPattern(name),
+    name: toNamePattern(name),
     member,
   };
   return createPage(page, {

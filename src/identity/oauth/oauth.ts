@@ -8,6 +8,7 @@ import { readsWithin } from '../../data/traced-database.ts';
 import { toPublicUser } from '../../data/users.ts';
 import type { WindowOptions } from '../../fixed-window.ts';
 import type { Log } from '../../log.ts';
+import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../names.ts';
 import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
@@ -32,8 +33,6 @@ const algorithms = [
 ];
 const refreshIntervalMs = 600_000;
 const maxVerified = 10_000;
-/** In code points; the same as in `resolvers/rules/validation.ts`, which a lower layer cannot import. */
-const maxNameLength = 80;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
@@ -181,7 +180,9 @@ export class OAuth {
       [customFetch]: async (url, { headers }) => {
         const parent = first;
         first = undefined;
-        return Response.json(await this.#requests.send(url, { headers }, parent));
+        const keySet = await this.#requests.send(url, { headers }, parent);
+        this.#forgetTokensOfOtherKeys(JSON.stringify(keySet));
+        return Response.json(keySet);
       },
     });
     this.#refresh = setInterval(
@@ -190,7 +191,6 @@ export class OAuth {
     ).unref();
     return keys;
   }
-}
 
   /** A token whose key the issuer has withdrawn is no longer valid. */
   #forgetTokensOfOtherKeys(published: string): void {
@@ -201,6 +201,7 @@ export class OAuth {
 
 function createCache() {
   return new LRUCache<string, JWTPayload>({ max: maxVerified });
+}
 
 /** A token that names scopes of Postroom has these scopes. A token that names none of them has READ and WRITE. */
 function scopesOf(claimed: unknown[]): Set<Scope> {
@@ -211,12 +212,18 @@ function scopesOf(claimed: unknown[]): Set<Scope> {
 
 /** A name that fits the rules for user names. */
 function displayName(name: unknown, subject: string): string {
-  const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
-  const clean = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ')
-    .trim();
-  return [...clean].slice(0, maxNameLength).join('') || 'someone';
+  for (const text of [name, subject]) {
+    const shown = typeof text === 'string' ? toVisible(text) : '';
+    if (visibleCharacter.test(shown)) return shown;
+  }
+  return 'someone';
+}
+
+function toVisible(text: string): string {
+  const clean = Array.from(toName(text.toWellFormed()), (character) =>
+    controlCharacter.test(character) || invisibleCharacter.test(character) ? ' ' : character,
+  );
+  return clean.slice(0, maxNameLength).join('').trim();
 }
 
 function isJwt(token: string): boolean {
