@@ -105,6 +105,12 @@ export async function deletePost(db: Db, id: string): Promise<void> {
   await deleteRow(db, { id });
 }
 
+/** The number of an author's posts, drafts included. */
+export async function countPostsOf(db: Db, authorId: string): Promise<number> {
+  const query = db.selectFrom('posts').select(({ fn }) => fn.countAll<number>().as('posts'));
+  return (await query.where('authorId', '=', authorId).executeTakeFirstOrThrow()).posts;
+}
+
 /** The columns by which an import recognises a post. */
 export type PostIdentity = Pick<PostRow, 'roomId' | 'authorId' | 'publishedAt' | 'body'>;
 

@@ -36,7 +36,7 @@ export interface UserChanges {
   email: string | null | undefined;
 }
 
-/** E-mails are unique without regard to case. */
+/** E-mails are unique without regard to case, and to the form of an accented letter. */
 export function emailKeyOf(email: string): string {
   return toComposed(email).toLowerCase();
 }
@@ -190,12 +190,13 @@ export async function setPassword(db: Db, id: string, passwordHash: string): Pro
     .executeTakeFirstOrThrow();
 }
 
-/** Returns the changed user with this e-mail, or undefined if there is none. */
-export async function setRole(db: Db, email: string, role: UserRow['role']): Promise<UserRow | undefined> {
+/** Returns the changed user, or undefined if there is none. */
+export async function setRole(db: Db, id: string, role: UserRow['role']): Promise<UserRow | undefined> {
   return db
     .updateTable('users')
     .set((eb) => ({ role, version: eb('version', '+', 1), updatedAt: Date.now() }))
-    .where('emailKey', '=', emailKeyOf(email))
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
     .returning(userColumns)
     .executeTakeFirst();
 }
