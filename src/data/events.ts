@@ -220,8 +220,8 @@ export interface RoomSurplus {
 const roomsPerRead = 500;
 
 /** The rooms that have events before their latest `count` events. No statement reads more than some hundred rooms. */
-export async function* findSurplus(db: Db, count: number): AsyncGenerator<RoomSurplus> {
-  for (let after = ''; ; ) {
+export async function* findSurplus(db: Db, count: number, signal: AbortSignal): AsyncGenerator<RoomSurplus> {
+  for (let after = ''; !signal.aborted; ) {
     const rooms = await db
       .selectFrom('rooms')
       .select(['id', 'head'])

@@ -32,7 +32,7 @@ export function createIdentity({ config, log, ...sources }: IdentitySources): Id
     watchCredentials: (viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
-        viewers.clear();
+        if (viewer) viewers.forget(viewer.user.id);
         end();
       }),
     viewers,
