@@ -176,17 +176,10 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .execute();
 }
 
-interface FirstEvent {
-  roomId: string;
-  /** In milliseconds since 1970. */
-  since: number;
-  after: number;
-}
-
-/** The position before the first event of a room after number `after` that is not older than `since`. */
+/** The position before the first event of a room after number `after` that is not older than `since`, in milliseconds since 1970. */
 export async function findFirstPosition(
   db: Db,
-  { roomId, after, since }: FirstEvent,
+  { roomId, after, since }: { roomId: string; after: number; since: number },
 ): Promise<LogPosition | undefined> {
   const first = await db
     .selectFrom('roomEvents')

@@ -14,11 +14,6 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
   createdAt?: number;
 }
 
-export interface PostChanges {
-  title?: string | undefined;
-  body?: string | null | undefined;
-}
-
 export function createPostRow({ id = createId('Post'), createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id, ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
@@ -82,7 +77,10 @@ export async function updatePost(
 }
 
 /** The post with changes; an undefined property stays unchanged. */
-export function changePostRow(post: PostRow, { title = post.title, body = post.body }: PostChanges): PostRow {
+export function changePostRow(
+  post: PostRow,
+  { title = post.title, body = post.body }: { title?: string | undefined; body?: string | null | undefined },
+): PostRow {
   return { ...post, title, body, updatedAt: Date.now(), version: post.version + 1 };
 }
 

@@ -30,12 +30,6 @@ export interface OAuthSubject {
   subject: string;
 }
 
-/** An undefined property stays unchanged. */
-export interface UserChanges {
-  name: string | undefined;
-  email: string | null | undefined;
-}
-
 /** E-mails are unique without regard to case, and to the form of an accented letter. */
 export function emailKeyOf(email: string): string {
   return toComposed(email).toLowerCase();
@@ -156,8 +150,15 @@ export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): U
   return userPages(db, { ...filter, name: toNamePattern(filter.name) }, page);
 }
 
-/** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */
-export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow> {
+/**
+ * Changes a user that was read with an exclusive lock. An undefined property stays unchanged.
+ * @throws UniqueViolation if the e-mail is taken.
+ */
+export async function updateUser(
+  db: Db,
+  user: UserRow,
+  { name, email }: { name: string | undefined; email: string | null | undefined },
+): Promise<UserRow> {
   return db
     .updateTable('users')
     .set({

@@ -71,16 +71,11 @@ export const sessionMutations: MutationResolvers = {
   },
 };
 
-interface PasswordPair {
-  given: string;
-  stored: string | null | undefined;
-}
-
 /** Refunds the attempt that was charged to the account, unless the password is wrong: also if it could not be verified. */
 async function verifyPassword(
   { services: { passwords, signInLimit }, requester }: Context,
   account: string,
-  { given, stored }: PasswordPair,
+  { given, stored }: { given: string; stored: string | null | undefined },
 ): Promise<boolean> {
   const verified = passwords.verify(given, stored, requester);
   const isWrong = await verified.then(

@@ -104,13 +104,10 @@ async function waitForGroup<T>({ waiting }: Room, work: Work<T>, options: Transa
 
 /** Takes the members of the next group, which no longer wait. */
 function takeGroup({ waiting }: Room): GroupMember[] {
-  const group = waiting.splice(0, maxMembers).sort(compareUsers);
+  // All groups lock rows of users in the same order, so that no two of them wait for each other.
+  const group = waiting
+    .splice(0, maxMembers)
+    .sort((one, other) => Number(one.user > other.user) - Number(one.user < other.user));
   for (const { timer } of group) clearTimeout(timer);
   return group.map(({ member }) => member);
-}
-
-/** All groups lock rows of users in the same order, so that no two of them wait for each other. */
-function compareUsers({ user: one }: Waiting, { user: other }: Waiting): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

@@ -17,7 +17,7 @@ import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
 import { Snapshots } from './snapshots.ts';
-import { CallerReads } from './threads/caller-reads.ts';
+import { createReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
@@ -81,8 +81,8 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
   const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
-  const readsFor = (context: ReadContext) =>
-    toDb(new CallerReads({ connection: reading, longReads, timings }, context));
+  const createRunner = createReads(reading, longReads, timings);
+  const readsFor = (context: ReadContext) => toDb(createRunner(context));
   const db = readsFor({ caller: '' });
   return {
     db,
