@@ -11,7 +11,6 @@ import {
   arePostsNotErased,
   isAccountNotErased,
   isAmongVisibleRooms,
-  isAmongVisibleRoomsInOrder,
   isNotAmongHiddenRooms,
   isRoomNotDeleted,
   isVisibleRoom,
@@ -94,7 +93,7 @@ function isVisiblePost(db: Db, values: PostValues): RawBuilder<boolean> {
   if (author != null || !(isTotal || skipsMany)) return isVisibleRoom(values, 'posts.roomId');
   if (isTotal) return isAmongVisibleRooms(db, values, 'posts.roomId');
   if (areFewPrivate) return isNotAmongHiddenRooms(values, 'posts.roomId');
-  return isAmongVisibleRoomsInOrder(db, values, 'posts.roomId');
+  return isAmongVisibleRooms(db, values, 'posts.roomId', { isInOrder: true });
 }
 
 function selectPostPage(posts: SelectQueryBuilder<Tables, 'posts', object>, values: PostValues, db: Db) {

@@ -16,7 +16,7 @@ import { toDb } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
-import { Snapshots } from './snapshots.ts';
+import { createSnapshots } from './snapshots.ts';
 import { createReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
@@ -80,7 +80,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   await watch({ connection, writer, health }, opened);
   const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
-  const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
+  const [snapshot, snapshotDuringWrites] = [createSnapshots(forReads, log), createSnapshots(forWrites, log)];
   const createRunner = createReads(reading, longReads, timings);
   const readsFor = (context: ReadContext) => toDb(createRunner(context));
   const db = readsFor({ caller: '' });
@@ -94,10 +94,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    snapshot: (work, context) => snapshots.run(work, context).finally(() => void writer.purgeIfDue()),
+    snapshot: (work, context) => snapshot(work, context).finally(() => void writer.purgeIfDue()),
     // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
-    snapshotDuringWrites: (work, context) =>
-      snapshotsDuringWrites.run(work, context).finally(() => writer.purgeIfDue()),
+    snapshotDuringWrites: (work, context) => snapshotDuringWrites(work, context).finally(() => writer.purgeIfDue()),
     purge: () => writer.purge(),
     async isReady() {
       health.checkFiles();
