@@ -119,14 +119,11 @@ function countLogPages(connection: SqliteConnection): number {
   return log;
 }
 
-interface Watched {
-  connection: SqliteConnection;
-  writer: SqliteWriter;
-  health: SqliteHealth;
-}
-
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, health }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch(
+  { connection, writer, health }: { connection: SqliteConnection; writer: SqliteWriter; health: SqliteHealth },
+  opened: AsyncDisposableStack,
+): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
   connection.execute('pragma wal_checkpoint(truncate)');
@@ -135,7 +132,8 @@ async function watch({ connection, writer, health }: Watched, opened: AsyncDispo
     health.checkFiles();
     writer.refuseLate();
     if (health.needsCheckpoint) writer.checkpointIfDue();
-    else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
+    // It writes a page without a change.
+    else if (health.needsProbe) writer.transaction(async (db) => writeId(db, await findOrCreateId(db))).catch(() => {});
     void writer.purgeIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
@@ -152,11 +150,6 @@ async function findOrCreateId(db: Db): Promise<number> {
   const id = rows[0]?.user_version || randomInt(1, maxDatabaseId);
   if (id !== rows[0]?.user_version) await writeId(db, id);
   return id;
-}
-
-/** Writes a page without a change, to test whether writes succeed. */
-async function rewriteId(db: Db): Promise<void> {
-  await writeId(db, await findOrCreateId(db));
 }
 
 async function writeId(db: Db, id: number): Promise<void> {

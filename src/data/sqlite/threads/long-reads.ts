@@ -5,10 +5,20 @@ import { toRows } from '../connection.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
 import type { WriteAheadLog } from '../wal/write-ahead-log.ts';
-import { ReaderThread } from './reader-thread.ts';
-import type { ReadCommand } from './worker.ts';
+import { Thread } from './thread.ts';
+import type { ReadCommand, ReaderWorkerData, ReadReply } from './worker.ts';
 
 const threadCount = 2;
+/** Two threads together may hold this much; a long page of long bodies has 8 MB. */
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
+const program = new URL('./worker.ts', import.meta.url);
+
+interface Reader {
+  thread: Thread<ReadCommand, ReadReply>;
+  /** Its first element is 1 while the running read must stop. */
+  stop: Int32Array;
+  isRunning: boolean;
+}
 
 interface LongReadParts {
   url: string;
@@ -27,8 +37,8 @@ export class LongReads {
     maxRunningPerCaller: 1,
     refusal: tooManyReads,
   });
-  /** The threads, which are started when they are needed, and whether they are running a read. */
-  readonly #threads = new Map<ReaderThread, boolean>();
+  /** They are started when they are needed. */
+  readonly #readers = new Set<Reader>();
   #isClosed = false;
 
   constructor(parts: LongReadParts) {
@@ -51,21 +61,26 @@ export class LongReads {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#threads.keys(), (thread) => thread.close()));
+    const close = ({ thread, stop }: Reader) => {
+      Atomics.store(stop, 0, 1);
+      return thread.close();
+    };
+    await Promise.all(Array.from(this.#readers, close));
   }
 
   async #run(command: ReadCommand, { cancellation }: ReadContext, onStart: () => void): Promise<QueryResult<unknown>> {
-    let thread: ReaderThread | undefined;
-    const stop = () => thread?.stop();
+    let reader: Reader | undefined;
+    const stop = () => reader && Atomics.store(reader.stop, 0, 1);
     try {
       await this.#parts.log.pause;
       cancellation?.throwIfCancelled();
       if (this.#isClosed) throw tooManyReads();
-      thread = this.#findThread();
-      this.#threads.set(thread, true);
+      reader = this.#findReader();
+      reader.isRunning = true;
+      Atomics.store(reader.stop, 0, 0);
       cancellation?.addListener(stop);
       onStart();
-      const { columns, rows } = await thread.run(command);
+      const { columns, rows } = await reader.thread.run(command);
       return { rows: toRows(columns, rows) };
     } catch (error) {
       cancellation?.throwIfCancelled();
@@ -73,16 +88,21 @@ export class LongReads {
       throw error;
     } finally {
       cancellation?.removeListener(stop);
-      if (thread && this.#threads.has(thread)) this.#threads.set(thread, false);
+      if (reader) reader.isRunning = false;
     }
   }
 
-  /** An idle thread. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
-  #findThread(): ReaderThread {
-    for (const [thread, isRunning] of this.#threads) if (!isRunning) return thread;
+  /** A reader that is idle. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
+  #findReader(): Reader {
+    for (const reader of this.#readers) if (!reader.isRunning) return reader;
     this.#parts.health.assertFiles();
-    const started = new ReaderThread(this.#parts.url, () => this.#threads.delete(started));
-    return started;
+    const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData: ReaderWorkerData = { url: this.#parts.url, stop };
+    const onExit = () => this.#readers.delete(reader);
+    const thread = new Thread<ReadCommand, ReadReply>(program, { name: 'reader', workerData, resourceLimits }, onExit);
+    const reader: Reader = { thread, stop, isRunning: false };
+    this.#readers.add(reader);
+    return reader;
   }
 }
 
