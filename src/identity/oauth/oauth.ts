@@ -46,7 +46,7 @@ export class OAuth {
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
   /** The claims of tokens that the present keys have verified. */
-  #verified = createCache();
+  readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   /** The issuer's key set in JSON. */
   #published: string | undefined;
   /** Undefined if only JWTs are accepted. */
@@ -128,9 +128,9 @@ export class OAuth {
 
   async #verify(token: string, span: Span | undefined): Promise<JWTPayload> {
     const key = hash('sha256', token, 'base64url');
-    const verified = this.#verified;
-    const cached = verified.get(key);
+    const cached = this.#verified.get(key);
     if (cached) return cached;
+    const published = this.#published;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
       if (decodeJwt(token).iss !== this.issuer) throw invalidToken('wrong iss');
@@ -141,8 +141,7 @@ export class OAuth {
         typ: 'at+jwt',
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      // If the keys have changed meanwhile, the result is not found again.
-      verified.set(key, payload);
+      if (published === this.#published) this.#verified.set(key, payload);
       return payload;
     } catch (error) {
       throw toTokenError(error);
@@ -194,13 +193,9 @@ export class OAuth {
 
   /** A token whose key the issuer has withdrawn is no longer valid. */
   #forgetTokensOfOtherKeys(published: string): void {
-    if (published !== this.#published) this.#verified = createCache();
+    if (published !== this.#published) this.#verified.clear();
     this.#published = published;
   }
-}
-
-function createCache() {
-  return new LRUCache<string, JWTPayload>({ max: maxVerified });
 }
 
 /** A token that names scopes of Postroom has these scopes. A token that names none of them has READ and WRITE. */
