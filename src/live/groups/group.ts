@@ -46,13 +46,6 @@ export interface Member {
   becomePersonal(findOrCreateGroup: (selection: Selection) => Group): void;
 }
 
-interface Replayed {
-  subjectId: string;
-  execution: ReturnType<ExecuteEvent>;
-  /** Of the JSON; 0 until it is known. */
-  length: number;
-}
-
 /**
  * The followers of one room with equal selections. A group follows the feed and executes the selection once per event, for
  * all its live members.
@@ -64,7 +57,8 @@ export class Group implements FeedReader {
   readonly members = new Set<Member>();
   readonly #live = new Set<Member>();
   readonly #parts: GroupParts;
-  readonly #replayed = new Map<number, Replayed>();
+  /** `length`: of the JSON; 0 until it is known. */
+  readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent>; length: number }>();
   #replayedLength = 0;
   #clearing: NodeJS.Timeout | undefined;
   #isDelivering = false;
