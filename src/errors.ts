@@ -249,6 +249,11 @@ export class ClientError extends TracelessError {
   }
 }
 
+/** The code that a client receives for an error. */
+export function codeOf(error: unknown): ErrorCode {
+  return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
+}
+
 /** Creates one error for all problems of an input. */
 export function invalidInput(details: readonly InputProblem[]): ClientError {
   const problems = details.map(({ field, issue }) => `${field} ${issue.replaceAll('_', ' ')}`);

@@ -29,8 +29,8 @@ const commands: Record<string, () => Promise<Command>> = {
 
 const usage = `usage: postroom serve   (the same without a command; settings are environment variables)
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
-       postroom grant-admin EMAIL
-       postroom revoke-admin EMAIL
+       postroom grant-admin EMAIL|ID [--yes]
+       postroom revoke-admin EMAIL|ID
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
        postroom backup FILE [--force]
        postroom restore FILE [--force]

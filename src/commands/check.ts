@@ -22,7 +22,8 @@ export async function check(args: string[]): Promise<number> {
     await report('settings', () => {
       config = readConfig();
       readGivenKeys(config);
-      return describeMistaken();
+      const mistaken = findMistakenSettings();
+      return mistaken.map(({ variable, setting }) => `${variable} has no effect (${setting}?)`).join(', ');
     }),
     await report('schema', () => checkSchema(config)),
   ];
@@ -44,11 +45,6 @@ async function report(part: string, work: () => string | Promise<string>): Promi
     for (const reason of explainFailures(error)) process.stdout.write(`${part}: failed: ${reason}\n`);
     return false;
   }
-}
-
-function describeMistaken(): string {
-  const mistaken = findMistakenSettings().map(({ variable, setting }) => `${variable} has no effect (${setting}?)`);
-  return mistaken.join(', ');
 }
 
 function checkSchema(config: Config | undefined): string {

@@ -6,6 +6,7 @@ import { createApiKey } from '../identity/api-key/api-key.ts';
 import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
 import { createLog } from '../log.ts';
+import { toName } from '../names.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
 
 const usage = 'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]\n';
@@ -81,7 +82,7 @@ function readOptions(args: string[]): { options?: KeyOptions; problems: string[]
   const named = scopeNames.toUpperCase().split(',');
   const expiresAt = expires === undefined ? null : Date.parse(expires);
   const granted = scopes.filter((scope) => named.includes(scope));
-  return { options: { name: name.trim(), scopes: granted, owner, expiresAt }, problems };
+  return { options: { name: toName(name), scopes: granted, owner, expiresAt }, problems };
 }
 
 /** Gives an empty value to an option without a value, because parseArgs would take the next option for its value. */

@@ -24,12 +24,10 @@ export async function printSchema([format = '', ...rest]: string[]): Promise<num
     );
     return 1;
   }
-  process.stdout.on('error', ignoreClosedPipe);
+  // A reader, such as `head`, may not want the whole text.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   process.stdout.write(textOf());
   return 0;
-}
-
-/** A reader, such as `head`, may not want the whole text. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
 }

@@ -5,6 +5,8 @@ import { assertAddressesFree } from './address.ts';
 
 /** After an uncaught exception, the maximum time to stop, in addition to that of the drain. */
 const maxStopMs = 15_000;
+/** As shells report the end by SIGINT. */
+const interrupted = 130;
 
 /**
  * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if it was given arguments,
@@ -50,12 +52,17 @@ ${fill}`;
 }
 
 /**
- * The first signal, or undefined after an exception that nothing has caught. Later signals have no effect: on one Ctrl-C,
- * npm forwards a second signal in addition to the terminal's own.
+ * The first signal, or undefined after an exception that nothing has caught. A second one has no effect, because on one
+ * Ctrl-C npm forwards a signal in addition to the terminal's own. A third SIGINT ends the process at once.
  */
 function nextStop({ drainSeconds }: Config, log: Log): Promise<NodeJS.Signals | undefined> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
+    let interrupts = 0;
+    process.on('SIGINT', () => {
+      interrupts += 1;
+      if (interrupts > 2) process.exit(interrupted);
+    });
     // The state of the process is unknown: it moves its clients to other servers, and a supervisor starts it again.
     const onUncaught = (error: unknown) => {
       log.error({ err: error }, 'an exception was not caught: the server stops');

@@ -1,5 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { Cancellation } from '../cancellation.ts';
 import { ClientError } from '../errors.ts';
+import type { Requester } from '../limited-queue.ts';
 import type { Span } from '../tracing/span.ts';
 import type { Tables } from './tables.ts';
 import type { DatabaseTimings } from './timings.ts';
@@ -14,7 +16,7 @@ export interface TransactionOptions {
    * Called before the transaction begins and right before its commit; it throws if no client waits for the result any
    * more.
    */
-  cancellation?: TransactionCancellation | undefined;
+  cancellation?: Cancellation | undefined;
   /**
    * The room in which the transaction changes something. The transaction may then share its commit with others of this
    * room, so it locks rows only in the way `share`. It must not await a statement that changes rows: its group would be
@@ -30,33 +32,10 @@ export interface TransactionOptions {
   span?: Span | undefined;
 }
 
-interface TransactionCancellation {
-  /** @throws the reason, if it is cancelled. */
-  throwIfCancelled(): void;
-  /** From now until `endCommit` it cannot be cancelled. @throws the reason, if it is already cancelled. */
-  beginCommit(): void;
-  /** `mayBeStored`: the transaction was committed, or it is not known whether it was. */
-  endCommit(mayBeStored: boolean): void;
-}
-
-/** For whom a read runs. */
-export interface ReadContext {
-  /** Reads of the same caller share a turn while others wait. The server itself is an empty text. */
-  caller: string;
-  /** Stops reads whose result nobody needs. */
-  cancellation?: ReadCancellation | undefined;
+/** For whom a read runs. A read whose result nobody needs is cancelled. */
+export interface ReadContext extends Requester {
   /** The span that its statements belong to. */
   span?: Span | undefined;
-}
-
-interface ReadCancellation {
-  readonly isCancelled: boolean;
-  readonly reason: unknown;
-  /** Calls `listener` on cancellation, or at once if it is already cancelled. */
-  addListener(listener: () => void): void;
-  removeListener(listener: () => void): void;
-  /** @throws the reason, if it is cancelled. */
-  throwIfCancelled(): void;
 }
 
 export type DatabaseKind = 'sqlite' | 'postgres';
@@ -73,7 +52,7 @@ export interface Database {
   /** For single reads of the server itself. Each read sees all commits before it. */
   db: Kysely<Tables>;
   /**
-   * Like `db`, for the reads of a client. On SQLite a read that would block the event loop waits for its turn in a thread.
+   * Like `db`, for the reads of a client. A long read waits for its turn in a thread, or on a connection for long reads.
    * It rejects with DatabaseUnavailable if too many reads wait, or with the reason of the cancellation.
    */
   readsFor(context: ReadContext): Kysely<Tables>;
@@ -98,13 +77,16 @@ export interface Database {
    * or any error of `work`.
    */
   transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs several reads on the present state of the database, within `span` if it is given. */
-  snapshot<T>(work: Work<T>, span?: Span): Promise<T>;
+  /**
+   * Runs several reads on the present state of the database; by default for the server itself.
+   * @throws DatabaseUnavailable if too many snapshots wait, the reason of the cancellation, or any error of `work`.
+   */
+  snapshot<T>(work: Work<T>, context?: ReadContext): Promise<T>;
   /**
    * Gives `work` the present state of the database until it is done, even if it writes meanwhile. No `snapshot` waits
    * for it.
    */
-  snapshotDuringWrites<T>(work: Work<T>, span?: Span): Promise<T>;
+  snapshotDuringWrites<T>(work: Work<T>, context?: ReadContext): Promise<T>;
   /**
    * SQLite: removes erased data from the files of the database at once or, if a reader still needs it, within a second
    * after this reader has ended. PostgreSQL: does nothing, because only the server removes it (`vacuum`, and the end of
@@ -118,7 +100,7 @@ export interface Database {
   kind: DatabaseKind;
   /** The version of SQLite, or of PostgreSQL as the latest connection found it. */
   readVersion(): string;
-  /** The numbers of transactions and of reads in threads that wait for their turn. */
+  /** The numbers of transactions and of long reads that wait for their turn. */
   countWaiting(): { transactions: number; longReads: number };
   /** For the log: the path of the database, or another name that contains no password. */
   name: string;

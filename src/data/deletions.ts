@@ -4,6 +4,7 @@ import { deleteSome, hasRows, isAmong } from './sql/some-rows.ts';
 import type { Erasure, PostRow, UserRow } from './tables.ts';
 
 const deletedUserName = 'deleted user';
+const deletedKeyName = 'deleted key';
 
 /*
  * Rooms and accounts may have more rows than one transaction may delete without delaying others. Their deletion marks
@@ -60,23 +61,46 @@ export async function findDeletedRoom(db: Db): Promise<string | undefined> {
  * account that are deleted after it.
  */
 export async function eraseUser(db: Db, user: UserRow, erasing: Erasure): Promise<void> {
+  await eraseUsers(db, [user.id], { ...eraseSubject(user), erasing });
+}
+
+async function eraseUsers(db: Db, ids: readonly string[], changes: Partial<UserRow> & { erasing: Erasure }) {
   const now = Date.now();
   await db
     .updateTable('users')
-    .set({
+    .set((eb) => ({
       name: deletedUserName,
       email: null,
       emailKey: null,
       passwordHash: null,
       role: 'MEMBER',
-      ...eraseSubject(user),
-      erasing,
+      ...changes,
       deletedAt: now,
       updatedAt: now,
-      version: user.version + 1,
-    })
-    .where('id', '=', user.id)
+      version: eb('version', '+', 1),
+    }))
+    .where('id', 'in', ids)
+    .where('deletedAt', 'is', null)
     .execute();
+  // The user that an application acts as has the name of its key.
+  await db.updateTable('apiKeys').set({ name: deletedKeyName }).where('userId', 'in', ids).execute();
+}
+
+/**
+ * Erases up to `limit` of the keys that a deleted account has created, and the accounts that their applications act as: an
+ * owner may have named them after himself. Returns the ids of these accounts, whose posts remain.
+ */
+export async function eraseKeysOf(db: Db, ownerId: string, limit: number): Promise<string[]> {
+  const owned = db
+    .selectFrom('apiKeys')
+    .select('userId')
+    .where('ownerId', '=', ownerId)
+    .where('revokedAt', 'is not', null);
+  const userIds = (await owned.limit(limit).execute()).map(({ userId }) => userId);
+  if (userIds.length === 0) return [];
+  await eraseUsers(db, userIds, { erasing: 'ACCOUNT' });
+  await db.updateTable('apiKeys').set({ ownerId: null }).where('userId', 'in', userIds).execute();
+  return userIds;
 }
 
 /** A deleted account, and the rows of it that are being deleted. */

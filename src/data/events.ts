@@ -176,17 +176,10 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .execute();
 }
 
-interface FirstEvent {
-  roomId: string;
-  /** In milliseconds since 1970. */
-  since: number;
-  after: number;
-}
-
-/** The position before the first event of a room after number `after` that is not older than `since`. */
+/** The position before the first event of a room after number `after` that is not older than `since`, in milliseconds since 1970. */
 export async function findFirstPosition(
   db: Db,
-  { roomId, after, since }: FirstEvent,
+  { roomId, after, since }: { roomId: string; after: number; since: number },
 ): Promise<LogPosition | undefined> {
   const first = await db
     .selectFrom('roomEvents')
@@ -220,8 +213,8 @@ export interface RoomSurplus {
 const roomsPerRead = 500;
 
 /** The rooms that have events before their latest `count` events. No statement reads more than some hundred rooms. */
-export async function* findSurplus(db: Db, count: number): AsyncGenerator<RoomSurplus> {
-  for (let after = ''; ; ) {
+export async function* findSurplus(db: Db, count: number, signal: AbortSignal): AsyncGenerator<RoomSurplus> {
+  for (let after = ''; !signal.aborted; ) {
     const rooms = await db
       .selectFrom('rooms')
       .select(['id', 'head'])

@@ -9,19 +9,13 @@ export interface MovedHead {
   head: LogPosition | undefined;
 }
 
-interface Row {
-  roomId: string;
-  head: number | null;
-  headMark: number | null;
-}
-
 /** The rooms whose heads are not at these positions any more, in one query that returns no other room. */
 export async function findMovedHeads(
   db: Db,
   heads: Iterable<readonly [roomId: string, LogPosition]>,
 ): Promise<MovedHead[]> {
   const known = Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<{ roomId: string; head: number | null; headMark: number | null }>`
     select known.value ->> 0 as "roomId", "head", "headMark"
     from ${elementsOf(db, known)} as known
     left join "rooms" on "rooms"."id" = known.value ->> 0 and "deletedAt" is null

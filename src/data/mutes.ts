@@ -1,13 +1,8 @@
+import type { Selectable } from 'kysely';
 import type { Db } from './database.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
 import { createVariableStatement } from './sql/statement.ts';
-
-interface Mute {
-  roomId: string;
-  userId: string;
-  /** In milliseconds since 1970. */
-  until: number;
-}
+import type { Tables } from './tables.ts';
 
 /** A user, and the account that the user belongs to: the owner of an API key is another user than the key. */
 export interface MutedUsers {
@@ -30,7 +25,7 @@ export async function findMute(db: Db, place: RoomOrPost, users: MutedUsers): Pr
 }
 
 /** Replaces an earlier mute of the user in the room. */
-export async function insertMute(db: Db, mute: Mute): Promise<void> {
+export async function insertMute(db: Db, mute: Selectable<Tables['mutes']>): Promise<void> {
   await db
     .insertInto('mutes')
     .values(mute)

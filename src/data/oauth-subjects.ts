@@ -16,21 +16,14 @@ export async function findAccountBySubject(db: Db, { issuer, subject }: OAuthSub
 }
 
 /**
- * The data of a subject's first token: `startedAt` is the time when the token was issued, in milliseconds since 1970.
- */
-export interface FirstToken {
-  name: string;
-  startedAt: number;
-}
-
-/**
  * Finds the user of a subject, or creates it with the subject's first token; concurrent requests create it only once.
- * Undefined if the token is older than the deletion of the subject's previous account.
+ * `startedAt` is the time when the token was issued, in milliseconds since 1970. Undefined if the token is older than the
+ * deletion of the subject's previous account.
  */
 export async function findOrCreateAccountBySubject(
   db: Db,
   oauth: OAuthSubject,
-  { name, startedAt }: FirstToken,
+  { name, startedAt }: { name: string; startedAt: number },
 ): Promise<UserRow | undefined> {
   const sessionsFrom = (await findErasure(db, oauth)) + 1;
   if (startedAt < sessionsFrom) return undefined;

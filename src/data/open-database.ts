@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isPostgresUrl } from '../database-url.ts';
 import { type BackupContents, BackupError, type BackupOptions, type Progress } from './backup.ts';
-import type { Database, DatabaseOptions, DatabaseState, ImplementationOptions } from './database.ts';
+import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
 import { openPostgres } from './postgres/database.ts';
 import { inspectPostgres } from './postgres/inspect.ts';
 import { backupSqlite } from './sqlite/backup/backup.ts';
@@ -12,16 +12,9 @@ import { withTimings } from './timed-database.ts';
 import { createTimings } from './timings.ts';
 import { withSpans } from './traced-database.ts';
 
-interface Implementation {
-  /** Its name in OpenTelemetry. */
-  system: string;
-  /** In both functions `address` is the URL without its scheme. */
-  open: (address: string, options: ImplementationOptions) => Promise<Database>;
-  inspect: (address: string) => Promise<DatabaseState>;
-}
-
-const sqlite: Implementation = { system: 'sqlite', open: openSqlite, inspect: inspectSqlite };
-const postgres: Implementation = { system: 'postgresql', open: openPostgres, inspect: inspectPostgres };
+/** `system`: the name in OpenTelemetry. Both functions have the URL without its scheme as their first argument. */
+const sqlite = { system: 'sqlite', open: openSqlite, inspect: inspectSqlite };
+const postgres = { system: 'postgresql', open: openPostgres, inspect: inspectPostgres };
 
 /**
  * Opens the database of a `DATABASE_URL` and brings its tables up to date.
@@ -29,13 +22,13 @@ const postgres: Implementation = { system: 'postgresql', open: openPostgres, ins
  */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const { timings = createTimings() } = options;
-  const { open, system } = findImplementation(url);
+  const { open, system } = isPostgresUrl(url) ? postgres : sqlite;
   return withTimings(withSpans(await open(addressOf(url), { ...options, timings }), system), timings);
 }
 
 /** Finds out whether a server could use the database, without creating or migrating it. @throws DatabaseUnusable */
 export async function inspectDatabase(url: string): Promise<DatabaseState> {
-  return findImplementation(url).inspect(addressOf(url));
+  return (isPostgresUrl(url) ? postgres : sqlite).inspect(addressOf(url));
 }
 
 /** Writes the database to a file, also while servers use it. @throws BackupError */
@@ -58,10 +51,6 @@ function toFile(url: string, advice: string): string {
     throw new BackupError(`DATABASE_URL is a database of PostgreSQL: ${advice} (docs/operations.md)`);
   if (addressOf(url) !== ':memory:') return resolve(addressOf(url));
   throw new BackupError('DATABASE_URL is sqlite::memory:, a database that no other process can read');
-}
-
-function findImplementation(url: string): Implementation {
-  return isPostgresUrl(url) ? postgres : sqlite;
 }
 
 /** The URL without its scheme. */

@@ -14,11 +14,6 @@ export interface NewPost extends Omit<PostRow, 'id' | 'createdAt' | 'updatedAt' 
   createdAt?: number;
 }
 
-export interface PostChanges {
-  title?: string | undefined;
-  body?: string | null | undefined;
-}
-
 export function createPostRow({ id = createId('Post'), createdAt = Date.now(), ...post }: NewPost): PostRow {
   return { id, ...post, createdAt, updatedAt: createdAt, version: 1 };
 }
@@ -82,7 +77,10 @@ export async function updatePost(
 }
 
 /** The post with changes; an undefined property stays unchanged. */
-export function changePostRow(post: PostRow, { title = post.title, body = post.body }: PostChanges): PostRow {
+export function changePostRow(
+  post: PostRow,
+  { title = post.title, body = post.body }: { title?: string | undefined; body?: string | null | undefined },
+): PostRow {
   return { ...post, title, body, updatedAt: Date.now(), version: post.version + 1 };
 }
 
@@ -103,6 +101,12 @@ const deleteRow = createStatement((db, { id }: { id: string }) => db.deleteFrom(
 
 export async function deletePost(db: Db, id: string): Promise<void> {
   await deleteRow(db, { id });
+}
+
+/** The number of an author's posts, drafts included. */
+export async function countPostsOf(db: Db, authorId: string): Promise<number> {
+  const query = db.selectFrom('posts').select(({ fn }) => fn.countAll<number>().as('posts'));
+  return (await query.where('authorId', '=', authorId).executeTakeFirstOrThrow()).posts;
 }
 
 /** The columns by which an import recognises a post. */

@@ -67,15 +67,24 @@ export const findRoomOfPost = createFinder((db, { id }) =>
     .where('deletedAt', 'is', null),
 );
 
-/** The public rooms with these names. They are not deleted before the end of the transaction. */
-export async function findRoomsByName(db: Db, names: readonly string[]): Promise<Pick<RoomRow, 'id' | 'name'>[]> {
+/**
+ * Finds public rooms, and private rooms without an owner, by exact name: those of imported posts, the public ones and the oldest last. They are not
+ * deleted before the end of the transaction.
+ */
+export async function findImportedRooms(
+  db: Db,
+  names: readonly string[],
+): Promise<Pick<RoomRow, 'id' | 'name' | 'visibility'>[]> {
   return executeInParts(db, names, {
     build: (part) =>
       db
         .selectFrom('rooms')
-        .select(['id', 'name'])
+        .select(['id', 'name', 'visibility'])
         .where('name', 'in', part)
-        .where(sql<boolean>`"visibility" = 'PUBLIC'`)
+        .where(sql<boolean>`("visibility" = 'PUBLIC' or "ownerId" is null)`)
+        .where('deletedAt', 'is', null)
+        .orderBy('visibility')
+        .orderBy('id', 'desc')
         .forKeyShare(),
     parametersOf: (name) => [name],
   });

@@ -6,18 +6,13 @@ import type { Tables } from './tables.ts';
 /** The window of a key after a charge. */
 export type AttemptWindow = Pick<Selectable<Tables['signInAttempts']>, 'attempts' | 'endsAt'>;
 
-export interface WindowTime {
-  /** In milliseconds since 1970. */
-  now: number;
-  windowMs: number;
-}
-
 /**
  * Counts an attempt in the present window of a key; a window begins with the first attempt after the end of the previous
  * window. If another node's clock is ahead, or this clock was set back, the window ends earlier: never later than it
  * would if it began now.
  */
-export async function chargeAttempt(db: Db, key: string, { now, windowMs }: WindowTime): Promise<AttemptWindow> {
+export async function chargeAttempt(db: Db, key: string, windowMs: number): Promise<AttemptWindow> {
+  const now = Date.now();
   return db
     .insertInto('signInAttempts')
     .values({ key, attempts: 1, endsAt: now + windowMs })
@@ -42,12 +37,12 @@ export async function chargeAttempt(db: Db, key: string, { now, windowMs }: Wind
 }
 
 /** Takes one attempt back, if its window has not ended. */
-export async function refundAttempt(db: Db, key: string, now: number): Promise<void> {
+export async function refundAttempt(db: Db, key: string): Promise<void> {
   await db
     .updateTable('signInAttempts')
     .set((eb) => ({ attempts: eb('attempts', '-', 1) }))
     .where('key', '=', key)
-    .where('endsAt', '>', now)
+    .where('endsAt', '>', Date.now())
     .where('attempts', '>', 0)
     .execute();
 }

@@ -8,7 +8,7 @@ export function withTimings(database: Database, timings: DatabaseTimings): Datab
   return {
     ...database,
     transaction: (work, options) => timed(timings.transaction, () => database.transaction(work, options)),
-    snapshot: (work, span) => timed(timings.snapshot, () => database.snapshot(work, span)),
+    snapshot: (work, context) => timed(timings.snapshot, () => database.snapshot(work, context)),
   };
 }
 

@@ -21,10 +21,10 @@ export function withSpans(database: Database, system: string): Database {
   const own = { 'db.system.name': system };
   const snapshotOf =
     (name: string, take: Database['snapshot']): Database['snapshot'] =>
-    (work, parent) => {
-      if (!parent) return take(work);
-      const span = parent.startChild(name, 'internal', own);
-      return withinSpan(span, () => take((db) => work(traced(db, span, own))));
+    (work, context) => {
+      const span = context?.span?.startChild(name, 'internal', own);
+      if (!span) return take(work, context);
+      return withinSpan(span, () => take((db) => work(traced(db, span, own)), context));
     };
   return {
     ...database,

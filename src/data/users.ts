@@ -1,9 +1,10 @@
 import { createId } from '../ids.ts';
+import { toComposed } from '../names.ts';
 import { type Db, type RowLock, withLock } from './database.ts';
 import { createPages, type PageArguments, type UserPage } from './lists/pages.ts';
 import { executeInParts } from './sql/list-statements.ts';
 import { createFinder } from './sql/statement.ts';
-import { isStorable, matches, toPattern } from './sql/stored-text.ts';
+import { isStorable, matches, toNamePattern } from './sql/stored-text.ts';
 import { type PublicUser, publicUserColumns, type UserRow, userColumns } from './tables.ts';
 
 export interface UserFilter {
@@ -29,15 +30,9 @@ export interface OAuthSubject {
   subject: string;
 }
 
-/** An undefined property stays unchanged. */
-export interface UserChanges {
-  name: string | undefined;
-  email: string | null | undefined;
-}
-
-/** E-mails are unique without regard to case. */
+/** E-mails are unique without regard to case, and to the form of an accented letter. */
 export function emailKeyOf(email: string): string {
-  return email.toLowerCase();
+  return toComposed(email).toLowerCase();
 }
 
 export function createUserRow({
@@ -152,11 +147,18 @@ const userPages = createPages('users', (users, { name, createdAfter, createdBefo
 });
 
 export function findUserPage(db: Db, filter: UserFilter, page: PageArguments): UserPage {
-  return userPages(db, { ...filter, name: toPattern(filter.name) }, page);
+  return userPages(db, { ...filter, name: toNamePattern(filter.name) }, page);
 }
 
-/** Changes a user that was read with an exclusive lock. @throws UniqueViolation if the e-mail is taken. */
-export async function updateUser(db: Db, user: UserRow, { name, email }: UserChanges): Promise<UserRow> {
+/**
+ * Changes a user that was read with an exclusive lock. An undefined property stays unchanged.
+ * @throws UniqueViolation if the e-mail is taken.
+ */
+export async function updateUser(
+  db: Db,
+  user: UserRow,
+  { name, email }: { name: string | undefined; email: string | null | undefined },
+): Promise<UserRow> {
   return db
     .updateTable('users')
     .set({
@@ -189,12 +191,13 @@ export async function setPassword(db: Db, id: string, passwordHash: string): Pro
     .executeTakeFirstOrThrow();
 }
 
-/** Returns the changed user with this e-mail, or undefined if there is none. */
-export async function setRole(db: Db, email: string, role: UserRow['role']): Promise<UserRow | undefined> {
+/** Returns the changed user, or undefined if there is none. */
+export async function setRole(db: Db, id: string, role: UserRow['role']): Promise<UserRow | undefined> {
   return db
     .updateTable('users')
     .set((eb) => ({ role, version: eb('version', '+', 1), updatedAt: Date.now() }))
-    .where('emailKey', '=', emailKeyOf(email))
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
     .returning(userColumns)
     .executeTakeFirst();
 }

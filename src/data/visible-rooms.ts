@@ -59,20 +59,19 @@ export function isVisibleRoom(
   return sql`(select "visibility" = 'PUBLIC' ${isJoined} from "rooms" as "room" where "id" = ${toExpression(roomId)})`;
 }
 
-/** The same for a total: SQLite counts the rows room by room. */
-export function isAmongVisibleRooms(db: Db, visibleRooms: VisibleRooms, roomId: RoomColumn): RawBuilder<boolean> {
-  if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
-  return sql`${sql.ref(roomId)} in (${selectVisibleRooms(db, visibleRooms)})`;
-}
-
-/** The same for the many rows that a page skips in the order of an index. SQLite would otherwise sort them. */
-export function isAmongVisibleRoomsInOrder(
+/**
+ * The same for a total, for which SQLite counts the rows room by room, or for the many rows that a page skips in the order
+ * of an index: SQLite would otherwise sort them.
+ */
+export function isAmongVisibleRooms(
   db: Db,
   visibleRooms: VisibleRooms,
   roomId: RoomColumn,
+  { isInOrder = false } = {},
 ): RawBuilder<boolean> {
   if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
-  return sql`${sql.raw(isPostgres(db) ? '' : '+')}${isAmongVisibleRooms(db, visibleRooms, roomId)}`;
+  const prefix = sql.raw(isInOrder && !isPostgres(db) ? '+' : '');
+  return sql`${prefix}${sql.ref(roomId)} in (${selectVisibleRooms(db, visibleRooms)})`;
 }
 
 /** The same if there are few private rooms: a row is then skipped faster. */

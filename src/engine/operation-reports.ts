@@ -1,4 +1,5 @@
 import { OperationTypeNode } from 'graphql';
+import { ClientDisconnected } from '../cancellation.ts';
 import type { Config } from '../config.ts';
 import { clientErrors, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -6,7 +7,6 @@ import { LimitedLines } from '../recent-reports.ts';
 import type { SpanAttributes, Tracing } from '../tracing/span.ts';
 import { type TraceContext, traceIdOf } from '../tracing/trace-context.ts';
 import type { Answer } from './answer.ts';
-import { ClientDisconnected } from './cancellation.ts';
 import { printWithoutValues } from './documents/print-without-values.ts';
 import type { Call } from './operation.ts';
 import { OperationReport } from './operation-report.ts';

@@ -1,7 +1,8 @@
 import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
+import type { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config.ts';
 import { contain } from '../contain.ts';
-import type { Db } from '../data/database.ts';
+import type { Db, ReadContext } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { LimitedQueue } from '../limited-queue.ts';
@@ -17,7 +18,6 @@ import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
-import type { Cancellation } from './cancellation.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { DocumentReference } from './documents/persisted.ts';
@@ -126,7 +126,10 @@ export class Operation implements PreparedOperation {
 
   execute(): Answer | Promise<Answer> {
     try {
-      const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
+      // An operation that is cancelled while it waits is answered at once, and never runs.
+      const result = this.#isCostly
+        ? this.#parts.costlyOperations.run(() => this.#execute(), toReadContext(this.#call))
+        : this.#execute();
       if (!(result instanceof Promise)) return this.#answer(result);
       return this.#withTimeout(result).then(
         (done) => this.#answer(done),
@@ -185,34 +188,19 @@ export class Operation implements PreparedOperation {
     }
   }
 
-  /** An operation that is cancelled while it waits is answered at once, and never runs. */
-  #executeInTurn(): Promise<ExecutionResult> {
-    const { cancellation } = this.#call;
-    const execute = () => {
-      cancellation.throwIfCancelled();
-      return this.#execute();
-    };
-    const running = this.#parts.costlyOperations.run(execute, callerOf(this.#call));
-    return cancellation.race(running);
-  }
-
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
-    const span = this.#call.report?.span;
-    if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db), span);
-    return database.snapshotDuringWrites(async (db) => this.#run(db), span);
+    const context = toReadContext(this.#call);
+    if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db), context);
+    return database.snapshotDuringWrites(async (db) => this.#run(db), context);
   }
 
   #run(dbBefore?: Db): ExecutionResult | Promise<ExecutionResult> {
-    const { viewer, address, cancellation, report } = this.#call;
+    const { viewer, address, cancellation } = this.#call;
     // The answer to a mutation is needed even if its client has left: its change may be committed.
     const isQuery = this.type === OperationTypeNode.QUERY;
-    const readContext = {
-      caller: callerOf(this.#call),
-      cancellation: isQuery ? cancellation : undefined,
-      span: report?.span,
-    };
+    const readContext = { ...toReadContext(this.#call), ...(!isQuery && { cancellation: undefined }) };
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new Context(this.#parts.services, viewer, {
@@ -282,8 +270,8 @@ export class Operation implements PreparedOperation {
   }
 }
 
-function callerOf({ viewer, address }: Call): string {
-  return viewer?.chargedId ?? address;
+function toReadContext({ viewer, address, cancellation, report }: Call): ReadContext {
+  return { caller: viewer?.chargedId ?? address, cancellation, span: report?.span };
 }
 
 function tookTooLong(): ClientError {

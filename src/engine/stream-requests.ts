@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ExecutionResult, GraphQLError, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
+import type { Cancellation } from '../cancellation.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
 import type { StreamEvent } from '../data/events.ts';
 import { readsWithin } from '../data/traced-database.ts';
@@ -18,7 +19,6 @@ import { Context, type Services, SharedContext } from '../resolvers/context.ts';
 import type { InboxSource, RoomEventSource } from '../resolvers/subscription-source.ts';
 import type { Span } from '../tracing/span.ts';
 import { type Answer, errorsOf, toAnswer } from './answer.ts';
-import type { Cancellation } from './cancellation.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
 import type { Executor } from './execution/executor.ts';
 import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
@@ -167,7 +167,9 @@ function read<T>(
   span: Span | undefined,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  return compiled.fields.hasRoomCursor ? database.snapshot(work, span) : work(readsWithin(database, span));
+  return compiled.fields.hasRoomCursor
+    ? database.snapshot(work, { caller: '', span })
+    : work(readsWithin(database, span));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { type Log, logFailures } from '../log.ts';
-import { type Authenticate, type AuthenticationParts, createAuthentication } from './authentication.ts';
+import { type AuthenticationParts, createAuthentication } from './authentication.ts';
 import { CredentialWatch, type WatchCredentials } from './credential-watch.ts';
 import { OAuth } from './oauth/oauth.ts';
 import { ViewerCache } from './viewer-cache.ts';
@@ -10,16 +10,8 @@ interface IdentitySources extends Omit<AuthenticationParts, 'oauth' | 'viewers'>
   log: Log;
 }
 
-interface Identity {
-  authenticate: Authenticate;
-  watchCredentials: WatchCredentials;
-  viewers: ViewerCache;
-  credentials: CredentialWatch;
-  stop: () => void;
-}
-
 /** Creates the parts that verify the credentials of a request, and that watch the credentials of open connections. */
-export function createIdentity({ config, log, ...sources }: IdentitySources): Identity {
+export function createIdentity({ config, log, ...sources }: IdentitySources) {
   const oauth = config.oauth && new OAuth(config.oauth, config.rate, log);
   const viewers = new ViewerCache();
   const credentials = new CredentialWatch({
@@ -29,12 +21,12 @@ export function createIdentity({ config, log, ...sources }: IdentitySources): Id
   });
   return {
     authenticate: createAuthentication({ ...sources, oauth, viewers }),
-    watchCredentials: (viewer, end) =>
+    watchCredentials: ((viewer, end) =>
       credentials.watch(viewer, () => {
         // The viewer may have other rights when the client reconnects.
-        viewers.clear();
+        if (viewer) viewers.forget(viewer.user.id);
         end();
-      }),
+      })) satisfies WatchCredentials,
     viewers,
     credentials,
     stop() {

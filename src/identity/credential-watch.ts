@@ -49,18 +49,14 @@ const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
  * such as those of other processes. Only the issuer of an opaque token knows whether it was revoked: `OAuth` asks it.
  */
 export class CredentialWatch {
-  readonly #db: Db;
-  readonly #onError: (error: unknown) => void;
-  readonly #oauth: Pick<OAuth, 'watch'> | undefined;
+  readonly #parts: CredentialWatchParts;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
   #checking: Promise<void> | undefined;
   #isCheckDue = false;
 
-  constructor({ db, oauth, onError }: CredentialWatchParts) {
-    this.#db = db;
-    this.#oauth = oauth;
-    this.#onError = onError;
+  constructor(parts: CredentialWatchParts) {
+    this.#parts = parts;
     this.#timer = setInterval(() => void this.checkAll(), checkIntervalMs).unref();
   }
 
@@ -72,7 +68,7 @@ export class CredentialWatch {
     const left = viewer.expiresAt - Date.now();
     const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
     const token = opaqueTokenOf(viewer.credential);
-    const unwatchToken = token === undefined ? undefined : this.#oauth?.watch(token, () => this.#drop(watched));
+    const unwatchToken = token === undefined ? undefined : this.#parts.oauth?.watch(token, () => this.#drop(watched));
     const stop = () => {
       clearTimeout(expiry);
       unwatchToken?.();
@@ -121,11 +117,11 @@ export class CredentialWatch {
       const [accounts, keys] = await Promise.all([
         findById(
           viewers.map(({ user }) => user.id),
-          (ids) => findCredentialStates(this.#db, ids),
+          (ids) => findCredentialStates(this.#parts.db, ids),
         ),
         findById(
           viewers.map(({ credential }) => keyIdOf(credential)),
-          (ids) => findApiKeys(this.#db, ids),
+          (ids) => findApiKeys(this.#parts.db, ids),
         ),
       ]);
       for (const watched of batch) {
@@ -135,7 +131,7 @@ export class CredentialWatch {
         if (isRevoked || account?.role !== user.role || expiresAt <= Date.now()) this.#drop(watched);
       }
     } catch (error) {
-      this.#onError(error);
+      this.#parts.onError(error);
     }
   }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { keyIdOf } from './credential.ts';
 import type { Viewer } from './viewer.ts';
 
 /** In characters: the credentials' length, plus `viewerSize` per viewer. At most 10,000 viewers fit. */
@@ -15,7 +16,15 @@ export class ViewerCache {
     sizeCalculation: (_, authorization) => authorization.length + viewerSize,
     ttl: ttlMs,
     ttlResolution: 20,
+    dispose: (viewer, authorization) => {
+      for (const id of idsOf(viewer)) {
+        const texts = this.#texts.get(id);
+        if (texts?.delete(authorization) && texts.size === 0) this.#texts.delete(id);
+      }
+    },
   });
+  /** The cached texts of each user and of each API key, by id. */
+  readonly #texts = new Map<string, Set<string>>();
   /** The verifications that are running. */
   readonly #pending = new Map<string, Promise<Viewer>>();
   #generation = 0;
@@ -33,7 +42,14 @@ export class ViewerCache {
     }
   }
 
-  /** Called when credentials have been revoked. */
+  /** Called when credentials of a user, or an API key, have been revoked. */
+  forget(id: string): void {
+    this.#generation += 1;
+    for (const authorization of [...(this.#texts.get(id) ?? [])]) this.#viewers.delete(authorization);
+    this.#pending.clear();
+  }
+
+  /** Called when any credentials may have been revoked. */
   clear(): void {
     this.#generation += 1;
     this.#viewers.clear();
@@ -44,7 +60,13 @@ export class ViewerCache {
     const generation = this.#generation;
     const viewer = await verify();
     // Credentials may have been revoked during `verify`; then the result is not cached.
-    if (generation === this.#generation) this.#viewers.set(authorization, viewer);
+    if (generation !== this.#generation) return viewer;
+    this.#viewers.set(authorization, viewer);
+    for (const id of idsOf(viewer)) this.#texts.set(id, (this.#texts.get(id) ?? new Set()).add(authorization));
     return viewer;
   }
+}
+
+function idsOf({ user, credential }: Viewer): string[] {
+  return [user.id, keyIdOf(credential) ?? []].flat();
 }

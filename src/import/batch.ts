@@ -1,6 +1,6 @@
 import type { Db } from '../data/database.ts';
 import { createPostRow, findDuplicatePosts, insertPosts, type PostIdentity } from '../data/posts.ts';
-import { findRoomsByName, insertRooms } from '../data/rooms.ts';
+import { findImportedRooms, insertRooms } from '../data/rooms.ts';
 import { lockName } from '../data/settings.ts';
 import { findImportedUsers, insertUsers } from '../data/users.ts';
 import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
@@ -45,7 +45,7 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
   };
 }
 
-/** The ids of existing rooms and users that the entries name. */
+/** The existing rooms and users that the entries name. If several have the same name, the last one is used. */
 async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
   const [rooms, users] = [new Set<string>(), new Set<string>()];
   for (const entry of entries) {
@@ -58,14 +58,9 @@ async function findNames(db: Db, entries: readonly Entry[]): Promise<Names> {
     else users.add(record.name);
   }
   return {
-    rooms: idsByName(await findRoomsByName(db, [...rooms])),
-    users: idsByName(await findImportedUsers(db, [...users])),
+    rooms: new Map((await findImportedRooms(db, [...rooms])).map((room) => [room.name, room])),
+    users: new Map((await findImportedUsers(db, [...users])).map(({ id, name }) => [name, id])),
   };
-}
-
-/** If several rows have the same name, the last one is used. */
-function idsByName(rows: readonly { id: string; name: string }[]): Map<string, string> {
-  return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
 /** The posts that do not exist yet, without duplicates. */

@@ -1,12 +1,15 @@
+import type { RoomRow } from '../data/tables.ts';
 import type { InputProblem } from '../errors.ts';
+import { toComposed } from '../names.ts';
 import * as rules from '../resolvers/rules/validation.ts';
 import { dateTime } from '../resolvers/scalars.ts';
 
 export type ImportRecord = RoomRecord | UserRecord | PostRecord;
 
-interface RoomRecord {
+export interface RoomRecord {
   type: 'room';
   name: string;
+  visibility: RoomRow['visibility'];
 }
 
 interface UserRecord {
@@ -37,6 +40,9 @@ export function joinReasons(reasons: readonly string[]): string {
 }
 
 type Json = Record<string, unknown>;
+
+/** The unknown fields that a reason names, and the length of a name in it. */
+const [maxNamed, maxNamedLength] = [5, 50];
 
 const words: Record<InputProblem['issue'], string> = {
   required: 'is missing',
@@ -69,11 +75,11 @@ function parseObject(text: string): Json {
 function readRecord(fields: Fields): ImportRecord {
   switch (fields.type) {
     case 'room':
-      return { type: 'room', name: fields.readText('name', rules.importedName) };
+      return { type: 'room', name: fields.readName('name'), visibility: fields.readVisibility() };
     case 'user':
       return {
         type: 'user',
-        name: fields.readText('name', rules.importedName),
+        name: fields.readName('name'),
         createdAt: fields.readTime('createdAt'),
       };
     case 'post':
@@ -86,8 +92,8 @@ function readRecord(fields: Fields): ImportRecord {
 function readPost(fields: Fields): PostRecord {
   return {
     type: 'post',
-    room: fields.readText('room', rules.importedName),
-    author: fields.readText('author', rules.importedName),
+    room: fields.readName('room'),
+    author: fields.readName('author'),
     ...fields.readTitle(),
     body: fields.readOptionalText('body', rules.body),
     publishedAt: fields.readTime('publishedAt'),
@@ -100,6 +106,7 @@ function readPost(fields: Fields): PostRecord {
  */
 class Fields {
   readonly #json: Json;
+  readonly #read = new Set(['type']);
   readonly #problems: string[] = [];
 
   constructor(json: Json) {
@@ -110,13 +117,19 @@ class Fields {
     return this.#json['type'];
   }
 
-  readText(field: string, rule: rules.Rule): string {
-    const value = this.#readString(field);
-    return value === undefined ? '' : this.#check(field, value, rule);
+  readName(field: string): string {
+    return toComposed(this.#readText(field, rules.importedName));
   }
 
   readOptionalText(field: string, rule: rules.Rule): string | null {
-    return this.#json[field] == null ? null : this.readText(field, rule);
+    return this.#find(field) == null ? null : this.#readText(field, rule);
+  }
+
+  readVisibility(): RoomRow['visibility'] {
+    const value = this.#find('visibility') ?? 'PUBLIC';
+    if (value === 'PUBLIC' || value === 'PRIVATE') return value;
+    this.#add('visibility is not one of "PUBLIC" and "PRIVATE"');
+    return 'PRIVATE';
   }
 
   /** Only titles are corrected: they are cut from bodies, and the body keeps its characters. */
@@ -138,13 +151,26 @@ class Fields {
     }
   }
 
-  /** @throws BadRecord if a field that was read has a problem. */
+  /** @throws BadRecord if a field that was read has a problem, or the line has other fields. */
   assertValid(): void {
+    const unknown = Object.keys(this.#json).filter((field) => !this.#read.has(field));
+    for (const field of unknown.slice(0, maxNamed))
+      this.#add(`${JSON.stringify(field.slice(0, maxNamedLength))} is not a field of a ${this.type}`);
     if (this.#problems.length > 0) throw new BadRecord(joinReasons(this.#problems));
   }
 
+  #find(field: string): unknown {
+    this.#read.add(field);
+    return this.#json[field];
+  }
+
+  #readText(field: string, rule: rules.Rule): string {
+    const value = this.#readString(field);
+    return value === undefined ? '' : this.#check(field, value, rule);
+  }
+
   #readString(field: string): string | undefined {
-    const value = this.#json[field];
+    const value = this.#find(field);
     if (typeof value === 'string') return value;
     this.#add(`${field} ${value == null ? words.required : 'is not a string'}`);
     return undefined;

@@ -2,6 +2,7 @@ import type { WriteStream } from 'node:tty';
 import type { Counts, Outcome } from './batch.ts';
 
 const progressIntervalMs = 100;
+const nouns = ['rooms', 'users', 'posts'] as const;
 
 /**
  * The output for the operator: refused lines at once, the progress if the output is a terminal, and a summary at the
@@ -34,8 +35,10 @@ export class Report {
   }
 
   add({ added, existing, correctedTitles, refusals }: Outcome): void {
-    sum(this.#added, added);
-    sum(this.#existing, existing);
+    for (const noun of nouns) {
+      this.#added[noun] += added[noun];
+      this.#existing[noun] += existing[noun];
+    }
     this.#correctedTitles += correctedTitles;
     this.#refused += refusals.length;
     if (this.#isStrict) this.#stoppedAt = refusals[0]?.line;
@@ -49,7 +52,7 @@ export class Report {
   }
 
   summary(): string {
-    const rows = (['rooms', 'users', 'posts'] as const).map(
+    const rows = nouns.map(
       (noun) => `${noun}: ${format(this.#added[noun])} added, ${format(this.#existing[noun])} already present\n`,
     );
     const titles = countOf(this.#correctedTitles, 'title');
@@ -72,19 +75,9 @@ export class Report {
 
   #describeSpeed(): string {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const records = total(this.#added) + total(this.#existing) + this.#refused;
+    const records = nouns.reduce((sum, noun) => sum + this.#added[noun] + this.#existing[noun], this.#refused);
     return `${countOf(records, 'record')} in ${seconds.toFixed(1)} s`;
   }
-}
-
-function sum(into: Counts, counts: Counts): void {
-  into.rooms += counts.rooms;
-  into.users += counts.users;
-  into.posts += counts.posts;
-}
-
-function total({ rooms, users, posts }: Counts): number {
-  return rooms + users + posts;
 }
 
 function countOf(count: number, noun: string): string {

@@ -2,7 +2,7 @@ import type { NewPost } from '../data/posts.ts';
 import { createRoomRow } from '../data/rooms.ts';
 import type { RoomRow, UserRow } from '../data/tables.ts';
 import { createUserRow } from '../data/users.ts';
-import { type ImportRecord, joinReasons, type PostRecord } from './records.ts';
+import { type ImportRecord, joinReasons, type PostRecord, type RoomRecord } from './records.ts';
 
 /** A line that is refused, and all reasons. */
 export interface Refusal {
@@ -13,9 +13,9 @@ export interface Refusal {
 /** A line of the file: its record, or the reason why it is refused. */
 export type Entry = { line: number; record: ImportRecord } | Refusal;
 
-/** The ids of rooms and users, by name. */
+/** Rooms, and the ids of users, by name. */
 export interface Names {
-  rooms: Map<string, string>;
+  rooms: Map<string, Pick<RoomRow, 'id' | 'visibility'>>;
   users: Map<string, string>;
 }
 
@@ -49,20 +49,31 @@ export function resolveEntries(entries: readonly Entry[], names: Names, isStrict
 }
 
 /** Returns the reason why the record is refused, or undefined. */
-function resolve(record: ImportRecord, names: Names, { rooms, users, posts, existing }: Resolved): string | undefined {
-  if (record.type === 'post') return resolvePost(record, names, posts);
-  const { name } = record;
-  if (record.type === 'room') {
-    if (names.rooms.has(name)) existing.rooms += 1;
-    else rooms.push(addName(names.rooms, createRoomRow({ name })));
-  } else if (names.users.has(name)) existing.users += 1;
-  else users.push(addName(names.users, createUserRow({ name, createdAt: record.createdAt })));
+function resolve(record: ImportRecord, names: Names, resolved: Resolved): string | undefined {
+  if (record.type === 'post') return resolvePost(record, names, resolved.posts);
+  if (record.type === 'room') return resolveRoom(record, names, resolved);
+  const { name, createdAt } = record;
+  if (names.users.has(name)) resolved.existing.users += 1;
+  else {
+    const user = createUserRow({ name, createdAt });
+    names.users.set(name, user.id);
+    resolved.users.push(user);
+  }
   return undefined;
 }
 
-function addName<Row extends { id: string; name: string }>(ids: Map<string, string>, row: Row): Row {
-  ids.set(row.name, row.id);
-  return row;
+function resolveRoom({ name, visibility }: RoomRecord, names: Names, resolved: Resolved): string | undefined {
+  const found = names.rooms.get(name);
+  // Private posts must not be added to a public room.
+  if (found && found.visibility !== visibility)
+    return `the room ${JSON.stringify(name)} exists, and its visibility is ${found.visibility}`;
+  if (found) resolved.existing.rooms += 1;
+  else {
+    const room = createRoomRow({ name, visibility });
+    names.rooms.set(name, room);
+    resolved.rooms.push(room);
+  }
+  return undefined;
 }
 
 /**
@@ -70,7 +81,7 @@ function addName<Row extends { id: string; name: string }>(ids: Map<string, stri
  */
 function resolvePost(record: PostRecord, names: Names, posts: ResolvedPost[]): string | undefined {
   const { room, author, title, body, publishedAt, isTitleCorrected } = record;
-  const [roomId, authorId] = [names.rooms.get(room), names.users.get(author)];
+  const [roomId, authorId] = [names.rooms.get(room)?.id, names.users.get(author)];
   if (roomId === undefined || authorId === undefined)
     return joinReasons([
       ...(roomId === undefined ? [`there is no earlier record of the room ${JSON.stringify(room)}`] : []),

@@ -49,7 +49,7 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
 }
 
 function revoke(revocation: Revocation, { viewers, presence, credentials }: CommonMessageParts): void {
-  viewers.clear();
+  viewers.forget('keyId' in revocation ? revocation.keyId : revocation.userId);
   presence.forget(revocation);
   credentials.revoke(revocation);
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
-import { ClientError, type ErrorCode } from '../errors.ts';
+import { ClientError, codeOf } from '../errors.ts';
 import type { FixedWindow } from '../fixed-window.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
@@ -92,17 +92,17 @@ export class FanOut {
 
   async #subscribe(request: SubscribeRequest): Promise<Subscriber> {
     const feed = await this.#feeds.acquire(request.roomId);
-    let release = () => this.#feeds.release(request.roomId);
+    let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
       const subscriber = this.#create(feed, request, position);
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
-      release = async () => subscriber.stop('client');
+      release = (error) => subscriber.stop(codeOf(error));
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
       await feed.checkAccess([subscriber]);
       return subscriber;
     } catch (error) {
-      await release();
+      await release(error);
       throw error;
     }
   }
@@ -164,8 +164,4 @@ export class FanOut {
     if (feed.deleted) return new ClientError('ROOM_DELETED');
     return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
-}
-
-function codeOf(error: unknown): ErrorCode {
-  return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
 }

@@ -61,14 +61,23 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     this.begin();
   }
 
-  stop(reason: StreamEnd): void {
-    this.#stop(reason);
+  stop(reason: StreamEnd | ErrorCode): void {
+    if (this.#hasStopped) return;
+    this.#hasStopped = true;
+    this.sink = undefined;
+    this.#resumes = undefined;
+    this.setWaiting(false);
+    this.release();
+    this.#releaseCost();
+    this.request.onEnd();
+    this.counts.countEnd(this.request.transport, reason);
+    this.#parts.onEnd(reason);
   }
 
   end(error: ClientError): void {
     if (this.#hasStopped) return;
     const { sink } = this;
-    this.#stop(error.code);
+    this.stop(error.code);
     if (sink) sink.end(error);
     else this.#ended = error;
   }
@@ -130,19 +139,6 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   #releaseCost(): void {
     if (this.#reservation) this.#parts.costs.release(this.#reservation);
     this.#reservation = undefined;
-  }
-
-  #stop(reason: StreamEnd | ErrorCode): void {
-    if (this.#hasStopped) return;
-    this.#hasStopped = true;
-    this.sink = undefined;
-    this.#resumes = undefined;
-    this.setWaiting(false);
-    this.release();
-    this.#releaseCost();
-    this.request.onEnd();
-    this.counts.countEnd(this.request.transport, reason);
-    this.#parts.onEnd(reason);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Failing } from '../contain.ts';
-import type { ClientError } from '../errors.ts';
+import type { ClientError, ErrorCode } from '../errors.ts';
 import type { StreamEnd } from './live-counts.ts';
 
 /** Encodes a message for a transport; all receivers of the message on this transport share the bytes. */
@@ -54,7 +54,7 @@ export interface Stream {
    * Ends the stream because its connection or its operation is over, and releases all that it holds. The sink is not
    * called again.
    */
-  stop(reason: StreamEnd): void;
+  stop(reason: StreamEnd | ErrorCode): void;
   /** Ends the stream from the server's side; the sink receives the reason. */
   end(error: ClientError): void;
   /** The client is too slow for this message: it must query its data again and resume from there. */

@@ -1,6 +1,7 @@
 import { findApiKey, revokeApiKey } from '../data/api-keys.ts';
 import { assertMayGrant, assertMayRevoke } from '../identity/access.ts';
 import { createApiKey, scopesOf } from '../identity/api-key/api-key.ts';
+import { toName } from '../names.ts';
 import type { ApiKeyResolvers, CreateApiKeyInput, MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, changeAsViewer } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
@@ -20,7 +21,7 @@ export const apiKeyMutations: MutationResolvers = {
       assertMayGrant(viewer, scopes);
       const byUserId = viewer.user.id;
       const { name, expiresAt = null } = input;
-      const created = await createApiKey(db, { name: name.trim(), scopes, ownerId: byUserId, expiresAt });
+      const created = await createApiKey(db, { name: toName(name), scopes, ownerId: byUserId, expiresAt });
       afterCommit(() => context.services.audit({ event: 'apiKeyCreated', keyId: created.apiKey.id, byUserId, scopes }));
       return created;
     }),

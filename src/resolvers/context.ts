@@ -10,6 +10,7 @@ import type { Passwords } from '../identity/session/passwords.ts';
 import type { Sessions } from '../identity/session/session.ts';
 import type { SignInLimit } from '../identity/session/sign-in-limit.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import type { Requester } from '../limited-queue.ts';
 import type { Bus } from '../live/bus/bus.ts';
 import { type ChangeRecord, commitChange } from '../live/changes.ts';
 import { encodeCursor } from '../live/cursor.ts';
@@ -85,6 +86,11 @@ export class Context {
     this.#loadersBefore = dbBefore && createLoaders(dbBefore, () => this);
     this.#viewer = viewer;
     this.#cancellation = cancellation;
+  }
+
+  /** For work that takes turns by address, such as the hashing of passwords. */
+  get requester(): Requester {
+    return { caller: this.address, cancellation: this.#cancellation };
   }
 
   /** Created when it is needed, which takes a few microseconds. */

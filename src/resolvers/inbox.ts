@@ -13,10 +13,8 @@ export const inbox: SubscriptionField<SubscriptionInboxArgs, StreamEvent> = {
   async subscribe(_, { after }, { viewer, db }) {
     const { user } = assertSignedIn(viewer);
     if (after && after.length > maxCursors) {
-      throw new ClientError(
-        'VALIDATION_ERROR',
-        `after has ${after.length} cursors: at most ${maxCursors} are allowed.`,
-      );
+      const message = `after has ${after.length} cursors: at most ${maxCursors} are allowed.`;
+      throw new ClientError('VALIDATION_ERROR', message, { details: [{ field: 'after', issue: 'too_long' }] });
     }
     const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
     return { type: 'inbox', userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };

@@ -11,6 +11,7 @@ import { ClientError } from '../errors.ts';
 import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
+import { toComposed, toName } from '../names.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
@@ -49,7 +50,7 @@ export const Room: RoomResolvers = {
 
 export const roomQueries: QueryResolvers = {
   room: (_, { id }, context) => findVisibleRoom(id, context),
-  roomByName: (_, { name }, { db, visibleRooms }) => findRoomByName(db, visibleRooms, name),
+  roomByName: (_, { name }, { db, visibleRooms }) => findRoomByName(db, visibleRooms, toComposed(name)),
   rooms: (_, { filter, ...page }, { db, visibleRooms }) => findRoomPage(db, visibleRooms, filter ?? {}, page),
 };
 
@@ -58,7 +59,7 @@ export const roomMutations: MutationResolvers = {
     refuseDuplicate(nameTaken, () =>
       changeAsViewer(context, async (db, { write, append }, viewer) => {
         assertRoomInput(input);
-        const name = input.name.trim();
+        const name = toName(input.name);
         const id = context.idempotency?.resultId;
         const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: viewer.user.id });
         const room = write(insertRoom(db, row));
@@ -132,7 +133,10 @@ function changeRoom(context: Context, input: UpdateRoomInput): Promise<{ room: R
       assertMayChangeRoom(viewer, room);
       assertRoomInput(input);
       assertVersion(room, input.expectedVersion);
-      const changes = { name: input.name?.trim(), visibility: input.visibility ?? undefined };
+      const changes = {
+        name: input.name == null ? undefined : toName(input.name),
+        visibility: input.visibility ?? undefined,
+      };
       if (isEmpty(changes)) return { room };
       const { id } = room;
       const version = room.version + 1;

@@ -3,6 +3,7 @@ import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
+import { toName } from '../names.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
@@ -25,23 +26,21 @@ export const sessionMutations: MutationResolvers = {
     check.required('password', input.password, rules.password);
     check.assertValid();
     await context.services.signInLimit.chargeNewEmail(context.address);
-    const passwordHash = await context.services.passwords.hash(input.password);
+    const passwordHash = await context.services.passwords.hash(input.password, context.requester);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
-      context.change((db) => insertUser(db, { name: input.name.trim(), email: input.email, passwordHash })),
+      context.change((db) => insertUser(db, { name: toName(input.name), email: input.email, passwordHash })),
     );
     context.services.audit({ event: 'signedUp', userId: user.id });
     return startSession(context, user);
   },
   async signIn(_, { input }, context) {
-    const { passwords, signInLimit } = context.services;
-    await signInLimit.chargeAttempt(input.email, context.address);
+    await context.services.signInLimit.chargeAttempt(input.email, context.address);
     const user = await findAccountByEmail(context.db, input.email);
-    const isRight = await passwords.verify(input.password, user?.passwordHash);
+    const isRight = await verifyPassword(context, input.email, { given: input.password, stored: user?.passwordHash });
     if (!user || !isRight) {
       context.services.audit({ event: 'signInRefused', userId: user?.id ?? null, address: context.address });
       throw new ClientError('UNAUTHENTICATED', 'The e-mail or the password is wrong.');
     }
-    await signInLimit.refundAccount(input.email);
     context.services.audit({ event: 'signedIn', userId: user.id });
     return startSession(context, user);
   },
@@ -53,16 +52,14 @@ export const sessionMutations: MutationResolvers = {
   async changePassword(_, { input }, context) {
     const viewer = assertSignedIn(context.viewer);
     assertSession(viewer);
-    const { id, email, passwordHash: present } = await findOwnAccountOrThrow(context.db, viewer);
-    const { passwords, signInLimit } = context.services;
-    await signInLimit.chargeAttempt(email ?? id, context.address);
-    const isRight = await passwords.verify(input.currentPassword, present);
+    const { id, email, passwordHash: stored } = await findOwnAccountOrThrow(context.db, viewer);
+    await context.services.signInLimit.chargeAttempt(email ?? id, context.address);
+    const isRight = await verifyPassword(context, email ?? id, { given: input.currentPassword, stored });
     if (!isRight) throw new ClientError('FORBIDDEN', 'The current password is wrong.');
-    await signInLimit.refundAccount(email ?? id);
     const check = new InputCheck();
     check.required('newPassword', input.newPassword, rules.password);
     check.assertValid();
-    const passwordHash = await passwords.hash(input.newPassword);
+    const passwordHash = await context.services.passwords.hash(input.newPassword, context.requester);
     // If another request has changed the password since it was verified, it has revoked this session.
     const account = await changeAccount(context, async (db, { announce }) => {
       const changed = await setPassword(db, id, passwordHash);
@@ -73,6 +70,21 @@ export const sessionMutations: MutationResolvers = {
     return startSession(context, account);
   },
 };
+
+/** Refunds the attempt that was charged to the account, unless the password is wrong: also if it could not be verified. */
+async function verifyPassword(
+  { services: { passwords, signInLimit }, requester }: Context,
+  account: string,
+  { given, stored }: { given: string; stored: string | null | undefined },
+): Promise<boolean> {
+  const verified = passwords.verify(given, stored, requester);
+  const isWrong = await verified.then(
+    (isRight) => !isRight,
+    () => false,
+  );
+  if (!isWrong) await signInLimit.refundAccount(account);
+  return verified;
+}
 
 /** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {

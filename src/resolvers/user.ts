@@ -15,6 +15,7 @@ import {
 } from '../identity/access.ts';
 import { maxApiKeys } from '../identity/api-key/api-key.ts';
 import { eraseRows } from '../live/deletions/erasure.ts';
+import { toName } from '../names.ts';
 import type { Context } from './context.ts';
 import type { MutationResolvers, QueryResolvers, UpdateUserInput, UserResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow, isEmpty } from './rules/changes.ts';
@@ -77,7 +78,7 @@ async function changeUser(context: Context, input: UpdateUserInput): Promise<{ u
       const user = assertMayChangeUser(viewer, input.id === own.id ? own : await findAccount(db, input.id));
       assertUserInput(user, input);
       assertVersion(user, input.expectedVersion);
-      const changes = { name: input.name?.trim(), email: input.email };
+      const changes = { name: input.name == null ? undefined : toName(input.name), email: input.email };
       return isEmpty(changes) ? user : await updateUser(db, user, changes);
     }),
   );

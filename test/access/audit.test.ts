@@ -62,7 +62,9 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
         .map((line) => JSON.parse(line)),
     );
   };
-  expect(await lines('grant-admin', ada.email)).toEqual([{ event: 'roleChanged', userId: ada.id, role: 'ADMIN' }]);
+  expect(await lines('grant-admin', ada.email, '--yes')).toEqual([
+    { event: 'roleChanged', userId: ada.id, role: 'ADMIN' },
+  ]);
   expect(await lines('revoke-admin', ada.email)).toEqual([{ event: 'roleChanged', userId: ada.id, role: 'MEMBER' }]);
   expect(await lines('key', 'create', '--name', 'x', '--scopes', 'read')).toEqual([
     { event: 'apiKeyCreated', keyId: expect.any(String), byUserId: null, scopes: ['READ'] },

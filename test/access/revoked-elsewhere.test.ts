@@ -94,7 +94,7 @@ it('a stream that is visible only because its viewer is an admin ends when the o
 }) => {
   const world = await launchStreamFixture();
   const { settings, postroom, ada, owner } = world;
-  expect((await run(['grant-admin', ada.email], settings)).stdout).toBe(`Ada (${ada.id}) is an admin.\n`);
+  expect((await run(['grant-admin', ada.id], settings)).stdout).toContain(`Ada (${ada.id}) is an admin.\n`);
   const privateRoom = await createPrivateRoom(world, []);
   // The viewer of Ada's first token may still be cached without the admin role; a new token has no cached viewer.
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
@@ -120,9 +120,29 @@ it('a stream that is visible only because its viewer is an admin ends when the o
   await again.follow('hall', `subscription { roomEvents(room: "${world.room}") { __typename } }`);
 });
 
+it('grant-admin describes the account of an e-mail address, which is not verified, and requires its id or --yes', async () => {
+  const { settings, postroom, ada } = await launchStreamFixture();
+  const described = new RegExp(`^Ada \\(${ada.id}\\): created at 20\\d\\d-\\S+Z; age in days: 0; posts: 0\\n`);
+  const roleOfAda = async () => (await postroom.ask(`{ user(id: "${ada.id}") { role } }`)).user.role;
+  const asked = await run(['grant-admin', ada.email], settings);
+  expect(asked).toMatchObject({ status: 1, stdout: expect.stringMatching(described) });
+  expect(asked.stderr).toContain('add --yes');
+  expect(await roleOfAda()).toBe('MEMBER');
+  for (const args of [[ada.email, '--yes'], [ada.id]]) {
+    const { status, stdout } = await run(['grant-admin', ...args], settings);
+    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringMatching(described) });
+    expect(await roleOfAda()).toBe('ADMIN');
+    expect((await run(['revoke-admin', ...args.slice(0, 1)], settings)).status).toBe(0);
+    expect(await roleOfAda()).toBe('MEMBER');
+  }
+  const unknown = await run(['grant-admin', 'u00000000000000000000000000'], settings);
+  expect(unknown).toMatchObject({ status: 1, stdout: '' });
+  expect(unknown.stderr).toBe('postroom: there is no account with the id u00000000000000000000000000\n');
+});
+
 it('when the operator revokes the admin role, the keys with ADMIN that depend on it are revoked, and no other key', async () => {
   const { settings, postroom, ada, owner } = await launchStreamFixture();
-  await run(['grant-admin', ada.email], settings);
+  await run(['grant-admin', ada.email, '--yes'], settings);
   const authorization = `Bearer ${await signIn(postroom, ada)}`;
   const make = (scope: string) => `createApiKey(input: { name: "k", scopes: [${scope}] }) { key }`;
   const ask = async (query: string, headers: Record<string, string>) => {

@@ -77,7 +77,7 @@ const endings: Record<string, (ending: Ending) => Promise<{ authorization: strin
   }),
   'a role that the operator grants': async ({ settings, ada }) => ({
     authorization: `Bearer ${ada.token}`,
-    end: () => run(['grant-admin', ada.email], settings),
+    end: () => run(['grant-admin', ada.id], settings),
   }),
 };
 

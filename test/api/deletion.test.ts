@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isPostgresTest } from '../support/database/test-database.ts';
+import { sendAs } from '../support/identity/credentials.ts';
 import { readEvents } from '../support/rooms/events.ts';
 import { scratchName } from '../support/rooms/names.ts';
 import { launchForTest, type Person, scratchFolder } from '../support/server/postroom.ts';
@@ -117,6 +118,40 @@ describe('deleteUser', () => {
     expect(actors).toEqual({ n: 0 });
   });
 
+  it('erases the API keys of the user, revoked ones included, with the accounts of their applications; their posts remain', async () => {
+    const { ada, bob, shared } = await makeLife();
+    const { postroom } = server;
+    const posts: string[] = [];
+    for (const name of ['Ada on the phone', 'Ada at work']) {
+      const create =
+        'mutation ($name: String!) { createApiKey(input: { name: $name, scopes: [READ, WRITE] }) { key apiKey { id } } }';
+      const { key, apiKey } = (await postroom.ask(create, { name }, ada.token)).createApiKey;
+      const input = { room: shared, title: name };
+      const { data } = await sendAs(postroom, `ApiKey ${key}`, createPost, { input });
+      const join = 'mutation ($room: ID!) { joinRoom(input: { room: $room }) { room { id } } }';
+      expect(await sendAs(postroom, `ApiKey ${key}`, join, { room: shared })).toMatchObject({ status: 200 });
+      posts.push(data.createPost.post.id);
+      const revoke = 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { apiKey { id } } }';
+      if (name === 'Ada on the phone') await postroom.ask(revoke, { id: apiKey.id }, ada.token);
+    }
+    expect((await erase(ada)).status).toBe(200);
+    const query = 'query ($id: ID!) { post(id: $id) { title author { name } room { members { nodes { name } } } } }';
+    for (const id of posts)
+      expect((await postroom.ask(query, { id })).post).toMatchObject({
+        title: expect.stringMatching(/^Ada /),
+        author: { name: 'deleted user' },
+      });
+    const members = async () => (await postroom.ask(query, { id: posts[0] })).post.room.members.nodes;
+    await expect.poll(members).toEqual([{ name: 'Bob' }]);
+    const named = withDatabase(server.databaseFile, (database) =>
+      ['users', 'apiKeys'].map((table) =>
+        database.prepare(`select count(*) as n from "${table}" where name like 'Ada on%' or name like 'Ada at%'`).get(),
+      ),
+    );
+    expect(named).toEqual([{ n: 0 }, { n: 0 }]);
+    expect(await postroom.ask('{ viewer { name } }', {}, bob.token)).toEqual({ viewer: { name: 'Bob' } });
+  });
+
   it('leaves the rooms of the user without an owner, and writes an event about it in each', async () => {
     const { ada, bob, own } = await makeLife();
     const before = await server.postroom.ask('query ($id: ID!) { room(id: $id) { cursor } }', { id: own });
@@ -225,6 +260,11 @@ it.skipIf(isPostgresTest).each([
   const room = await postroom.createRoom(ada, 'analytical engine');
   const input = { room, title: 'a draft of the first program', body: 'Bernoulli numbers '.repeat(500), publish: false };
   await postroom.ask(createPost, { input }, ada.token);
+  const createKey = 'mutation { createApiKey(input: { name: "the phone of Ada", scopes: [READ] }) { apiKey { id } } }';
+  const { createApiKey } = await postroom.ask(createKey, {}, ada.token);
+  const revoke = 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { apiKey { id } } }';
+  await postroom.ask(revoke, { id: createApiKey.apiKey.id }, ada.token);
+  await postroom.ask(createKey.replace('phone', 'laptop'), {}, ada.token);
   const { passwordHash } = withDatabase(join(folder, 'postroom.db'), (database) =>
     database.prepare('select "passwordHash" from users where id = ?').get(ada.id),
   ) as { passwordHash: string };
@@ -234,6 +274,8 @@ it.skipIf(isPostgresTest).each([
     passwordHash,
     'a draft of the first program',
     'Bernoulli numbers',
+    'the phone of Ada',
+    'the laptop of Ada',
   ];
   const found = () => {
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));

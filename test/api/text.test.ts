@@ -66,7 +66,7 @@ const unusual = [
   '👩‍👩‍👧‍👦',
   '🇩🇪',
   'é', // composed
-  'e\u0301', // decomposed; the server does not normalise text
+  'e\u0301', // decomposed; only names are composed
   'שלום עולם',
   'ﷺ',
   'Z̸̡̛͚͎a͟l̷g͜o',
@@ -93,7 +93,7 @@ const onlyInTitles = [
 describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
   it('is returned as it was sent: emoji, right to left, joiners, all of Unicode', async () => {
     for (const text of [...unusual, ...(field === 'title' ? onlyInTitles : [])])
-      expect((await write(text)).text, JSON.stringify(text)).toBe(text);
+      expect((await write(text)).text, JSON.stringify(text)).toBe(field === 'name' ? text.normalize('NFC') : text);
   });
 
   it('must be well formed, with a visible character and no control character', async () => {
@@ -105,7 +105,8 @@ describe.each(Object.entries(lines))('%s', (_, { length, field, write }) => {
         if (field === 'name' && /\p{Default_Ignorable_Code_Point}|\u2800/u.test(value)) return;
         const isRefused = /\p{Cc}/u.test(value) || value.trim() === '' || !value.isWellFormed();
         if (isRefused) expect(reply).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', text: undefined });
-        else expect(reply).toMatchObject({ status: 200, text: field === 'name' ? value.trim() : value });
+        else
+          expect(reply).toMatchObject({ status: 200, text: field === 'name' ? value.trim().normalize('NFC') : value });
       }),
       { numRuns: 60 },
     );
@@ -203,6 +204,64 @@ describe('a name', () => {
       code: 'CONFLICT',
     });
   });
+});
+
+it('names that differ only in the form of an accented letter are one name', async () => {
+  const { postroom } = server;
+  const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301'];
+  const create = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id name } } }';
+  const { room } = (await postroom.ask(create, { name: decomposed }, author.token)).createRoom;
+  expect(room.name).toBe(composed);
+  expect(await postroom.send(create, { name: composed }, author.token)).toMatchObject({
+    status: 409,
+    code: 'CONFLICT',
+  });
+  const find = `query ($name: String!) { roomByName(name: $name) { id } rooms(filter: { name: $name }) { data { id } } }`;
+  for (const name of [composed, decomposed])
+    expect(await postroom.ask(find, { name })).toEqual({
+      roomByName: { id: room.id },
+      rooms: { data: [{ id: room.id }] },
+    });
+});
+
+describe('an e-mail address', () => {
+  const password = 'correct horse';
+  const signUp = 'mutation ($input: SignUpInput!) { signUp(input: $input) { expiresAt } }';
+  const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { user { name } } }';
+
+  it('has no character that is not seen', async () => {
+    for (const character of ['\u200b', '\u2800', '\u00ad', '\u3164', '\u180e', '\u202e', '\u200d', '\u0000', '\u0085'])
+      for (const email of [`a${character}da@example.org`, `ada@exam${character}ple.org`]) {
+        const reply = await server.postroom.send(signUp, { input: { name: 'Ada', email, password } });
+        expect(reply.errors?.[0]?.extensions.details, JSON.stringify(email)).toEqual([
+          { field: 'email', issue: 'invalid' },
+        ]);
+      }
+  });
+
+  it('is the same in each form of an accented letter', async () => {
+    const forms = ['ren\u00e9@example.org', 'rene\u0301@example.org'];
+    const attempt = (email: string) => server.postroom.send(signUp, { input: { name: 'Ren\u00e9', email, password } });
+    expect((await attempt(forms[1] ?? '')).status).toBe(200);
+    for (const email of forms) {
+      expect(await attempt(email)).toMatchObject({ status: 409, code: 'CONFLICT' });
+      const { data } = await server.postroom.send(signIn, { input: { email, password } });
+      expect(data).toEqual({ signIn: { user: { name: 'Ren\u00e9' } } });
+    }
+  });
+
+  it('that a client only tries may have any length', async () => {
+    const input = { email: `${'a\u0301\u0323'.repeat(100_000)}@example.org`, password };
+    expect((await server.postroom.send(signIn, { input })).status).toBe(401);
+  });
+});
+
+it('the name of an API key is refused like that of a user', async () => {
+  const create = 'mutation ($name: String!) { createApiKey(input: { name: $name, scopes: [READ] }) { key } }';
+  for (const name of [...lookalikes, ...invisible])
+    expect((await server.postroom.send(create, { name }, author.token)).code, JSON.stringify(name)).toBe(
+      'VALIDATION_ERROR',
+    );
 });
 
 describe('a body', () => {

@@ -18,7 +18,7 @@ import {
   startImport,
   toText,
 } from '../support/rooms/history.ts';
-import { launchForTest, type Postroom, programEnvironment } from '../support/server/postroom.ts';
+import { grantAdmin, launchForTest, type Postroom, programEnvironment } from '../support/server/postroom.ts';
 import { withDatabase } from '../support/server/shared-server.ts';
 
 const postsOfRoom = `query ($name: String!, $last: Int = 100) {
@@ -97,6 +97,43 @@ describe('an imported post', () => {
     expect(behind.roomByName.posts.nodes).toHaveLength(3);
     expect(behind.roomByName.cursor).toBe(before.roomByName.cursor);
     expect(archive.count('roomEvents')).toBe(0);
+  });
+});
+
+describe('an imported room', () => {
+  const attic = { type: 'room', name: 'attic', visibility: 'PRIVATE' };
+  const findAttic = '{ roomByName(name: "attic") { visibility } posts { data { title } } }';
+
+  it('may be private: it and its posts are visible only to admins and to the members whom they add', async () => {
+    const archive = new Archive();
+    const lines = [attic, ada, post(0, { room: 'attic' })];
+    expect(await archive.take(lines)).toMatchObject({ status: 0, rooms: [1, 0], posts: [1, 0] });
+    expect(await archive.take(lines)).toMatchObject({ status: 0, rooms: [0, 1], posts: [0, 1] });
+    const postroom = await launchForTest(archive.settings);
+    const admin = await postroom.signUp('Admin');
+    expect(await postroom.ask(findAttic)).toEqual({ roomByName: null, posts: { data: [] } });
+    await grantAdmin(archive.settings, admin);
+    const { token } = (
+      await postroom.ask(
+        `mutation { signIn(input: { email: "${admin.email}", password: "${admin.password}" }) { token: accessToken } }`,
+      )
+    ).signIn;
+    expect(await postroom.ask(findAttic, {}, token)).toEqual({
+      roomByName: { visibility: 'PRIVATE' },
+      posts: { data: [{ title: 'post 0' }] },
+    });
+  });
+
+  it('is not made public by a later line, and its posts are not added to a public room', async () => {
+    const archive = new Archive();
+    const lines = [attic, { ...attic, visibility: 'PUBLIC' }, ada, post(0, { room: 'attic' })];
+    const imported = await archive.take(lines);
+    expect(imported).toMatchObject({ status: 2, rooms: [1, 0], posts: [1, 0], refused: 1 });
+    expect(imported.stderr).toBe('line 2: the room "attic" exists, and its visibility is PRIVATE\n');
+    expect(await (await launchForTest(archive.settings)).ask(findAttic)).toEqual({
+      roomByName: null,
+      posts: { data: [] },
+    });
   });
 });
 
@@ -249,6 +286,15 @@ describe('an invalid line is refused with its number and reason, and the others 
     ['name has characters that are not allowed', { type: 'room', name: 'at\ttic' }],
     ['name has characters that are not allowed', '{"type":"user","name":"\\ud800","createdAt":"2005-01-01T00:00:00Z"}'],
     ['name has characters that are not allowed', { ...bob, name: 'b\u0000b' }],
+    ['visibility is not one of "PUBLIC" and "PRIVATE"', { ...room, name: 'attic', visibility: 'private' }],
+    ['"visible" is not a field of a room', { ...room, name: 'attic', visible: false }],
+    ['"visibility" is not a field of a user', { ...bob, visibility: 'PRIVATE' }],
+    ['name is missing; "Name" is not a field of a room', { type: 'room', Name: 'attic' }],
+    [
+      '"id" is not a field of a post; "__proto__" is not a field of a post',
+      JSON.stringify(post(1)).replace('{', '{"id":1,"__proto__":2,'),
+    ],
+    ['the room "lobby" exists, and its visibility is PUBLIC', { ...room, visibility: 'PRIVATE' }],
     ['createdAt is missing', { type: 'user', name: 'bob' }],
     [`createdAt ${time}`, { ...bob, createdAt: 'yesterday' }],
     [`createdAt ${time}`, { ...bob, createdAt: '2005-02-30T00:00:00Z' }],

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { writePosts, writeUsers } from '../support/database/rows.ts';
@@ -301,6 +302,27 @@ it('a second signal during shutdown changes nothing: running requests are finish
   expect(response.statusCode).toBe(200);
   response.resume();
   expect(await ended).toEqual([0, null]);
+});
+
+it('a third SIGINT ends the process at once, although a request is running', async () => {
+  const postroom = await launchProcessForTest();
+  const headers = { 'content-type': 'application/json', 'content-length': 20, expect: '100-continue' };
+  const asked = request(postroom.graphqlUrl, { method: 'POST', headers }).on('error', () => {});
+  await once(asked, 'continue');
+  // Signals that arrive at the same time count as one.
+  const interrupt = () => {
+    postroom.process.kill('SIGINT');
+    return postroom.process.exitCode;
+  };
+  await expect.poll(interrupt).toBe(130);
+});
+
+it('the command of the package runs the sources in the repository', async () => {
+  const program = join(root, 'bin/postroom.js');
+  expect(await promisify(execFile)(process.execPath, [program, '--help'])).toMatchObject({
+    stdout: expect.stringMatching(/^usage: postroom serve/),
+    stderr: '',
+  });
 });
 
 describe('npm start', () => {

@@ -458,7 +458,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     it('are refused after five seconds', async () => {
       const { database } = await openNew();
       const end = Promise.withResolvers<void>();
-      const holders = Array.from({ length: 8 }, () => database.transaction(() => end.promise));
+      const holders = Array.from({ length: 7 }, () => database.transaction(() => end.promise));
       const refused = database.transaction((db) => insertUser(db, { name: 'Ada' }));
       await expect(refused).rejects.toThrow(
         expect.objectContaining({ reason: 'no connection was free within 5000 ms' }),
@@ -494,11 +494,11 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         // As many connections as there can be, all idle afterwards.
         const all = Promise.withResolvers<void>();
         let running = 0;
-        const transactions = Array.from({ length: 8 }, () =>
+        const transactions = Array.from({ length: 7 }, () =>
           database.transaction(async (db) => {
             await read(db);
             running += 1;
-            if (running === 8) all.resolve();
+            if (running === 7) all.resolve();
             await all.promise;
           }),
         );

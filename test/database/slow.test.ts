@@ -4,15 +4,20 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { PostgresCluster, postgresPrograms } from '../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
-import { launchForTest } from '../support/server/postroom.ts';
+import { launchForTest, type Postroom } from '../support/server/postroom.ts';
 
-const title = 'an event whose selection takes too long is delivered with its error, and the next events follow';
+const whenSlow = 'an event whose selection takes too long is delivered with its error, and the next events follow';
 const waiting = "state = 'active' and wait_event_type = 'Lock' and datname = current_database()";
 
-it.skipIf(postgresPrograms === undefined)(title, async () => {
+async function launchOnCluster(): Promise<{ cluster: PostgresCluster; postroom: Postroom }> {
   const cluster = await PostgresCluster.start();
   onTestFinished(() => cluster.remove());
-  const postroom = await launchForTest({ DATABASE_URL: cluster.url('postgres'), SESSION_KEY: newSessionKey() });
+  const settings = { DATABASE_URL: cluster.url('postgres'), SESSION_KEY: newSessionKey() };
+  return { cluster, postroom: await launchForTest(settings) };
+}
+
+it.skipIf(postgresPrograms === undefined)(whenSlow, async () => {
+  const { cluster, postroom } = await launchOnCluster();
   const [ada, bob, eve] = await Promise.all(['Ada', 'Bob', 'Eve'].map((name) => postroom.signUp(name)));
   if (!ada || !bob || !eve) throw new Error('unreachable');
   const room = await postroom.createRoom(ada, 'hall');
@@ -37,4 +42,35 @@ it.skipIf(postgresPrograms === undefined)(title, async () => {
   const [slow, next] = socket.nexts('1');
   expect(slow.errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
   expect(next).toMatchObject({ data: { roomEvents: { user: { name: 'Eve', posts: [] } } } });
+});
+
+const inTurn = 'searches and totals take turns by caller, and short reads, credentials and /ready do not wait for them';
+
+it.skipIf(postgresPrograms === undefined)(inTurn, async () => {
+  const { cluster, postroom } = await launchOnCluster();
+  const [ada, bob] = await Promise.all(['Ada', 'Bob'].map((name) => postroom.signUp(name)));
+  if (!ada || !bob) throw new Error('unreachable');
+  const locking = new Client(cluster.url('postgres'));
+  await locking.connect();
+  onTestFinished(() => locking.end());
+  const count = `select count(*)::int as count from pg_stat_activity where ${waiting}`;
+  const countWaiting = async () => (await cluster.query('postgres', count))[0]?.['count'];
+  await locking.query('begin; lock table posts in access exclusive mode');
+
+  const searches = Array.from({ length: 6 }, (_, index) =>
+    postroom.send(`{ posts(filter: { title: "word ${index}" }) { data { id } } }`),
+  );
+  await expect.poll(countWaiting).toBe(1);
+  const total = postroom.send('{ posts { pagination { total } } }', {}, ada.token);
+  await expect.poll(countWaiting).toBe(2);
+  expect(await postroom.send('{ users(limit: 1) { data { id } } }')).toMatchObject({ status: 200 });
+  expect(await postroom.send('{ viewer { name } }', {}, bob.token)).toMatchObject({
+    data: { viewer: { name: 'Bob' } },
+  });
+  expect((await fetch(new URL('/ready', postroom.url))).status).toBe(200);
+  expect(await countWaiting()).toBe(2);
+
+  await locking.query('commit');
+  const answers = await Promise.all([...searches, total]);
+  expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(200));
 });

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { sendAs } from '../support/identity/credentials.ts';
 import { launchForTest, run, scratchFolder } from '../support/server/postroom.ts';
+import { launchWithVirtualClock } from '../support/server/virtual-timers.ts';
 
 const createPrivate = `mutation ($name: String!) { createRoom(input: { name: $name, visibility: PRIVATE }) { room { id viewerRole } } }`;
 
@@ -136,4 +138,25 @@ it('a key acts as its own user within its scopes, and its sockets close when it 
   expect(await asRobot('{ viewer { name } }', `ApiKey ${command.stdout.trim()}`)).toMatchObject({
     data: { viewer: { name: 'operator' } },
   });
+});
+
+it('a revocation causes no further reads of the credentials of others', async () => {
+  const postroom = await launchWithVirtualClock({ LOG_LEVEL: 'debug' });
+  const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
+  const create = 'mutation { createApiKey(input: { name: "app", scopes: [READ] }) { key apiKey { id } } }';
+  const { key, apiKey } = (await postroom.ask(create, {}, bob.token)).createApiKey;
+  for (const authorization of [`Bearer ${ada.token}`, `ApiKey ${key}`])
+    expect((await sendAs(postroom, authorization, '{ __typename }')).status).toBe(200);
+  const revoke = 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { apiKey { id } } }';
+  await postroom.ask(revoke, { id: apiKey.id }, bob.token);
+  const before = postroom.log.length;
+  expect((await sendAs(postroom, `Bearer ${ada.token}`, '{ __typename }')).status).toBe(200);
+  expect((await sendAs(postroom, `ApiKey ${key}`, '{ __typename }')).status).toBe(401);
+  const reads = postroom.log
+    .slice(before)
+    .filter(({ sql }) => /from "(users|apiKeys)" where "(id|hash)" =/.test(String(sql)));
+  expect(reads.map(({ sql }) => String(sql).replace(/^.* from /, ''))).toEqual([
+    '"apiKeys" where "hash" = ?',
+    '"users" where "id" = ?',
+  ]);
 });

@@ -7,7 +7,7 @@ import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { connectAs, sendAs } from '../support/identity/credentials.ts';
 import { audience, openIssuer, signToken } from '../support/identity/issuer.ts';
 import { launchForTest, type Postroom, type Settings, scratchFolder } from '../support/server/postroom.ts';
-import { advanceTime, withVirtualTimers } from '../support/server/virtual-timers.ts';
+import { advanceTime, pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 type Issuer = Awaited<ReturnType<typeof openIssuer>>;
 
@@ -116,13 +116,16 @@ it('the first token of a subject creates its user once, even when many requests 
   });
 });
 
-it('the name of a token is stored without controls of the writing direction, which could disguise it', async () => {
+it('the name of a token is stored without characters that are not seen, which could disguise it', async () => {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());
   const postroom = await launchForTest({ OAUTH_ISSUER: issuer.issuer, OAUTH_AUDIENCE: audience });
   for (const [name, stored] of [
     ['\u202ebob', 'bob'],
     ['\u2066\u2069', 'someone'],
+    ['\u200b\u2800\u00ad', 'someone'],
+    ['lob\u200bby', 'lob by'],
+    ['e\u0301ve', '\u00e9ve'],
   ] as const) {
     const token = await issuer.sign({ sub: name, name });
     expect(await sendAs(postroom, `Bearer ${token}`)).toMatchObject({ data: { viewer: { name: stored } } });
@@ -268,6 +271,17 @@ describe('of all values that can be sent as an access token', () => {
   });
 });
 
+it('a token is refused when the issuer has withdrawn its key, also if it was used before', async () => {
+  const { issuer, postroom } = await withVirtualTimers(launchBeside);
+  const token = await issuer.sign();
+  expect((await sendAs(postroom, `Bearer ${token}`)).status).toBe(200);
+  issuer.state.hasWithdrawnKey = true;
+  // The keys are read again every ten minutes. The viewer of a token is cached for a second.
+  advanceTime(600_000);
+  await expect.poll(() => issuer.countRequests('/jwks')).toBe(2);
+  await pollWhileTimePasses(async () => (await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
+});
+
 describe('while the issuer is down', () => {
   it('tokens signed with cached keys are accepted, whether or not they were used before; other tokens are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside();
@@ -306,6 +320,17 @@ describe('opaque tokens', () => {
     expect(await sendAs(postroom, `Bearer ${token}x`)).toMatchObject({ status: 401 });
     expect(await connectAs(postroom, `Bearer ${token}`)).toBe('admitted');
     expect(await connectAs(postroom, `Bearer ${token}x`)).toBe(4403);
+  });
+
+  it('are refused if the answer of the issuer has no expiry, or one that is not a number', async () => {
+    const { issuer, postroom } = await launchIntrospecting();
+    const later = now() + 600;
+    const outcomes = [];
+    for (const claims of [{ exp: later }, {}, { exp: String(later) }, { exp: null }, { exp: later, iat: 'now' }]) {
+      issuer.answerIntrospections(claims);
+      outcomes.push((await sendAs(postroom, `Bearer token${outcomes.length}`)).status);
+    }
+    expect(outcomes).toEqual([200, 401, 401, 401, 401]);
   });
 
   it('are not sent to the issuer if they are API keys: the error says to send an API key with the scheme ApiKey', async () => {

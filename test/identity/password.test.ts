@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recommendedCost } from '../../src/identity/session/passwords.ts';
+import { post } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { connectAs, sendAs } from '../support/identity/credentials.ts';
 import { launchForTest } from '../support/server/postroom.ts';
@@ -101,5 +102,38 @@ it('a socket that changes the password receives the new token before it is close
   await postroom.createPost({ ...ada, token }, room, 'seen');
   expect(await next.take(({ type }) => type === 'next')).toMatchObject({
     payload: { data: { roomEvents: { post: { title: 'seen' } } } },
+  });
+});
+
+describe('passwords that wait to be hashed', () => {
+  const account = { email: 'nobody@example.org', password: 'correct horse' };
+  const query = `mutation { signIn(input: { email: "${account.email}", password: "${account.password}" }) { expiresAt } }`;
+  const launch = () =>
+    launchForTest({ TRUST_PROXY: '1', LIMIT_MESSAGES: '1000', LOG_LEVEL: 'info' }, { passwordCost: recommendedCost });
+
+  it('are limited for each address: the others are answered with 503 and Retry-After', async () => {
+    const postroom = await launch();
+    const attempt = (address: string) => post(postroom, query, { headers: { 'x-forwarded-for': address } });
+    const many = Promise.all(Array.from({ length: 200 }, () => attempt('198.51.100.1')));
+    const [other, answers] = [await attempt('198.51.100.2'), await many];
+    expect(other.status).toBe(401);
+    const refused = answers.filter(({ status }) => status !== 401);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, code, headers } of refused)
+      expect([status, code, headers['retry-after']]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
+  });
+
+  it('are not hashed after their clients have left', async () => {
+    const postroom = await launch();
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+    const ids = Array.from({ length: 90 }, (_, index) => `${index}`);
+    socket.send(...ids.map((id) => ({ type: 'subscribe', id, payload: { query } })));
+    await socket.take(({ type }) => type === 'next');
+    socket.send(...ids.map((id) => ({ type: 'complete', id })));
+    await socket.settle();
+    // It would wait for all passwords of its address that were sent before it.
+    expect((await postroom.send(query)).status).toBe(401);
+    const verified = postroom.log.filter(({ msg }) => msg === 'signInRefused');
+    expect(verified.length).toBeLessThan(ids.length / 2);
   });
 });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { readSeries } from '../support/engine/metrics.ts';
 import { change, InboxStream, inboxQuery, refusalOf } from '../support/inbox/inbox-stream.ts';
 import type { Person, Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
@@ -63,12 +64,17 @@ describe('an inbox of 1,000 rooms', () => {
   });
 
   it('ends with SUBSCRIPTION_LIMIT_EXCEEDED when its viewer joins one more room, and is refused then', async () => {
+    const ended = async () =>
+      (await readSeries(postroom, 'postroom_subscriptions_ended_total'))['websocket SUBSCRIPTION_LIMIT_EXCEEDED'] ?? 0;
+    const before = await ended();
     const live = await InboxStream.open(postroom, ada);
     await postroom.createRoom(ada, 'one more');
     const message = expect.stringContaining('up to 1000 rooms');
     const error = { message, extensions: { code: 'SUBSCRIPTION_LIMIT_EXCEEDED' } };
     expect(await live.refused).toMatchObject([error]);
     expect(await refusalOf(postroom, ada)).toMatchObject(error);
+    // A stream that could not be opened has not been ended by its client.
+    expect(await ended()).toBe(before + 2);
   });
 });
 
@@ -132,7 +138,8 @@ it('after has at most 2,000 cursors', async () => {
   const list = (count: number) => Array.from({ length: count }, () => cursor);
   await InboxStream.open(postroom, bob, { after: list(2_000) });
   const refused = await refusalOf(postroom, bob, { after: list(2_001) });
-  expect(refused.extensions.code).toBe('VALIDATION_ERROR');
+  const details = [{ field: 'after', issue: 'too_long' }];
+  expect(refused.extensions).toMatchObject({ code: 'VALIDATION_ERROR', details });
 });
 
 it('a client that reads nothing for a while receives all events of all rooms when it reads again', async () => {

@@ -1,5 +1,6 @@
 import { signUp } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
+import { formatCounts, outcomeOf } from '../counts.ts';
 import type { HttpClient } from '../http-client.ts';
 
 const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { accessToken } }';
@@ -85,4 +86,34 @@ const oneOperation: Attack = {
   },
 };
 
-export const signInAttacks: readonly Attack[] = [massSignUp, lockOut, manyAddresses, oneOperation];
+const manyPasswords: Attack = {
+  name: 'many-passwords',
+  promise:
+    'Eight hundred passwords of eighty addresses that wait to be hashed do not keep another address from signing in.',
+  async run(sandbox, findings) {
+    const server = await sandbox.start();
+    const ada = await signUp(sandbox.openClient(server, '127.0.0.2'));
+    await sandbox.measure(
+      server,
+      async () => {
+        const floods = Array.from({ length: 80 }, (_, address) => {
+          const client = sandbox.openClient(server, `127.0.6.${address + 1}`, 10);
+          return Array.from({ length: 10 }, (_, index) =>
+            attempt(client, `nobody${address}@example.org`, `wrong ${index}`),
+          );
+        }).flat();
+        // The flood has begun when its first password has been refused.
+        await Promise.race(floods);
+        const reply = await attempt(sandbox.openClient(server, '127.0.0.2'), ada.email, ada.password);
+        findings.expect(reply.status === 200, `the owner: ${reply.status} ${reply.code ?? ''}`);
+        const replies = await Promise.all(floods);
+        findings.note(formatCounts(replies.map(outcomeOf)));
+        const others = replies.filter(({ status }) => status !== 401 && status !== 503);
+        findings.expect(others.length === 0, `${others.length} attempts had another outcome than 401 and 503`);
+      },
+      { addresses: 80 },
+    );
+  },
+};
+
+export const signInAttacks: readonly Attack[] = [massSignUp, lockOut, manyAddresses, oneOperation, manyPasswords];

@@ -116,9 +116,26 @@ export function createPages<Values extends object, Table extends PageTable, Row>
   );
   return (db, values, page) =>
     createPage(page, {
-      read: async (range) => selectRows(db, { ...(await complete(db, values, range.offset)), ...range }),
-      count: async () => firstOrThrow(await countRows(db, await complete(db, values, undefined))).rows,
+      read: async (range) =>
+        selectRows(
+          db,
+          { ...(await complete(db, values, range.offset)), ...range },
+          { isLong: isLongPage(values, range) },
+        ),
+      count: async () =>
+        firstOrThrow(await countRows(db, await complete(db, values, undefined), { isLong: true })).rows,
     });
+}
+
+/** The maximum number of rows that a page skips in a short read. */
+export const maxSkippedShortly = 1_000;
+
+/** Whether a page searches for a part of a text, or skips many rows. */
+export function isLongPage(
+  { name, title }: { name?: unknown; title?: unknown },
+  { offset }: { offset: number },
+): boolean {
+  return name != null || title != null || offset > maxSkippedShortly;
 }
 
 /** A page without rows. @throws ClientError VALIDATION_ERROR if `page` or `limit` is out of range. */

@@ -11,7 +11,6 @@ import {
   arePostsNotErased,
   isAccountNotErased,
   isAmongVisibleRooms,
-  isAmongVisibleRoomsInOrder,
   isNotAmongHiddenRooms,
   isRoomNotDeleted,
   isVisibleRoom,
@@ -23,6 +22,7 @@ import {
   createConnection,
   createPages,
   encodeKey,
+  maxSkippedShortly,
   type PageArguments,
   type PostConnection,
   type PostPage,
@@ -72,9 +72,6 @@ interface PostValues extends VisibleRooms, Omit<PostFilter, 'title'> {
   areFewPrivate?: boolean | undefined;
 }
 
-/** To read the room of each of these posts takes less time than to read the ids of all visible rooms. */
-const maxSkippedByRoom = 1_000;
-
 const selectErasedAuthors = createStatement((db) => db.selectFrom('users').select('id').where('erasing', '=', 'POSTS'));
 
 /**
@@ -83,7 +80,8 @@ const selectErasedAuthors = createStatement((db) => db.selectFrom('users').selec
  */
 async function withReading(db: Db, values: PostValues, skipped: number | undefined): Promise<PostValues> {
   const isTotal = skipped === undefined;
-  const skipsMany = !isTotal && skipped > maxSkippedByRoom;
+  // To read the room of each of fewer posts takes less time than to read the ids of all visible rooms.
+  const skipsMany = !isTotal && skipped > maxSkippedShortly;
   const checksAuthors = skipped === 0 || (await selectErasedAuthors(db, {})).length > 0;
   const areFewPrivate = skipsMany ? await areFewRoomsPrivate(db) : undefined;
   return { ...values, checksAuthors, isTotal, skipsMany, areFewPrivate };
@@ -95,7 +93,7 @@ function isVisiblePost(db: Db, values: PostValues): RawBuilder<boolean> {
   if (author != null || !(isTotal || skipsMany)) return isVisibleRoom(values, 'posts.roomId');
   if (isTotal) return isAmongVisibleRooms(db, values, 'posts.roomId');
   if (areFewPrivate) return isNotAmongHiddenRooms(values, 'posts.roomId');
-  return isAmongVisibleRoomsInOrder(db, values, 'posts.roomId');
+  return isAmongVisibleRooms(db, values, 'posts.roomId', { isInOrder: true });
 }
 
 function selectPostPage(posts: SelectQueryBuilder<Tables, 'posts', object>, values: PostValues, db: Db) {

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
 import { countsRows } from '../sql/bounded-work.ts';
 import { createStatement, createVariableStatement, firstOrThrow } from '../sql/statement.ts';
-import { isStorable, matches, toPattern } from '../sql/stored-text.ts';
+import { isStorable, matches, toNamePattern } from '../sql/stored-text.ts';
 import { type RoomRow, roomColumns, type Tables } from '../tables.ts';
 import {
   isAccountNotErased,
@@ -13,7 +13,7 @@ import {
   selectPublicRooms,
   type VisibleRooms,
 } from '../visible-rooms.ts';
-import { createEmptyPage, createPage, type PageArguments, type RoomPage } from './pages.ts';
+import { createEmptyPage, createPage, isLongPage, type PageArguments, type RoomPage } from './pages.ts';
 
 export interface RoomFilter {
   visibility?: RoomRow['visibility'] | null | undefined;
@@ -95,12 +95,12 @@ export function findRoomPage(
     ...visibleRooms,
     hasPublic: visibility !== 'PRIVATE',
     hasPrivate: visibility !== 'PUBLIC',
-    name: toPattern(name),
+    name: toNamePattern(name),
     member,
   };
   return createPage(page, {
-    read: (range) => selectPage(db, { ...values, ...range }),
-    count: async () => firstOrThrow(await countRooms(db, values)).rows,
+    read: (range) => selectPage(db, { ...values, ...range }, { isLong: isLongPage(values, range) }),
+    count: async () => firstOrThrow(await countRooms(db, values, { isLong: true })).rows,
   });
 }
 

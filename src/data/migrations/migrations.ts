@@ -176,6 +176,18 @@ export const migrations: readonly Migration[] = [
     keepsPrograms: true,
     statements: () => [sql`create index "publicRoomsByAge" on rooms ("createdAt", "id") where "visibility" = 'PUBLIC'`],
   },
+  /**
+   * Finds the revoked keys of a deleted account, of which there may be any number: their names are erased, also those of accounts
+   * that were deleted before. Programs before this migration do not erase them.
+   */
+  {
+    keepsPrograms: true,
+    statements: () => [
+      sql`create index "revokedApiKeysByOwner" on "apiKeys" ("ownerId") where "revokedAt" is not null`,
+      sql`update users set "erasing" = 'ACCOUNT' where "deletedAt" is not null and "erasing" is null
+        and "id" in (select "ownerId" from "apiKeys" where "revokedAt" is not null)`,
+    ],
+  },
 ];
 
 function markAt(seq: string) {

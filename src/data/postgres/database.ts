@@ -1,22 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { requestQueueLimits } from '../../limited-queue.ts';
 import {
   type Database,
   DatabaseUnusable,
   type Db,
   type ImplementationOptions,
+  type ReadContext,
   toUnusable,
   type Work,
 } from '../database.ts';
 import { FaultReports } from '../fault-reports.ts';
+import type { StatementRunner } from '../sql/query-builder.ts';
+import type { ReadQuery } from '../sql/statement.ts';
 import { timeStatements } from '../timed-database.ts';
+import type { DatabaseTimings } from '../timings.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { type ConnectionOptions, PostgresConnection, type ServerFacts } from './connection.ts';
 import { toDb } from './dialect.ts';
 import { PostgresUnavailable } from './errors.ts';
 import { ConnectionPool } from './pool.ts';
 import { Session } from './session.ts';
-import { SharedConnections } from './shared-connections.ts';
+import { repeatLost, SharedConnections } from './shared-connections.ts';
 import { StatementNames } from './statement-names.ts';
 import { createSearchIndexes, migrateTables } from './tables.ts';
 import { Transactions } from './transactions.ts';
@@ -25,7 +30,7 @@ import { Transactions } from './transactions.ts';
  * The maximum numbers of connections. With two of the bus a node has 20, so that the server's default limit of 100 allows
  * four nodes, a rolling restart and an administrator. More connections do not make a server faster.
  */
-const sizes = { reads: 3, checks: 1, transactions: 8, snapshots: 3, snapshotsDuringWrites: 3 };
+const sizes = { reads: 3, longReads: 2, checks: 1, transactions: 7, snapshots: 3, snapshotsDuringWrites: 2 };
 const minVersion = 15;
 const checkIntervalMs = 1_000;
 const readyTimeoutMs = 2_000;
@@ -73,21 +78,21 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   const connections = createConnections(connect);
   const transactions = new Transactions(connections.transactions, new CommitMarks(connect));
   const checks = toDb(connections.checks);
-  const db = toDb(timeStatements(connections.reads, options.timings.read));
+  const readsFor = createReads(connections, options.timings);
   isOpen = true;
   const recoveryChecks = startRecoveryChecks(reports, transactions);
   return {
-    db,
+    db: readsFor({ caller: '' }),
     checks,
-    readsFor: () => db,
+    readsFor,
     kind: 'postgres',
     readVersion: () => version,
-    countWaiting: () => ({ transactions: transactions.waitingCount, longReads: 0 }),
+    countWaiting: () => ({ transactions: transactions.waitingCount, longReads: connections.longReads.waitingCount }),
     name: withoutSecrets(url),
     folder: undefined,
     transaction: (work, options) => transactions.run(work, options),
-    snapshot: (work) => readSnapshot(connections.snapshots, work),
-    snapshotDuringWrites: (work) => readSnapshot(connections.snapshotsDuringWrites, work),
+    snapshot: (work, context) => readSnapshot(connections.snapshots, work, context),
+    snapshotDuringWrites: (work, context) => readSnapshot(connections.snapshotsDuringWrites, work, context),
     purge: async () => {},
     isReady: () => isPrimary(checks),
     async close() {
@@ -97,14 +102,30 @@ async function open(url: string, options: ImplementationOptions): Promise<Databa
   };
 }
 
+type Connections = ReturnType<typeof createConnections>;
+
 /** Each use has connections of its own, so that none waits for another. */
 function createConnections(connect: () => Promise<PostgresConnection>) {
   return {
     reads: new SharedConnections(sizes.reads, connect),
+    longReads: new ConnectionPool(sizes.longReads, connect, { ...requestQueueLimits, maxRunningPerCaller: 1 }),
     checks: new SharedConnections(sizes.checks, connect),
     transactions: new ConnectionPool(sizes.transactions, connect),
     snapshots: new ConnectionPool(sizes.snapshots, connect),
     snapshotsDuringWrites: new ConnectionPool(sizes.snapshotsDuringWrites, connect),
+  };
+}
+
+/** A caller has one long read running. Its short reads, and those of others, do not wait for it. */
+function createReads(connections: Pick<Connections, 'reads' | 'longReads'>, timings: DatabaseTimings) {
+  const reads = timeStatements(connections.reads, timings.read);
+  return (context: ReadContext) => {
+    const inTurn: StatementRunner = {
+      executeQuery: (query) =>
+        repeatLost(() => connections.longReads.run((connection) => connection.executeQuery(query), context)),
+    };
+    const longReads = timeStatements(inTurn, timings.long_read);
+    return toDb({ executeQuery: (query: ReadQuery) => (query.isLong ? longReads : reads).executeQuery(query) });
   };
 }
 
@@ -176,19 +197,23 @@ async function connectToPrimary(options: ConnectionOptions): Promise<PostgresCon
   throw error;
 }
 
-async function readSnapshot<T>(pool: ConnectionPool, work: Work<T>): Promise<T> {
-  const connection = await pool.acquire();
-  const session = new Session(connection);
-  try {
-    session.sendUnawaited('begin isolation level repeatable read read only');
-    const db = toDb(session);
-    // The server takes the snapshot at the first read.
-    await sql`select 1 from settings limit 1`.execute(db);
-    return await work(db);
-  } finally {
-    // Nobody waits for the answer.
-    void session.end('commit').then(() => pool.release(connection));
-  }
+function readSnapshot<T>(pool: ConnectionPool, work: Work<T>, context: ReadContext | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const read = async (connection: PostgresConnection) => {
+      const session = new Session(connection);
+      try {
+        session.sendUnawaited('begin isolation level repeatable read read only');
+        const db = toDb(session);
+        // The server takes the snapshot at the first read.
+        await sql`select 1 from settings limit 1`.execute(db);
+        // The result does not wait for the end.
+        resolve(await work(db));
+      } finally {
+        await session.end('commit');
+      }
+    };
+    pool.run(read, context).catch(reject);
+  });
 }
 
 function isFault(error: unknown): error is PostgresUnavailable {

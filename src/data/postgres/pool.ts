@@ -1,70 +1,45 @@
+import { LimitedQueue, type QueueLimits, type Requester } from '../../limited-queue.ts';
 import type { PostgresConnection } from './connection.ts';
 import { PostgresUnavailable } from './errors.ts';
 
+const maxWaiting = 10_000;
 /** The maximum time that a caller waits for a connection. */
 const timeoutMs = 5_000;
 
-interface Waiting {
-  lend: (connection: PostgresConnection) => void;
-  refuse: (error: unknown) => void;
-  timer: NodeJS.Timeout;
-}
-
 /** Lends each connection to one caller at a time. Lost connections are replaced when they are needed. */
 export class ConnectionPool {
-  readonly #size: number;
+  readonly #queue: LimitedQueue;
   readonly #open: () => Promise<PostgresConnection>;
   readonly #idle: PostgresConnection[] = [];
-  readonly #waiting: Waiting[] = [];
-  /** The number of connections that exist or are being opened. */
-  #count = 0;
   #isClosed = false;
 
-  constructor(size: number, open: () => Promise<PostgresConnection>) {
-    this.#size = size;
+  constructor(maxRunning: number, open: () => Promise<PostgresConnection>, limits: Partial<QueueLimits> = {}) {
+    const refusal = () => new PostgresUnavailable('busy', `no connection was free within ${timeoutMs} ms`);
+    this.#queue = new LimitedQueue({ maxRunning, maxWaiting, timeoutMs, refusal, ...limits });
     this.#open = open;
   }
 
   get waitingCount(): number {
-    return this.#waiting.length;
+    return this.#queue.size;
   }
 
-  /** @throws PostgresUnavailable */
-  acquire(): Promise<PostgresConnection> {
-    if (this.#isClosed) return Promise.reject(closed());
-    const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
-    const idle = this.#takeIdle();
-    if (idle) return Promise.resolve(idle);
-    const waiting: Waiting = {
-      lend: resolve,
-      refuse: reject,
-      timer: setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(new PostgresUnavailable('busy', `no connection was free within ${timeoutMs} ms`));
-      }, timeoutMs),
-    };
-    this.#waiting.push(waiting);
-    this.#grow();
-    return promise;
-  }
-
-  release(connection: PostgresConnection): void {
-    if (this.#isClosed || !connection.isUsable) {
-      this.#count -= 1;
-      // The server also ends the transaction, if there is still one.
-      connection.destroy();
-      this.#grow();
-      return;
-    }
-    this.#lend(connection);
+  /** Runs work with a connection. @throws PostgresUnavailable, the reason of the cancellation, or any error of `work`. */
+  run<T>(work: (connection: PostgresConnection) => Promise<T>, requester?: Requester): Promise<T> {
+    return this.#queue.run(async () => {
+      if (this.#isClosed) throw new PostgresUnavailable('fault', 'the database is closed');
+      const connection = this.#takeIdle() ?? (await this.#open());
+      try {
+        return await work(connection);
+      } finally {
+        // The server also ends the transaction, if there is still one.
+        if (this.#isClosed || !connection.isUsable) connection.destroy();
+        else this.#idle.push(connection);
+      }
+    }, requester);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { timer, refuse } of this.#waiting.splice(0)) {
-      clearTimeout(timer);
-      refuse(closed());
-    }
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
   }
 
@@ -72,38 +47,7 @@ export class ConnectionPool {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (connection.isUsable) return connection;
       connection.destroy();
-      this.#count -= 1;
     }
     return undefined;
   }
-
-  #lend(connection: PostgresConnection): void {
-    const next = this.#waiting.shift();
-    if (!next) {
-      this.#idle.push(connection);
-      return;
-    }
-    clearTimeout(next.timer);
-    next.lend(connection);
-  }
-
-  /** Opens a connection for a caller that waits. If it cannot be opened, the caller that has waited longest is refused. */
-  #grow(): void {
-    if (this.#waiting.length === 0 || this.#count >= this.#size || this.#isClosed) return;
-    this.#count += 1;
-    this.#open().then(
-      (connection) => this.release(connection),
-      (error: unknown) => {
-        this.#count -= 1;
-        const refused = this.#waiting.shift();
-        if (refused) clearTimeout(refused.timer);
-        refused?.refuse(error);
-        this.#grow();
-      },
-    );
-  }
-}
-
-function closed(): PostgresUnavailable {
-  return new PostgresUnavailable('fault', 'the database is closed');
 }

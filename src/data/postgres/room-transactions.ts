@@ -78,8 +78,7 @@ export class RoomTransactions {
   async #runTogether(members: readonly GroupMember[]): Promise<readonly GroupMember[]> {
     const { pool, marks } = this.#parts;
     try {
-      const connection = await pool.acquire();
-      return await runGroup(members, connection, marks).finally(() => pool.release(connection));
+      return await pool.run((connection) => runGroup(members, connection, marks));
     } catch (error) {
       for (const member of members) member.fail(error);
       return [];
@@ -105,13 +104,10 @@ async function waitForGroup<T>({ waiting }: Room, work: Work<T>, options: Transa
 
 /** Takes the members of the next group, which no longer wait. */
 function takeGroup({ waiting }: Room): GroupMember[] {
-  const group = waiting.splice(0, maxMembers).sort(compareUsers);
+  // All groups lock rows of users in the same order, so that no two of them wait for each other.
+  const group = waiting
+    .splice(0, maxMembers)
+    .sort((one, other) => Number(one.user > other.user) - Number(one.user < other.user));
   for (const { timer } of group) clearTimeout(timer);
   return group.map(({ member }) => member);
-}
-
-/** All groups lock rows of users in the same order, so that no two of them wait for each other. */
-function compareUsers({ user: one }: Waiting, { user: other }: Waiting): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

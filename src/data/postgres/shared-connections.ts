@@ -19,13 +19,8 @@ export class SharedConnections implements StatementRunner {
     this.#open = open;
   }
 
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    try {
-      return await (this.#choose() ?? (await this.#connect())).executeQuery<Row>(query);
-    } catch (error) {
-      if (!isRepeatable(error)) throw error;
-      return await (this.#choose() ?? (await this.#connect())).executeQuery<Row>(query);
-    }
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return repeatLost(async () => (this.#choose() ?? (await this.#connect())).executeQuery<Row>(query));
   }
 
   async close(): Promise<void> {
@@ -73,6 +68,12 @@ export class SharedConnections implements StatementRunner {
   }
 }
 
-function isRepeatable(error: unknown): boolean {
-  return error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'outdated');
+/** Sends a read once more, on another connection, if it has failed with its connection. */
+export async function repeatLost<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof PostgresUnavailable && (error.kind === 'lost' || error.kind === 'outdated')) return send();
+    throw error;
+  }
 }

@@ -38,25 +38,31 @@ export async function migrateTables(connection: PostgresConnection): Promise<voi
 
 /** Returns false if a table is locked. `isLast`: throws the reason instead. */
 async function tryToMigrate(connection: PostgresConnection, isLast: boolean): Promise<boolean> {
+  try {
+    await runAlone(connection, (session) => migrate(toDb(session), dialect));
+    return true;
+  } catch (error) {
+    const isLocked = error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
+    if (isLast || !isLocked) throw error;
+    return false;
+  }
+}
+
+/** Runs a transaction that changes tables. Only one program at a time does so. */
+async function runAlone<T>(connection: PostgresConnection, work: (session: Session) => Promise<T>): Promise<T> {
   const session = new Session(connection);
   try {
     await session.send('begin');
     await session.send(`select pg_advisory_xact_lock(${lockId})`);
     await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
-    const db = toDb(session);
-    await migrate(db, dialect);
+    const result = await work(session);
     const failure = await session.end('commit');
     if (failure) throw failure.error;
-    return true;
+    return result;
   } catch (error) {
     await session.end('rollback');
-    if (isLast || !isLocked(error)) throw error;
-    return false;
+    throw error;
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
 }
 
 /** The tables and columns that are searched for a part of a text. */
@@ -72,24 +78,24 @@ const searchIndexes = [
  * because even `if not exists` locks the table. Returns the reason why an index is missing.
  */
 export async function createSearchIndexes(connection: PostgresConnection): Promise<string | undefined> {
-  const session = new Session(connection);
   try {
-    await session.send('begin');
-    await session.send(`select pg_advisory_xact_lock(${lockId})`);
-    await session.send(`set local lock_timeout = ${lockTimeoutMs}`);
-    const missing = await findMissingIndexes(session);
-    if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
-    const late: string[] = [];
-    for (const { name, table, column } of missing) {
-      if (await hasRows(session, table)) late.push(name);
-      else await session.send(`create index "${name}" on ${table} using gin (lower("${column}") gin_trgm_ops)`);
-    }
-    await session.end('commit');
+    const late = await runAlone(connection, createMissingIndexes);
     return late.length > 0 ? `the tables of ${late.join(', ')} have rows` : undefined;
   } catch (error) {
-    await session.end('rollback');
     return error instanceof DatabaseUnavailable ? error.reason : String(error);
   }
+}
+
+/** Returns the names of the indexes whose tables have rows. */
+async function createMissingIndexes(session: Session): Promise<string[]> {
+  const missing = await findMissingIndexes(session);
+  if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
+  const late: string[] = [];
+  for (const { name, table, column } of missing) {
+    if (await hasRows(session, table)) late.push(name);
+    else await session.send(`create index "${name}" on ${table} using gin (lower("${column}") gin_trgm_ops)`);
+  }
+  return late;
 }
 
 async function findMissingIndexes(db: Session) {

@@ -40,7 +40,7 @@ export class Transactions {
     const failedKinds: Unavailability[] = [];
     for (;;) {
       cancellation?.throwIfCancelled();
-      const attempt = await this.#attempt(work, cancellation);
+      const attempt = await this.#pool.run((connection) => this.#attempt(new Session(connection), work, cancellation));
       if ('result' in attempt) return attempt.result;
       const { kind } = attempt.failure;
       // A conflict ends when the other transaction does; the same other failure twice has another reason.
@@ -52,16 +52,12 @@ export class Transactions {
   }
 
   /** Returns the failure if the transaction was rolled back and can run again. */
-  async #attempt<T>(work: Work<T>, cancellation: Cancellation): Promise<Attempt<T>> {
-    const connection = await this.#pool.acquire();
-    const session = new Session(connection);
+  async #attempt<T>(session: Session, work: Work<T>, cancellation: Cancellation): Promise<Attempt<T>> {
     try {
       return { result: await this.#runIn(session, work, cancellation) };
     } catch (error) {
       if (isRepeatable(error)) return { failure: error };
       throw error;
-    } finally {
-      this.#pool.release(connection);
     }
   }
 

@@ -4,20 +4,17 @@ import { isPostgres } from './dialects.ts';
 
 const lengths = [100, 10, 1];
 
-/** A statement over a list of values: builds it for a part of the list, and gives the parameters of each value. */
-interface ListStatement<Value, Row> {
-  build: (part: readonly Value[]) => Compilable<Row>;
-  parametersOf: (value: Value) => readonly unknown[];
-}
-
 /**
- * Runs a statement over a long list, in parts with few different lengths. It is compiled and prepared once for each
+ * Runs a statement over a long list of values, in parts with few different lengths. It is compiled and prepared once for each
  * length, and does not exceed the maximum number of parameters. Returns the rows of all parts.
  */
 export async function executeInParts<Value, Row>(
   db: Db,
   values: readonly Value[],
-  { build, parametersOf }: ListStatement<Value, Row>,
+  {
+    build,
+    parametersOf,
+  }: { build: (part: readonly Value[]) => Compilable<Row>; parametersOf: (value: Value) => readonly unknown[] },
 ): Promise<Row[]> {
   const compiled = new Map<number, CompiledQuery<Row>>();
   const results: Row[][] = [];

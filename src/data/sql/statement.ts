@@ -10,8 +10,13 @@ class Slot {
   }
 }
 
+/** A read is long if its work depends on the number of rows in the database, as that of a search or a total does. */
+export interface ReadQuery<Row = unknown> extends CompiledQuery<Row> {
+  isLong?: boolean;
+}
+
 /** Runs a statement with values, and returns its rows. */
-type Statement<Values, Row> = (db: Db, values: Values) => Promise<Row[]>;
+type Statement<Values, Row> = (db: Db, values: Values, options?: Pick<ReadQuery, 'isLong'>) => Promise<Row[]>;
 
 /**
  * A statement that is built and compiled once for each database: for a short statement that takes longer than to run it.
@@ -21,7 +26,7 @@ export function createStatement<Values extends object, Row>(
   build: (db: Db, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
   const compiled = new WeakMap<object, CompiledQuery<Row>>();
-  return async (db, values) => {
+  return async (db, values, options) => {
     const executor = db.getExecutor();
     let statement = compiled.get(executor.adapter);
     if (!statement) {
@@ -31,7 +36,7 @@ export function createStatement<Values extends object, Row>(
     const parameters = statement.parameters.map((value) =>
       value instanceof Slot ? values[value.name as keyof Values] : value,
     );
-    const { rows } = await executor.executeQuery<Row>({ ...statement, parameters });
+    const { rows } = await executor.executeQuery<Row>({ ...statement, parameters, ...options } as ReadQuery<Row>);
     return rows;
   };
 }
@@ -44,11 +49,11 @@ export function createVariableStatement<Values extends object, Row>(
   build: (db: Db, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
   const statements = new Map<string, Statement<Values, Row>>();
-  return (db, values) => {
+  return (db, values, options) => {
     const key = keyOf(values);
     const statement = statements.get(key) ?? createVariant(build, values);
     statements.set(key, statement);
-    return statement(db, values);
+    return statement(db, values, options);
   };
 }
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { toComposed } from '../../names.ts';
 
 /** The longest name or title, in code points. */
 const maxLineLength = 200;
@@ -14,6 +15,11 @@ export function toPattern(text: string | null | undefined): string | false | nul
   // Databases limit the length of a pattern, and a pattern ends at its first NUL.
   if (!isStorable(text) || text.length > 2 * maxLineLength) return false;
   return `%${lowerAscii(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** The pattern of a part of a name, which is stored composed. */
+export function toNamePattern(name: string | null | undefined): string | false | null {
+  return toPattern(name == null ? null : toComposed(name));
 }
 
 /** Whether a column contains the text of a pattern, without regard to the case of A to Z. */

@@ -5,6 +5,7 @@ import { yieldWhenDue } from '../../event-loop.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { translateError } from './errors.ts';
+import type { ReadCommand } from './threads/worker.ts';
 
 const busyTimeoutMs = 5_000;
 const maxStatements = 500;
@@ -22,12 +23,6 @@ export interface ConnectionOptions {
   onError: (error: unknown) => void;
   /** Called with the text of each statement. */
   onStatement?: ((sql: string) => void) | undefined;
-}
-
-/** A statement that `executeWithin` may run. */
-interface BoundedStatement {
-  sql: string;
-  parameters: readonly SQLInputValue[];
 }
 
 interface Statement {
@@ -81,7 +76,7 @@ export class SqliteConnection implements StatementRunner {
   }
 
   /** Undefined if the statement was stopped, because it would do more work than reading `maxRows`. */
-  executeWithin(maxRows: number, { sql, parameters }: BoundedStatement): QueryResult<unknown> | undefined {
+  executeWithin(maxRows: number, { sql, parameters }: ReadCommand): QueryResult<unknown> | undefined {
     this.#rowsLeft = maxRows;
     try {
       return this.execute(sql, parameters);
@@ -144,15 +139,13 @@ function readRows(prepared: Statement, parameters: readonly SQLInputValue[]): Re
 
 /** The rows as objects, from the arrays of their values. */
 export function toRows(columns: readonly string[], rows: readonly unknown[][]): Record<string, unknown>[] {
-  return rows.map((values) => toObject(columns, values));
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ''] = values[index];
+    return row;
+  });
 }
 
 function columnsOf(statement: StatementSync): string[] {
   return statement.columns().map(({ name }) => name);
-}
-
-function toObject(columns: readonly string[], values: readonly unknown[]): Record<string, unknown> {
-  const row: Record<string, unknown> = {};
-  for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ''] = values[index];
-  return row;
 }

@@ -16,8 +16,8 @@ import { toDb } from './dialect.ts';
 import { translateError } from './errors.ts';
 import { isDiskFull, SqliteFile } from './file.ts';
 import { SqliteHealth } from './health.ts';
-import { Snapshots } from './snapshots.ts';
-import { CallerReads } from './threads/caller-reads.ts';
+import { createSnapshots } from './snapshots.ts';
+import { createReads } from './threads/caller-reads.ts';
 import { LongReads } from './threads/long-reads.ts';
 import { WriteAheadLog } from './wal/write-ahead-log.ts';
 import { SqliteWriter } from './writer.ts';
@@ -80,9 +80,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   await watch({ connection, writer, health }, opened);
   const onDone = () => void writer.purgeIfDue();
   const longReads = opened.adopt(new LongReads({ url: file.url, health, log, onDone }), (reads) => reads.close());
-  const [snapshots, snapshotsDuringWrites] = [new Snapshots(forReads, log), new Snapshots(forWrites, log)];
-  const readsFor = (context: ReadContext) =>
-    toDb(new CallerReads({ connection: reading, longReads, timings }, context));
+  const [snapshot, snapshotDuringWrites] = [createSnapshots(forReads, log), createSnapshots(forWrites, log)];
+  const createRunner = createReads(reading, longReads, timings);
+  const readsFor = (context: ReadContext) => toDb(createRunner(context));
   const db = readsFor({ caller: '' });
   return {
     db,
@@ -94,9 +94,9 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     folder: path === ':memory:' ? undefined : dirname(file.path),
     name: path === ':memory:' ? path : file.path,
     transaction: (work, options) => writer.transaction(work, options),
-    snapshot: (work) => snapshots.run(work).finally(() => void writer.purgeIfDue()),
+    snapshot: (work, context) => snapshot(work, context).finally(() => void writer.purgeIfDue()),
     // It waits for the purge: a mutation that erases data may itself hold a snapshot with that data.
-    snapshotDuringWrites: (work) => snapshotsDuringWrites.run(work).finally(() => writer.purgeIfDue()),
+    snapshotDuringWrites: (work, context) => snapshotDuringWrites(work, context).finally(() => writer.purgeIfDue()),
     purge: () => writer.purge(),
     async isReady() {
       health.checkFiles();
@@ -119,14 +119,11 @@ function countLogPages(connection: SqliteConnection): number {
   return log;
 }
 
-interface Watched {
-  connection: SqliteConnection;
-  writer: SqliteWriter;
-  health: SqliteHealth;
-}
-
 /** Checks once a second whether the database can be written. Its tables must be up to date. */
-async function watch({ connection, writer, health }: Watched, opened: AsyncDisposableStack): Promise<void> {
+async function watch(
+  { connection, writer, health }: { connection: SqliteConnection; writer: SqliteWriter; health: SqliteHealth },
+  opened: AsyncDisposableStack,
+): Promise<void> {
   const id = await writer.transaction(findOrCreateId);
   // The id should be in the file itself. If another process needs the write-ahead log now, it gets there later.
   connection.execute('pragma wal_checkpoint(truncate)');
@@ -135,7 +132,8 @@ async function watch({ connection, writer, health }: Watched, opened: AsyncDispo
     health.checkFiles();
     writer.refuseLate();
     if (health.needsCheckpoint) writer.checkpointIfDue();
-    else if (health.needsProbe) writer.transaction(rewriteId).catch(() => {});
+    // It writes a page without a change.
+    else if (health.needsProbe) writer.transaction(async (db) => writeId(db, await findOrCreateId(db))).catch(() => {});
     void writer.purgeIfDue();
   };
   opened.adopt(setInterval(check, checkIntervalMs).unref(), clearInterval);
@@ -152,11 +150,6 @@ async function findOrCreateId(db: Db): Promise<number> {
   const id = rows[0]?.user_version || randomInt(1, maxDatabaseId);
   if (id !== rows[0]?.user_version) await writeId(db, id);
   return id;
-}
-
-/** Writes a page without a change, to test whether writes succeed. */
-async function rewriteId(db: Db): Promise<void> {
-  await writeId(db, await findOrCreateId(db));
 }
 
 async function writeId(db: Db, id: number): Promise<void> {

@@ -1,34 +1,37 @@
 import { sql } from 'kysely';
-import type { Work } from '../database.ts';
+import { LimitedQueue } from '../../limited-queue.ts';
+import type { Database } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
 import { toDb } from './dialect.ts';
+import { SqliteBusy } from './errors.ts';
 import type { WriteAheadLog } from './wal/write-ahead-log.ts';
 
+const maxWaiting = 10_000;
+/** The maximum time that a snapshot waits for a connection. */
+const timeoutMs = 5_000;
+
 /** Reads on one state of the database. Each has a connection of its own; if all are in use, it waits. */
-export class Snapshots {
-  readonly #log: Pick<WriteAheadLog, 'pause'>;
-  readonly #idle: SqliteConnection[];
-  readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
-
-  constructor(connections: readonly SqliteConnection[], log: Pick<WriteAheadLog, 'pause'>) {
-    this.#idle = [...connections];
-    this.#log = log;
-  }
-
-  async run<T>(work: Work<T>): Promise<T> {
-    await this.#log.pause;
-    const connection = this.#idle.pop() ?? (await new Promise<SqliteConnection>((lend) => this.#waiting.push(lend)));
-    try {
-      connection.execute('begin');
-      const db = toDb(connection);
-      // A transaction sees the state of the database at its first read.
-      await sql`select 1 from settings limit 1`.execute(db);
-      return await work(db);
-    } finally {
-      connection.rollback();
-      const next = this.#waiting.shift();
-      if (next) next(connection);
-      else this.#idle.push(connection);
-    }
-  }
+export function createSnapshots(
+  connections: readonly SqliteConnection[],
+  log: Pick<WriteAheadLog, 'pause'>,
+): Database['snapshot'] {
+  const idle = [...connections];
+  const refusal = () => new SqliteBusy('too many snapshots wait');
+  const queue = new LimitedQueue({ maxRunning: idle.length, maxWaiting, timeoutMs, refusal });
+  return (work, context) =>
+    queue.run(async () => {
+      await log.pause;
+      const connection = idle.pop();
+      if (!connection) throw new Error('No connection is idle.');
+      try {
+        connection.execute('begin');
+        const db = toDb(connection);
+        // A transaction sees the state of the database at its first read.
+        await sql`select 1 from settings limit 1`.execute(db);
+        return await work(db);
+      } finally {
+        connection.rollback();
+        idle.push(connection);
+      }
+    }, context);
 }

@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { type Caller, keyOf, type RateOptions } from './rate.ts';
 
 /** Refusals per window without a pause: a developer who edits a document makes mistakes now and then. */
 const maxWithoutPause = 10;
 const pauseMs = 500;
+const maxCallers = 10_000;
 /** The codes of errors in the document itself. */
 const faultsOfDocument: readonly ErrorCode[] = [
   'GRAPHQL_PARSE_FAILED',
@@ -25,12 +27,11 @@ interface Refused {
  * five addresses that send their whole rate at once delay others by up to 0.2 s without the pause, 0.04 s with it.
  */
 export class InvalidDocumentLimit {
-  readonly #windowMs: number;
   /** Each window begins with the caller's first refusal. */
-  readonly #refused = new Map<string, Refused>();
+  readonly #refused: LRUCache<string, Refused>;
 
   constructor({ windowSeconds }: RateOptions) {
-    this.#windowMs = windowSeconds * 1_000;
+    this.#refused = new LRUCache({ max: maxCallers, ttl: windowSeconds * 1_000, noUpdateTTL: true });
   }
 
   /** @throws ClientError RATE_LIMITED. */
@@ -45,8 +46,6 @@ export class InvalidDocumentLimit {
   count(caller: Caller, code: ErrorCode | undefined): void {
     if (code === undefined || !faultsOfDocument.includes(code)) return;
     const key = keyOf(caller);
-    const refused = this.#refused.get(key);
-    if (!refused) setTimeout(() => this.#refused.delete(key), this.#windowMs).unref();
-    this.#refused.set(key, { count: (refused?.count ?? 0) + 1, lastAt: performance.now() });
+    this.#refused.set(key, { count: (this.#refused.get(key)?.count ?? 0) + 1, lastAt: performance.now() });
   }
 }

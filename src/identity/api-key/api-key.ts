@@ -14,17 +14,14 @@ export const maxApiKeys = 100;
 /** The resolution of the time at which a key was last used. */
 const lastUsedMs = 60_000;
 
-export interface CreatedApiKey {
-  /** Shown once. */
-  key: string;
-  apiKey: ApiKeyRow;
-}
-
 /**
- * Creates a key. Expired keys of the owner count until they are revoked, as they are listed until then.
+ * Creates a key, whose text is shown once. Expired keys of the owner count until they are revoked, as they are listed until then.
  * @throws ClientError CONFLICT if the owner has the maximum number of keys.
  */
-export async function createApiKey(db: Db, given: Omit<NewApiKey, 'prefix' | 'hash'>): Promise<CreatedApiKey> {
+export async function createApiKey(
+  db: Db,
+  given: Omit<NewApiKey, 'prefix' | 'hash'>,
+): Promise<{ key: string; apiKey: ApiKeyRow }> {
   const { ownerId } = given;
   if (ownerId !== null && (await findApiKeysOf(db, ownerId, maxApiKeys)).length === maxApiKeys) {
     throw new ClientError(

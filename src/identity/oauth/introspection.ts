@@ -81,7 +81,7 @@ export class Introspection {
 
   #askInTurn(token: string, { address, span }: TokenSender, wasActive: boolean): Promise<JWTPayload | string> {
     // A token that was active is not a guess: it waits for no other token of its address.
-    if (wasActive) return this.#limit.run(() => this.#ask(token, span), keyOf(token));
+    if (wasActive) return this.#limit.run(() => this.#ask(token, span), { caller: keyOf(token) });
     this.#assertFewRefusals(address);
     const ask = async () => {
       // Other tokens may have been refused meanwhile.
@@ -90,7 +90,7 @@ export class Introspection {
       if (typeof result === 'string') this.#refusals?.charge(address);
       return result;
     };
-    return this.#limit.run(ask, address);
+    return this.#limit.run(ask, { caller: address });
   }
 
   /** @throws ClientError RATE_LIMITED. */

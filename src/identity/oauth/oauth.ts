@@ -8,6 +8,7 @@ import { readsWithin } from '../../data/traced-database.ts';
 import { toPublicUser } from '../../data/users.ts';
 import type { WindowOptions } from '../../fixed-window.ts';
 import type { Log } from '../../log.ts';
+import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../names.ts';
 import type { Span } from '../../tracing/span.ts';
 import { findRevocation, invalidToken } from '../credential.ts';
 import { type Scope, scopes, type Viewer } from '../viewer.ts';
@@ -32,8 +33,6 @@ const algorithms = [
 ];
 const refreshIntervalMs = 600_000;
 const maxVerified = 10_000;
-/** In code points; the same as in `resolvers/rules/validation.ts`, which a lower layer cannot import. */
-const maxNameLength = 80;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
@@ -46,7 +45,10 @@ export class OAuth {
   readonly #options: OAuthSettings;
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
+  /** The claims of tokens that the present keys have verified. */
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
+  /** The issuer's key set in JSON. */
+  #published: string | undefined;
   /** Undefined if only JWTs are accepted. */
   readonly #introspection: Introspection | undefined;
   #keys: Promise<KeySet> | undefined;
@@ -103,11 +105,11 @@ export class OAuth {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
     if (typeof sub !== 'string' || !sub) throw invalidToken('no sub');
-    if (exp === undefined) throw invalidToken('no exp');
-    const expiresAt = Number(exp) * 1_000;
-    if (!(expiresAt > Date.now())) throw invalidToken('expired');
+    if (exp === undefined || !Number.isFinite(exp)) throw invalidToken(exp === undefined ? 'no exp' : 'wrong exp');
+    if (!Number.isFinite(iat)) throw invalidToken('wrong iat');
+    const [expiresAt, startedAt] = [exp * 1_000, iat * 1_000];
+    if (expiresAt <= Date.now()) throw invalidToken('expired');
     const subject = { issuer: this.issuer, subject: sub };
-    const startedAt = Number(iat) * 1_000;
     const create = () =>
       asRepeatable(
         database.transaction(
@@ -128,6 +130,7 @@ export class OAuth {
     const key = hash('sha256', token, 'base64url');
     const cached = this.#verified.get(key);
     if (cached) return cached;
+    const published = this.#published;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
       if (decodeJwt(token).iss !== this.issuer) throw invalidToken('wrong iss');
@@ -138,7 +141,7 @@ export class OAuth {
         typ: 'at+jwt',
         requiredClaims: ['sub', 'exp', 'iat'],
       });
-      this.#verified.set(key, payload);
+      if (published === this.#published) this.#verified.set(key, payload);
       return payload;
     } catch (error) {
       throw toTokenError(error);
@@ -176,7 +179,9 @@ export class OAuth {
       [customFetch]: async (url, { headers }) => {
         const parent = first;
         first = undefined;
-        return Response.json(await this.#requests.send(url, { headers }, parent));
+        const keySet = await this.#requests.send(url, { headers }, parent);
+        this.#forgetTokensOfOtherKeys(JSON.stringify(keySet));
+        return Response.json(keySet);
       },
     });
     this.#refresh = setInterval(
@@ -184,6 +189,12 @@ export class OAuth {
       refreshIntervalMs,
     ).unref();
     return keys;
+  }
+
+  /** A token whose key the issuer has withdrawn is no longer valid. */
+  #forgetTokensOfOtherKeys(published: string): void {
+    if (published !== this.#published) this.#verified.clear();
+    this.#published = published;
   }
 }
 
@@ -196,12 +207,18 @@ function scopesOf(claimed: unknown[]): Set<Scope> {
 
 /** A name that fits the rules for user names. */
 function displayName(name: unknown, subject: string): string {
-  const text = typeof name === 'string' && name.trim() !== '' ? name : subject;
-  const clean = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ')
-    .trim();
-  return [...clean].slice(0, maxNameLength).join('') || 'someone';
+  for (const text of [name, subject]) {
+    const shown = typeof text === 'string' ? toVisible(text) : '';
+    if (visibleCharacter.test(shown)) return shown;
+  }
+  return 'someone';
+}
+
+function toVisible(text: string): string {
+  const clean = Array.from(toName(text.toWellFormed()), (character) =>
+    controlCharacter.test(character) || invisibleCharacter.test(character) ? ' ' : character,
+  );
+  return clean.slice(0, maxNameLength).join('').trim();
 }
 
 function isJwt(token: string): boolean {

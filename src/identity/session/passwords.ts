@@ -1,15 +1,12 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { LimitedQueue } from '../../limited-queue.ts';
+import { ClientError } from '../../errors.ts';
+import { LimitedQueue, type Requester, requestQueueLimits } from '../../limited-queue.ts';
 
 const hash = promisify(argon2);
 
 /** One of the four threads of libuv's pool stays free for others, such as the flushes of SQLite's write-ahead log. */
-const hashes = new LimitedQueue({ maxRunning: 3 });
-
-function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
-  return hashes.run(() => hash('argon2id', parameters));
-}
+const maxRunning = 3;
 
 /** The cost of a hash; memory in KiB. */
 export interface PasswordCost {
@@ -24,8 +21,12 @@ const parallelism = 1;
 const saltBytes = 16;
 const hashBytes = 32;
 
-/** Hashes passwords, and verifies them whatever the cost of their hash. */
+/**
+ * Hashes passwords, and verifies them whatever the cost of their hash. Both reject with SERVICE_UNAVAILABLE if too many
+ * wait, or with the reason of the cancellation.
+ */
 export class Passwords {
+  readonly #queue = new LimitedQueue({ ...requestQueueLimits, maxRunning, refusal: tooManyPasswords });
   readonly #cost: PasswordCost;
   readonly #decoy: string;
 
@@ -35,23 +36,31 @@ export class Passwords {
   }
 
   /** An argon2id hash in PHC form: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
-  async hash(password: string): Promise<string> {
+  async hash(password: string, requester: Requester): Promise<string> {
     const nonce = randomBytes(saltBytes);
-    const hash = await argon2id({ message: password, nonce, ...this.#cost, parallelism, tagLength: hashBytes });
-    return format(this.#cost, nonce, hash);
+    const parameters = { message: password, nonce, ...this.#cost, parallelism, tagLength: hashBytes };
+    return format(this.#cost, nonce, await this.#run(parameters, requester));
   }
 
   /** Takes the same time with and without a stored hash, so that the time does not reveal whether an account exists. */
-  async verify(password: string, stored: string | null | undefined): Promise<boolean> {
-    const [, , , parameters, salt, expected] = (stored ?? this.#decoy).split('$');
-    const [memory, passes, parallelism] = (parameters ?? '').split(',').map((part) => Number(part.slice(2)));
+  async verify(password: string, stored: string | null | undefined, requester: Requester): Promise<boolean> {
+    const [, , , cost, salt, expected] = (stored ?? this.#decoy).split('$');
+    const [memory, passes, parallelism] = (cost ?? '').split(',').map((part) => Number(part.slice(2)));
     if (!memory || !passes || !parallelism || !salt || !expected)
       throw new Error('a stored password hash is not in PHC form');
     const tag = Buffer.from(expected, 'base64');
     const nonce = Buffer.from(salt, 'base64');
-    const hash = await argon2id({ message: password, nonce, memory, passes, parallelism, tagLength: tag.length });
-    return timingSafeEqual(hash, tag) && stored != null;
+    const parameters = { message: password, nonce, memory, passes, parallelism, tagLength: tag.length };
+    return timingSafeEqual(await this.#run(parameters, requester), tag) && stored != null;
   }
+
+  #run(parameters: Argon2Parameters, requester: Requester): Promise<Buffer> {
+    return this.#queue.run(() => hash('argon2id', parameters), requester);
+  }
+}
+
+function tooManyPasswords(): ClientError {
+  return new ClientError('SERVICE_UNAVAILABLE', 'Too many passwords wait to be hashed.');
 }
 
 function format({ memory, passes }: PasswordCost, salt: Buffer, hash: Buffer): string {

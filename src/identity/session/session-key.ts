@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts';
 import type { Database, DatabaseState } from '../../data/database.ts';
 import { isPostgresUrl } from '../../database-url.ts';
 import { parsePrivateKeys } from '../../private-keys.ts';
-import { syncFolder } from '../../sync-folder.ts';
+import { syncPath } from '../../sync-path.ts';
 
 /** The first key signs. All keys verify, so that tokens stay valid after a change of keys. */
 export interface SessionKeys {
@@ -93,7 +93,7 @@ function createKeyFile(file: string): void {
   } finally {
     rmSync(draft);
   }
-  syncFolder(dirname(file));
+  syncPath(dirname(file));
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import {
-  asRepeatable,
-  CommitOutcomeUnknown,
-  type Database,
-  DatabaseUnavailable,
-  type Db,
-} from '../../data/database.ts';
+import { asRepeatable, CommitOutcomeUnknown, type Database, DatabaseUnavailable } from '../../data/database.ts';
 import { type AttemptWindow, chargeAttempt, refundAttempt } from '../../data/sign-in-attempts.ts';
 import { emailKeyOf } from '../../data/users.ts';
 import { ClientError } from '../../errors.ts';
@@ -48,9 +42,9 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
     const counting = transaction(async (db) => {
       // Of many attempts that wait for their turn, the first that is refused refuses the others without a write.
       blocked.assertNot(addressKey);
-      const ofAddress = await chargeNow(db, addressKey);
+      const ofAddress = await chargeAttempt(db, addressKey, windowMs);
       const isCounted = email !== undefined && ofAddress.attempts <= attempts;
-      return { ofAddress, ofAccount: isCounted ? await chargeNow(db, accountKeyOf(email)) : undefined };
+      return { ofAddress, ofAccount: isCounted ? await chargeAttempt(db, accountKeyOf(email), windowMs) : undefined };
     });
     const { ofAddress, ofAccount } = await asRepeatable(counting);
     if (ofAddress.attempts > attempts) throw tooManyAttempts(blocked.block(addressKey, remainingMs(ofAddress)));
@@ -60,7 +54,7 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
     chargeAttempt: (email, address) => charge(address, email),
     async refundAccount(email) {
       try {
-        await transaction((db) => refundAttempt(db, accountKeyOf(email), Date.now()));
+        await transaction((db) => refundAttempt(db, accountKeyOf(email)));
       } catch (error) {
         // The password was right; a refund that is lost must not refuse it.
         if (!(error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown)) throw error;
@@ -88,10 +82,6 @@ class BlockedAddresses {
     const left = this.#keys.get(key) ? this.#keys.getRemainingTTL(key) : 0;
     if (left > 0) throw tooManyAttempts(Math.max(1, Math.round(left)));
   }
-}
-
-function chargeNow(db: Db, key: string): Promise<AttemptWindow> {
-  return chargeAttempt(db, key, { now: Date.now(), windowMs });
 }
 
 function remainingMs({ endsAt }: AttemptWindow): number {

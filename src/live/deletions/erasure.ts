@@ -4,6 +4,7 @@ import {
   deletePosts,
   type ErasedAccount,
   endErasure,
+  eraseKeysOf,
   findRemains,
   hasRemains,
 } from '../../data/deletions.ts';
@@ -14,14 +15,16 @@ import type { ChangeRecord } from '../changes.ts';
 
 /**
  * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
- * memberships, mutes, earlier memberships and idempotency keys. Also removes it as the owner of rooms and as the actor of events. Writes an
- * event about each change of a room. Returns false if rows remain.
+ * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of rooms and as
+ * the actor of events. Writes an event about each change of a room. Returns false if rows remain.
  */
 export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
-  const changed = await changeRooms(db, record, account, limit);
-  if (changed >= limit) return false;
-  const left = limit - changed;
-  if ((await deleteOtherRows(db, account.id, left)) >= left || (await hasRemains(db, account))) return false;
+  const applications = await eraseKeysOf(db, account.id, limit);
+  for (const userId of applications) record.announce({ type: 'userDeleted', userId });
+  const left = limit - applications.length - (await changeRooms(db, record, account, limit - applications.length));
+  if (left <= 0 || (await deleteOtherRows(db, account.id, left)) >= left) return false;
+  // The erased accounts of applications have rows, too.
+  if (applications.length > 0 || (await hasRemains(db, account))) return false;
   await endErasure(db, account.id);
   return true;
 }

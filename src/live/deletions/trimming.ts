@@ -33,7 +33,7 @@ export function createTrimming(
       }, signal);
     const before = now - retention.hours * hourMs;
     await repeat((limit) => (db) => trimByAge(db, before, limit));
-    for await (const surplus of findSurplus(database.checks, retention.count)) {
+    for await (const surplus of findSurplus(database.checks, retention.count, signal)) {
       await repeat((limit) => (db) => trimRoom(db, surplus, limit));
     }
     await repeat((limit) => (db) => deleteEndedAttempts(db, now, limit));

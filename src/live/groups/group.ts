@@ -57,7 +57,8 @@ export class Group implements FeedReader {
   readonly members = new Set<Member>();
   readonly #live = new Set<Member>();
   readonly #parts: GroupParts;
-  readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent> }>();
+  /** `length`: of the JSON; 0 until it is known. */
+  readonly #replayed = new Map<number, { subjectId: string; execution: ReturnType<ExecuteEvent>; length: number }>();
   #replayedLength = 0;
   #clearing: NodeJS.Timeout | undefined;
   #isDelivering = false;
@@ -113,15 +114,18 @@ export class Group implements FeedReader {
   }
 
   forgetSubject(subjectId: string): void {
-    for (const [seq, entry] of this.#replayed) if (entry.subjectId === subjectId) this.#replayed.delete(seq);
+    for (const [seq, entry] of this.#replayed) {
+      if (entry.subjectId !== subjectId) continue;
+      this.#replayed.delete(seq);
+      this.#countReplayed(-entry.length);
+    }
   }
 
   clearReplayed(): void {
     clearTimeout(this.#clearing);
     this.#clearing = undefined;
     this.#replayed.clear();
-    this.#parts.replayBudget.used -= this.#replayedLength;
-    this.#replayedLength = 0;
+    this.#countReplayed(-this.#replayedLength);
   }
 
   /**
@@ -138,21 +142,25 @@ export class Group implements FeedReader {
   }
 
   #cacheReplayed({ seq, subjectId }: RoomEvent, execution: ReturnType<ExecuteEvent>): void {
-    this.#replayed.set(seq, { subjectId, execution });
+    const entry = { subjectId, execution, length: 0 };
+    this.#replayed.set(seq, entry);
     this.#clearing ??= setTimeout(() => this.clearReplayed(), replayCacheTtlMs).unref();
     execution.then(
       (result) => {
-        if (this.#replayed.get(seq)?.execution !== execution) return;
-        const length = result && result !== personal ? result.json.length : 0;
-        const { replayBudget } = this.#parts;
-        this.#replayedLength += length;
-        replayBudget.used += length;
+        if (this.#replayed.get(seq) !== entry) return;
+        entry.length = result && result !== personal ? result.json.length : 0;
+        this.#countReplayed(entry.length);
         const isFull = this.#replayedLength > maxGroupReplayLength || this.#replayed.size > maxCachedReplays;
-        if (isFull || replayBudget.used > maxReplayCacheLength) this.clearReplayed();
+        if (isFull || this.#parts.replayBudget.used > maxReplayCacheLength) this.clearReplayed();
       },
       // The next replay of this event tries again.
-      () => this.#replayed.delete(seq),
+      () => this.#replayed.get(seq) === entry && this.#replayed.delete(seq),
     );
+  }
+
+  #countReplayed(length: number): void {
+    this.#replayedLength += length;
+    this.#parts.replayBudget.used += length;
   }
 
   /** Executes the selection for the deletion of the room, once for all members, after the events before it. */

@@ -1,6 +1,6 @@
 import type { LogPosition } from '../../data/events.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError, codeOf } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
 import type { FindUsersWithAccess } from '../access.ts';
@@ -82,7 +82,7 @@ export class Inboxes {
       await this.#memberships.add(inbox, version);
       return inbox;
     } catch (error) {
-      inbox.stop('client');
+      inbox.stop(codeOf(error));
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ClientError, type ErrorCode } from '../../errors.ts';
+import { ClientError, codeOf, type ErrorCode } from '../../errors.ts';
 import type { AccessHolder } from '../access.ts';
 import { type Bus, type BusMessage, presenceTopic, roomTopic } from '../bus/bus.ts';
 import type { FanOut } from '../fan-out.ts';
@@ -113,7 +113,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
       await feed.checkAccess([stream]);
       return stream;
     } catch (error) {
-      stream.stop('client');
+      stream.stop(codeOf(error));
       throw error;
     }
   }

@@ -1,21 +1,15 @@
 import { isStorable } from '../../data/sql/stored-text.ts';
 import type { InputProblem } from '../../errors.ts';
+import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../names.ts';
 
 type Issue = InputProblem['issue'];
 
 /** A rule for one value. It returns the issues of the value. */
 export type Rule = (value: string) => Issue[];
 
-const controlCharacter = /\p{Cc}/u;
-/**
- * A character that is not seen, with which a name would look like another one. Those that emoji and the scripts of some
- * languages need are allowed.
- */
-const invisibleCharacter =
-  /[\p{Default_Ignorable_Code_Point}--[\p{Join_Control}\p{Variation_Selector}\u180e\u{e0020}-\u{e007f}]]/v;
-/** U+2800 is a blank pattern of Braille. */
-const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
-const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/u;
+/** Without characters that are not seen, with which an address would look like another one. */
+const emailPart = String.raw`[^\s@\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]+`;
+const emailForm = new RegExp(String.raw`^${emailPart}@${emailPart}\.${emailPart}$`, 'u');
 
 /** A title, or a name of an import: not only white space, no control characters. Lengths are in code points. */
 function line(maxLength: number): Rule {
@@ -27,25 +21,21 @@ function line(maxLength: number): Rule {
     });
 }
 
-/** A name, which is stored without white space at its ends: whoever stores it calls `trim`. */
-function trimmedLine(maxLength: number): Rule {
-  return (value) => {
-    const trimmed = value.trim();
-    return issuesOf({
-      too_short: !visibleCharacter.test(trimmed),
-      too_long: lengthOf(trimmed) > maxLength,
-      invalid: controlCharacter.test(value) || invisibleCharacter.test(trimmed) || !value.isWellFormed(),
-    });
-  };
-}
+/** A name, which is stored as `toName` returns it. */
+export const name: Rule = (value) => {
+  const stored = toName(value);
+  return issuesOf({
+    too_short: !visibleCharacter.test(stored),
+    too_long: lengthOf(stored) > maxNameLength,
+    invalid: controlCharacter.test(value) || invisibleCharacter.test(stored) || !value.isWellFormed(),
+  });
+};
 
 /** Free text: any characters except NUL and lone surrogates. */
 function text(maxLength: number): Rule {
   return (value) => issuesOf({ too_long: lengthOf(value) > maxLength, invalid: !isStorable(value) });
 }
 
-const maxNameLength = 80;
-export const name = trimmedLine(maxNameLength);
 /** The name as it is in the history: an import recognises what it has imported before by it. */
 export const importedName = line(maxNameLength);
 export const title = line(200);
@@ -62,7 +52,7 @@ export const email: Rule = (value) => {
   const issues = issuesOf({ too_short: value === '', too_long: lengthOf(value) > 254 });
   // The regular expression runs only on values of bounded length.
   if (issues.length > 0) return issues;
-  return issuesOf({ invalid: !emailForm.test(value) || controlCharacter.test(value) || !value.isWellFormed() });
+  return issuesOf({ invalid: !emailForm.test(value) || !value.isWellFormed() });
 };
 
 export const password: Rule = (value) =>

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { ClientDisconnected } from '../../cancellation.ts';
 import { contain } from '../../contain.ts';
-import { ClientDisconnected } from '../../engine/cancellation.ts';
 import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation } from '../../cancellation.ts';
 import { findClientError } from '../../engine/answer.ts';
-import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import type { Drain } from '../drain.ts';

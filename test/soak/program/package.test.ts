@@ -92,7 +92,7 @@ it.skipIf(!hasChromium)(`serves the console${chromiumNote}`, async () => {
   const own = { ...settings, DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
   const postroom = await launchProcessForTest(own, ['serve'], program);
   const ada = await postroom.signUp('Ada');
-  await run(program, ['grant-admin', ada.email], folder, own);
+  await run(program, ['grant-admin', ada.email, '--yes'], folder, own);
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   const opened = await Console.open(await newVisitor(browser), postroom);

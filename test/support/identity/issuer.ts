@@ -24,7 +24,9 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
   const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
   const requests: string[] = [];
   const traceparents: unknown[] = [];
-  const state = { isDown: false, givesNoKeys: false, accountId: 'ada', tokenSeconds: 3_600 };
+  const state = { isDown: false, givesNoKeys: false, hasWithdrawnKey: false, accountId: 'ada', tokenSeconds: 3_600 };
+  /** Claims that the answer to an introspection has in addition. */
+  let introspected: Record<string, unknown> | undefined;
   /** Introspections are answered after this promise. */
   let hold: Promise<void> | undefined;
   const server = createServer(async (request, response) => {
@@ -33,6 +35,10 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
     if (request.url === introspectionPath) await hold;
     if (state.isDown) return void response.destroy();
     if (state.givesNoKeys && request.url === '/jwks') return void response.end('{}');
+    if (state.hasWithdrawnKey && request.url === '/jwks')
+      return void response.end(JSON.stringify({ keys: [{ ...jwk, kid: 'next-key' }] }));
+    if (introspected && request.url === introspectionPath)
+      return void response.end(JSON.stringify({ active: true, aud: audience, sub: 'ada', ...introspected }));
     if (request.url?.startsWith('/interaction/')) {
       const result = { login: { accountId: state.accountId } };
       return void provider.interactionFinished(request, response, result);
@@ -114,6 +120,10 @@ export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
       }),
     },
     countIntrospections: () => requests.filter((url) => url === introspectionPath).length,
+    /** Answers introspections with these claims, also for unknown tokens. A claim that is undefined is left out. */
+    answerIntrospections: (claims: Record<string, unknown>) => {
+      introspected = claims;
+    },
     /** Introspections wait until the returned function is called. */
     holdIntrospections: (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();

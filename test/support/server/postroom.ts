@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/open-database.ts';
-import { setRole } from '../../../src/data/users.ts';
+import { findAccountByEmail, setRole } from '../../../src/data/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
@@ -232,7 +232,10 @@ export async function launchForTest(settings: Settings = {}, overrides: PartOver
 export async function grantAdmin(settings: Settings, { email }: Pick<Person, 'email'>): Promise<void> {
   const { DATABASE_URL = '' } = await withTestDatabase(settings);
   const database = await openDatabase(DATABASE_URL);
-  const user = await database.transaction((db) => setRole(db, email, 'ADMIN'));
+  const user = await database.transaction(async (db) => {
+    const account = await findAccountByEmail(db, email);
+    return account && setRole(db, account.id, 'ADMIN');
+  });
   await database.close();
   if (!user) throw new Error(`There is no account of ${email}.`);
 }

@@ -30,7 +30,10 @@ export function verify({ path, name, journalMode }: Copy): BackupContents {
     database.exec('pragma journal_mode = delete');
     const damage = database.prepare('pragma integrity_check(1)').get()?.['integrity_check'];
     if (damage !== 'ok') throw new BackupError(`${name} is damaged: ${String(damage).replaceAll('\n', ' ')}`);
-    assertTables(database, name);
+    const found = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    const missing = tables.find((table) => !found.some((row) => row['name'] === table));
+    if (missing !== undefined)
+      throw new BackupError(`${name} is not a database of Postroom: it has no table ${missing}`);
     const contents = readContents(database);
     database.exec(`pragma journal_mode = ${journalMode}`);
     return contents;
@@ -39,13 +42,6 @@ export function verify({ path, name, journalMode }: Copy): BackupContents {
   } finally {
     database.close();
   }
-}
-
-function assertTables(database: DatabaseSync, name: string): void {
-  const found = database.prepare("select name from sqlite_schema where type = 'table'").all();
-  const names = new Set(found.map((row) => row['name']));
-  const missing = tables.find((table) => !names.has(table));
-  if (missing !== undefined) throw new BackupError(`${name} is not a database of Postroom: it has no table ${missing}`);
 }
 
 function readContents(database: DatabaseSync): BackupContents {

@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   realpathSync,
@@ -13,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { syncFolder } from '../../../sync-folder.ts';
+import { syncPath } from '../../../sync-path.ts';
 import { BackupError } from '../../backup.ts';
 
 const ownerOnly = 0o600;
@@ -54,10 +53,10 @@ export class Draft implements Disposable {
 
   /** @throws BackupError if there is a target that must not be replaced. */
   moveIntoPlace({ mayReplace }: { mayReplace: boolean }): void {
-    syncFile(this.path);
+    syncPath(this.path);
     if (mayReplace) renameSync(this.path, this.#target);
     else this.#linkToTarget();
-    syncFolder(dirname(this.#target));
+    syncPath(dirname(this.#target));
   }
 
   [Symbol.dispose](): void {
@@ -86,15 +85,6 @@ export function resolveTarget(path: string): string {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r+');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Calls the exit handlers, unlike the default for a signal. */

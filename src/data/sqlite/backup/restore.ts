@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../../sync-folder.ts';
+import { syncPath } from '../../../sync-path.ts';
 import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
 import { translateError } from '../errors.ts';
 import { assertOther } from './backup.ts';
@@ -8,15 +8,10 @@ import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
 import { ExclusiveLock } from './exclusive-lock.ts';
 
-export interface SqliteRestore extends BackupOptions {
-  /** The path of the database; no program may use it. */
-  database: string;
-  /** The path of the backup. A write-ahead log beside it belongs to it. */
-  file: string;
-}
+type SqliteRestore = BackupOptions & { database: string; file: string };
 
 /**
- * Replaces the database by a verified copy of a backup. At each moment, also after a crash, the path leads to the whole
+ * Replaces the database, which no program may use, by a verified copy of a backup, with the write-ahead log beside it. At each moment, also after a crash, the path leads to the whole
  * old database or to the whole backup. @throws BackupError, DatabaseUnavailable, or an error of the system.
  */
 export function restoreSqlite(options: SqliteRestore): BackupContents {
@@ -43,7 +38,7 @@ function restore({ database, file, isForced }: SqliteRestore): BackupContents {
   // SQLite would also apply the log of the old database to the new one. So the old one must be complete without it.
   lock?.foldLog();
   for (const suffix of companions) rmSync(target + suffix, { force: true });
-  syncFolder(dirname(target));
+  syncPath(dirname(target));
   draft.moveIntoPlace({ mayReplace: isPresent });
   return contents;
 }

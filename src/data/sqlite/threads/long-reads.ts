@@ -1,19 +1,24 @@
 import type { QueryResult } from 'kysely';
-import { FairQueue } from '../../../fair-queue.ts';
-import type { Span } from '../../../tracing/span.ts';
+import { LimitedQueue, requestQueueLimits } from '../../../limited-queue.ts';
 import type { ReadContext } from '../../database.ts';
 import { toRows } from '../connection.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
 import type { WriteAheadLog } from '../wal/write-ahead-log.ts';
-import { ReaderThread } from './reader-thread.ts';
-import type { ReadCommand } from './worker.ts';
+import { Thread } from './thread.ts';
+import type { ReadCommand, ReaderWorkerData, ReadReply } from './worker.ts';
 
 const threadCount = 2;
-const maxWaiting = 1_000;
-const maxWaitingPerCaller = 100;
-/** The maximum time in the queue. */
-const timeoutMs = 5_000;
+/** Two threads together may hold this much; a long page of long bodies has 8 MB. */
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
+const program = new URL('./worker.ts', import.meta.url);
+
+interface Reader {
+  thread: Thread<ReadCommand, ReadReply>;
+  /** Its first element is 1 while the running read must stop. */
+  stop: Int32Array;
+  isRunning: boolean;
+}
 
 interface LongReadParts {
   url: string;
@@ -23,25 +28,17 @@ interface LongReadParts {
   onDone: () => void;
 }
 
-interface QueuedRead extends ReadContext {
-  command: ReadCommand;
-  settled: PromiseWithResolvers<QueryResult<unknown>>;
-  timer: NodeJS.Timeout;
-  /** The wait for a thread. */
-  wait: Span | undefined;
-  onCancel: () => void;
-}
-
-/**
- * Runs the reads that would block the event loop, in threads. A caller has one of them running and the others in a queue;
- * the callers take turns.
- */
+/** Runs the reads that would block the event loop, in threads. A caller has one of them running. */
 export class LongReads {
   readonly #parts: LongReadParts;
-  readonly #queue = new FairQueue<QueuedRead>();
-  /** The running reads by their threads, which are started when they are needed. */
-  readonly #threads = new Map<ReaderThread, QueuedRead | undefined>();
-  readonly #callers = new Set<string>();
+  readonly #queue = new LimitedQueue({
+    ...requestQueueLimits,
+    maxRunning: threadCount,
+    maxRunningPerCaller: 1,
+    refusal: tooManyReads,
+  });
+  /** They are started when they are needed. */
+  readonly #readers = new Set<Reader>();
   #isClosed = false;
 
   constructor(parts: LongReadParts) {
@@ -53,77 +50,59 @@ export class LongReads {
   }
 
   /** @throws SqliteBusy if too many wait, or it waits for too long; DatabaseUnavailable, or the cancellation's reason. */
-  run(command: ReadCommand, context: ReadContext): Promise<QueryResult<unknown>> {
-    const settled = Promise.withResolvers<QueryResult<unknown>>();
-    const timer = setTimeout(() => this.#refuse(read, tooManyReads()), timeoutMs);
+  async run(command: ReadCommand, context: ReadContext): Promise<QueryResult<unknown>> {
     const wait = context.span?.startChild('wait for a thread', 'internal');
-    const read: QueuedRead = { ...context, command, settled, timer, wait, onCancel: () => this.#cancel(read) };
-    const isFull = this.#queue.size >= maxWaiting || this.#queue.sizeOf(context.caller) >= maxWaitingPerCaller;
-    if (isFull || this.#isClosed) this.#refuse(read, tooManyReads());
-    else {
-      this.#queue.add(read.caller, read);
-      context.cancellation?.addListener(read.onCancel);
-      this.#startNext();
-    }
-    return settled.promise;
+    const read = () => this.#run(command, context, () => wait?.end());
+    return this.#queue.run(read, context).finally(() => {
+      wait?.end();
+      this.#parts.onDone();
+    });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (let read = this.#queue.take(); read; read = this.#queue.take()) this.#refuse(read, tooManyReads());
-    await Promise.all(Array.from(this.#threads.keys(), (thread) => thread.close()));
+    const close = ({ thread, stop }: Reader) => {
+      Atomics.store(stop, 0, 1);
+      return thread.close();
+    };
+    await Promise.all(Array.from(this.#readers, close));
   }
 
-  #startNext(): void {
-    if (this.#callers.size === threadCount) return;
-    const read = this.#queue.take((caller) => !this.#callers.has(caller));
-    if (!read) return;
-    clearTimeout(read.timer);
-    this.#callers.add(read.caller);
-    void this.#run(read);
-  }
-
-  async #run(read: QueuedRead): Promise<void> {
-    let thread: ReaderThread | undefined;
+  async #run(command: ReadCommand, { cancellation }: ReadContext, onStart: () => void): Promise<QueryResult<unknown>> {
+    let reader: Reader | undefined;
+    const stop = () => reader && Atomics.store(reader.stop, 0, 1);
     try {
       await this.#parts.log.pause;
-      read.cancellation?.throwIfCancelled();
+      cancellation?.throwIfCancelled();
       if (this.#isClosed) throw tooManyReads();
-      thread = this.#findThread();
-      this.#threads.set(thread, read);
-      read.wait?.end();
-      const { columns, rows } = await thread.run(read.command);
-      read.settled.resolve({ rows: toRows(columns, rows) });
+      reader = this.#findReader();
+      reader.isRunning = true;
+      Atomics.store(reader.stop, 0, 0);
+      cancellation?.addListener(stop);
+      onStart();
+      const { columns, rows } = await reader.thread.run(command);
+      return { rows: toRows(columns, rows) };
     } catch (error) {
-      if (!read.cancellation?.isCancelled) this.#parts.health.report(error);
-      read.settled.reject(error);
+      cancellation?.throwIfCancelled();
+      this.#parts.health.report(error);
+      throw error;
+    } finally {
+      cancellation?.removeListener(stop);
+      if (reader) reader.isRunning = false;
     }
-    if (thread && this.#threads.has(thread)) this.#threads.set(thread, undefined);
-    read.cancellation?.removeListener(read.onCancel);
-    this.#callers.delete(read.caller);
-    this.#parts.onDone();
-    this.#startNext();
   }
 
-  /** An idle thread. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
-  #findThread(): ReaderThread {
-    for (const [thread, read] of this.#threads) if (!read) return thread;
+  /** A reader that is idle. @throws DatabaseUnavailable if a new thread would not open the database that is in use. */
+  #findReader(): Reader {
+    for (const reader of this.#readers) if (!reader.isRunning) return reader;
     this.#parts.health.assertFiles();
-    const started = new ReaderThread(this.#parts.url, () => this.#threads.delete(started));
-    return started;
-  }
-
-  #cancel(read: QueuedRead): void {
-    for (const [thread, running] of this.#threads) if (running === read) thread.stop();
-    this.#refuse(read, read.cancellation?.reason);
-  }
-
-  #refuse(read: QueuedRead, reason: unknown): void {
-    clearTimeout(read.timer);
-    read.wait?.end();
-    this.#queue.delete(read.caller, read);
-    read.cancellation?.removeListener(read.onCancel);
-    read.settled.reject(reason);
+    const stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData: ReaderWorkerData = { url: this.#parts.url, stop };
+    const onExit = () => this.#readers.delete(reader);
+    const thread = new Thread<ReadCommand, ReadReply>(program, { name: 'reader', workerData, resourceLimits }, onExit);
+    const reader: Reader = { thread, stop, isRunning: false };
+    this.#readers.add(reader);
+    return reader;
   }
 }
 

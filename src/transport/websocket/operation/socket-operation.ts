@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { Cancellation, ClientDisconnected } from '../../../cancellation.ts';
 import { type Answer, jsonOf } from '../../../engine/answer.ts';
-import { Cancellation, ClientDisconnected } from '../../../engine/cancellation.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
