@@ -61,7 +61,7 @@ it('refers to no TypeScript file, also not for a worker', () => {
   const installed = join(folder, 'empty/node_modules/@postroom/server');
   const code = modules.map(({ path }) => readFileSync(join(installed, path), 'utf8'));
   expect(code.flatMap((text) => text.match(/'\.[^']*\.ts'/g) ?? [])).toEqual([]);
-  expect(code.join('\n')).toContain("new Worker(new URL('./worker.js', import.meta.url)");
+  expect(code.join('\n')).toContain("new URL('./worker.js', import.meta.url)");
 });
 
 it('installs neither TypeScript nor Node', () => {
