@@ -2,6 +2,7 @@ import type { Attack } from './attack.ts';
 import { answerSizeAttacks } from './attacks/answer-size.ts';
 import { clockAttacks } from './attacks/clock.ts';
 import { costlySubscriptionAttacks } from './attacks/costly-subscriptions.ts';
+import { frameAttacks } from './attacks/frames.ts';
 import { freeReadAttacks } from './attacks/free-reads.ts';
 import { historyAttacks } from './attacks/history.ts';
 import { lateWriteAttacks } from './attacks/late-writes.ts';
@@ -18,6 +19,7 @@ export const attacks: readonly Attack[] = [
   ...historyAttacks,
   ...retainedAttacks,
   ...pipelinedAttacks,
+  ...frameAttacks,
   ...costlySubscriptionAttacks,
   ...freeReadAttacks,
   ...answerSizeAttacks,

@@ -173,7 +173,7 @@ export class Operation implements PreparedOperation {
         case 'presence': {
           await this.#resumed?.charge();
           const request = createStateRequest<PresenceState>(subscription, { waitsForDatabase: true });
-          return presence.subscribe(source.roomId, source.presentViewer, request);
+          return presence.subscribe(source.roomId, request, source.presentViewer, account);
         }
         case 'serverStatus':
           await this.#resumed?.charge();

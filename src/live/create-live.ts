@@ -1,16 +1,15 @@
 import type { Config } from '../config.ts';
 import { findUsersWithAccess } from '../data/memberships.ts';
 import { FixedWindow } from '../fixed-window.ts';
-import { FanOut, type FanOutParts } from './fan-out.ts';
+import { FanOut, type FanOutParts, maxFreeResumes } from './fan-out.ts';
 import { GroupCosts } from './groups/group-costs.ts';
-import { maxFreeInboxes } from './inbox/inbox-request.ts';
 import { Presence, type PresenceParts } from './presence/presence.ts';
 
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
 interface LiveSources
-  extends Omit<FanOutParts, 'findUsersWithAccess' | 'groupCosts' | 'freeInboxes'>,
+  extends Omit<FanOutParts, 'findUsersWithAccess' | 'groupCosts' | 'freeResumes'>,
     Pick<PresenceParts, 'askOthers'> {
   config: Pick<Config, 'rate' | 'limits'>;
 }
@@ -33,7 +32,7 @@ export function createLive({ config, askOthers, ...sources }: LiveSources): Live
     ...sources,
     findUsersWithAccess: (roomId, userIds) => findUsersWithAccess(database.db, roomId, userIds),
     groupCosts,
-    freeInboxes: new FixedWindow({ limit: maxFreeInboxes, windowSeconds }),
+    freeResumes: new FixedWindow({ limit: maxFreeResumes, windowSeconds }),
   });
   const shared = { costs: groupCosts, counts: fanOut.counts, onError };
   const presence = new Presence({ bus, fanOut, ...shared, askOthers });

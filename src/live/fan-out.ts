@@ -17,10 +17,17 @@ import type { Stream } from './stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
 import { Subscriber } from './subscriber.ts';
 
+/**
+ * The maximum number of events that the free resumes of one caller replay within RATE_WINDOW_SECONDS; each resume counts as
+ * one more, and that of an inbox, whose rooms take time to open, as a twentieth of all.
+ */
+export const maxFreeResumes = 10_000;
+const countOfInbox = maxFreeResumes / 20;
+
 export interface FanOutParts extends Omit<FeedsParts, 'onRewound'> {
   groupCosts: GroupCosts;
-  /** Counts the inboxes that resume, by user: those within the limit are not charged. */
-  freeInboxes: FixedWindow;
+  /** Counts the subscriptions that resume and the events that they replay, by caller: within the limit they are free. */
+  freeResumes: FixedWindow;
 }
 
 /** The subscriptions of this process to the events of rooms. */
@@ -52,13 +59,15 @@ export class FanOut {
 
   /**
    * Creates a stream that misses no later event. It sends nothing before it is started. `charge` is called if the
-   * subscription opens a new group, because each event of the room then costs one more execution.
+   * subscription opens a new group, because each event of the room then costs one more execution, or if it may not be
+   * resumed without a charge.
    * @throws ClientError CURSOR_INVALID, CURSOR_EXPIRED or SUBSCRIPTION_LIMIT_EXCEEDED; any error of `charge`.
    */
   async subscribe(request: SubscribeRequest, charge?: () => unknown): Promise<Stream> {
     const { groupCosts } = this.#parts;
     const group = groupOf(request.roomId, request);
     const isNew = charge !== undefined && (await groupCosts.chargeIfNew(group, charge));
+    if (charge && !isNew && !this.#isFree(request, 1 + missedBy(request))) await charge();
     try {
       return await this.#countResume(request, this.#subscribe(request));
     } catch (error) {
@@ -69,14 +78,20 @@ export class FanOut {
 
   /** Like `subscribe`, for all rooms of a user. `charge` is called unless the inbox may be resumed without a charge. */
   async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
-    if (charge && !this.#isFree(request)) await charge();
+    const { selection } = request;
+    // Only `live.seen` has the cursors of an inbox.
+    const mayBeFree = selection.transport === 'websocket';
+    if (charge && !(mayBeFree && this.#isFree(selection, countOfInbox))) await charge();
     return this.#countResume(request, this.#inboxes.open(request));
   }
 
-  /** Only `live.seen` has the cursors of an inbox. To open its rooms takes time, so that few inboxes are free. */
-  #isFree({ selection: { transport, chargedId } }: InboxRequest): boolean {
-    if (transport !== 'websocket' || chargedId === null) return false;
-    return !this.#parts.freeInboxes.charge(chargedId).isOver;
+  /** Counts a resume if it fits into the limit of its caller. */
+  #isFree({ address, chargedId }: Pick<SubscribeRequest, 'address' | 'chargedId'>, count: number): boolean {
+    const { freeResumes } = this.#parts;
+    const caller = chargedId === null ? `address:${address}` : `user:${chargedId}`;
+    if (freeResumes.charge(caller, 0).remaining < count) return false;
+    freeResumes.charge(caller, count);
+    return true;
   }
 
   async #countResume(request: { after: unknown }, opening: Promise<Stream>): Promise<Stream> {
@@ -85,7 +100,8 @@ export class FanOut {
       if (request.after !== undefined) this.counts.countResume('OK');
       return stream;
     } catch (error) {
-      if (request.after !== undefined) this.counts.countResume(codeOf(error));
+      const code = error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
+      if (request.after !== undefined) this.counts.countResume(code);
       throw error;
     }
   }
@@ -95,7 +111,10 @@ export class FanOut {
     let release = (_: unknown): unknown => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
-      const subscriber = this.#create(feed, request, position);
+      const { groupCosts: costs, onError } = this.#parts;
+      const parts = { request, source: feed.roomId, costs, counts: this.counts, groups: this.#groups, onError };
+      const onEnd = () => this.#remove(subscriber);
+      const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, onEnd });
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = (error) => subscriber.stop(codeOf(error));
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
@@ -117,15 +136,6 @@ export class FanOut {
   unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
     feed.holders.delete(holders);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
-  }
-
-  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  #create(feed: Feed, request: SubscribeRequest, position: LogPosition): Subscriber {
-    const { groupCosts: costs, onError } = this.#parts;
-    const onEnd = () => this.#remove(subscriber);
-    const parts = { request, source: feed.roomId, costs, counts: this.counts, onEnd, onError };
-    const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, groups: this.#groups });
-    return subscriber;
   }
 
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
@@ -156,12 +166,13 @@ export class FanOut {
     if (after === undefined) return head;
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
-    if (isReadFailure(await feed.read(position, 1))) throw this.#expired(feed);
-    return position;
+    if (!isReadFailure(await feed.read(position, 1))) return position;
+    if (feed.deleted) throw new ClientError('ROOM_DELETED');
+    throw new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
+}
 
-  #expired(feed: Feed): ClientError {
-    if (feed.deleted) return new ClientError('ROOM_DELETED');
-    return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
-  }
+/** The number of events in the room since its cursor. */
+function missedBy({ after = '', head }: SubscribeRequest): number {
+  return Math.max(0, head.seq - (decodeCursor(after)?.seq ?? head.seq));
 }

@@ -23,7 +23,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   readonly #parts: LiveStreamParts<Request>;
   /** Its share in the cost of its group. */
   #reservation: GroupReservation | undefined;
-  #hasStopped = false;
+  hasStopped = false;
   #isWaiting = false;
   /** Called when the socket has drained; undefined while nothing waits for it. */
   #resumes: Set<() => void> | undefined;
@@ -50,20 +50,16 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     return this.request.visibleRooms;
   }
 
-  get hasStopped(): boolean {
-    return this.#hasStopped;
-  }
-
   start(sink: Sink): void {
     if (this.#ended) return sink.end(this.#ended);
-    if (this.#hasStopped) return;
+    if (this.hasStopped) return;
     this.sink = sink;
     this.begin();
   }
 
   stop(reason: StreamEnd | ErrorCode): void {
-    if (this.#hasStopped) return;
-    this.#hasStopped = true;
+    if (this.hasStopped) return;
+    this.hasStopped = true;
     this.sink = undefined;
     this.#resumes = undefined;
     this.setWaiting(false);
@@ -75,7 +71,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   }
 
   end(error: ClientError): void {
-    if (this.#hasStopped) return;
+    if (this.hasStopped) return;
     const { sink } = this;
     this.stop(error.code);
     if (sink) sink.end(error);
@@ -93,7 +89,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   becomePersonal(): boolean {
     this.request.traits.isPersonal = true;
     // A stream that has stopped may still leave its groups; nothing would release its share.
-    if (this.#hasStopped) return false;
+    if (this.hasStopped) return false;
     try {
       this.#releaseCost();
       this.#reserve();
@@ -106,12 +102,12 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   }
 
   /** Ends the stream, because a read of the log has failed. */
-  protected fail(error: unknown): void {
+  fail(error: unknown): void {
     this.#parts.onError(error);
     this.end(new ClientError('SERVICE_UNAVAILABLE'));
   }
 
-  protected waitUntilDrained(resume: () => void): void {
+  waitUntilDrained(resume: () => void): void {
     if (!this.sink) return;
     if (!this.#resumes) this.sink.onceDrained(() => this.#resume());
     this.#resumes = (this.#resumes ?? new Set()).add(resume);

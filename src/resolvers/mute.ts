@@ -12,7 +12,7 @@ export const muteMutations: MutationResolvers = {
     assertFuture(until);
     // Exclusive: when the mutation is answered, no post is being written that does not know of it.
     const place = { id: input.room, lock: 'exclusive' } as const;
-    return changeInRoom(context, place, async (db, { write, afterCommit }, viewer, { room }) => {
+    return changeInRoom(context, place, async (db, { write, announce, afterCommit }, viewer, { room }) => {
       assertAdmin(viewer);
       const user = assertUser(await findUser(db, input.user, 'share'));
       const [roomId, userId] = [room.id, user.id];
@@ -20,6 +20,7 @@ export const muteMutations: MutationResolvers = {
       const shown = until === null ? null : new Date(until).toISOString();
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'userMuted', userId, roomId, until: shown, byUserId }));
+      if (until !== null) announce({ type: 'typingStopped', roomId, userId });
       return { user, room, until };
     });
   },

@@ -1,8 +1,10 @@
 // Runs on SQLite and on PostgreSQL.
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { ProtocolSocket, type Result } from '../support/clients/protocol-socket.ts';
 import { isPostgresTest } from '../support/database/test-database.ts';
 import { sendAs } from '../support/identity/credentials.ts';
+import { setTyping } from '../support/rooms/present.ts';
 import {
   grantAdmin,
   launchForTest,
@@ -77,6 +79,24 @@ it('a muted user cannot create, change or publish posts in the room, and is told
   // Deleting is allowed, and so are other rooms.
   await postroom.ask(`mutation { deletePost(input: { id: "${published}" }) { post { id } } }`, {}, ada.token);
   await postroom.createPost(ada, await postroom.createRoom(ada, 'other'), 't');
+});
+
+it('a user that is muted while typing is no longer shown as typing', async () => {
+  const cast = await launchCast();
+  const { postroom, ada, owner, room } = cast;
+  const follower = await ProtocolSocket.open(postroom.webSocketUrl);
+  const query = 'subscription ($room: ID!) { roomPresence(room: $room) { typing { name } } }';
+  const { results } = follower.subscribe('p', query, { room });
+  const type = ({ token }: Person) => postroom.ask(`mutation { ${setTyping(room)} }`, {}, token);
+  const nextTyping = async (name: string) => {
+    const named = ({ data }: Result) => data.roomPresence.typing.some((user: { name: string }) => user.name === name);
+    return (await results.next(named)).data.roomPresence.typing;
+  };
+  await type(ada);
+  expect(await nextTyping('Ada')).toEqual([{ name: 'Ada' }]);
+  await mute(cast, ada.id);
+  await type(owner);
+  expect(await nextTyping('owner')).toEqual([{ name: 'owner' }]);
 });
 
 it('a mute lasts when the user leaves and joins again', async () => {

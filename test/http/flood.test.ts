@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { graphqlResponse, handshake, post, RawConnection } from '../support/clients/http.ts';
@@ -21,6 +21,7 @@ it.each([
   ['messages', [1013], (socket: WebSocket) => socket.send('{"type":"ping"}')],
   // ws terminates a socket (1006) if too many of its pings wait for a pong.
   ['WebSocket pings', [1006, 1013], (socket: WebSocket) => socket.ping()],
+  ['WebSocket pongs', [1013], (socket: WebSocket) => socket.pong()],
   [
     'subscribes',
     [1013],
@@ -81,6 +82,57 @@ it('a packet of many messages on one socket does not delay another client until 
   expect(answered).toBeLessThan(count);
   await expect.poll(() => answered).toBe(count);
   for (const socket of [flooding, neighbour]) socket.terminate();
+});
+
+it('a packet of ten thousand frames on one socket does not delay another client until all are read', async () => {
+  const postroom = await launchForTest({ LIMIT_MESSAGES: '100000' });
+  const [flooding, neighbour] = await Promise.all([connect(postroom), connect(postroom)]);
+  const answers: string[] = [];
+  flooding.on('message', (data) => {
+    answers.push(JSON.parse(String(data)).payload.n);
+    if (answers.length === 1) neighbour.send('{"type":"ping"}');
+  });
+  neighbour.on('message', () => answers.push('neighbour'));
+  const wire: Socket = Reflect.get(flooding, '_socket');
+  // Masked frames: a mask of zeros leaves the payload as it is.
+  const frame = (first: number, payload: string) =>
+    Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)]);
+  const ping = (n: string) => frame(0x81, JSON.stringify({ type: 'ping', payload: { n } }));
+  wire.write(Buffer.concat([ping('first'), ...Array(10_000).fill(frame(0x8a, '')), ping('last')]));
+  await expect.poll(() => answers).toHaveLength(3);
+  expect(answers).toEqual(['first', 'neighbour', 'last']);
+  for (const socket of [flooding, neighbour]) socket.terminate();
+});
+
+it('a pong that answers a ping of the server does not count as a message', async () => {
+  const postroom = await launchForTest({ LIMIT_MESSAGES: '1', STALL_SECONDS: '1' });
+  const socket = await connect(postroom);
+  for (let index = 0; index < 5; index += 1) await once(socket, 'ping');
+  socket.send('{"type":"ping"}');
+  await once(socket, 'message');
+  socket.terminate();
+});
+
+it('the connection of a socket that was ended for its messages ends after the close frame, whatever its client sends', async () => {
+  const postroom = await launchForTest();
+  const connection = connectTcp(Number(new URL(postroom.webSocketUrl).port), '127.0.0.1');
+  connection.write(handshake);
+  await once(connection, 'data');
+  const received: Buffer[] = [];
+  connection.on('data', (data) => received.push(data));
+  // Masked pings that are empty. The client sends no close frame.
+  const pings = Buffer.from('898000000000'.repeat(1_000), 'hex');
+  const ended = once(connection, 'end').then(() => 'ended');
+  connection.write(pings);
+  const reason = 'Too many messages';
+  await expect.poll(() => Buffer.concat(received).includes(reason)).toBe(true);
+  const next = open(postroom);
+  // No other socket of the address is admitted for a second.
+  expect(await Promise.race([ended, once(next, 'open').then(() => 'admitted')])).toBe('ended');
+  const closeFrame = Buffer.concat([Buffer.from([0x88, reason.length + 2, 0x03, 0xf5]), Buffer.from(reason)]);
+  expect(Buffer.concat(received).subarray(-closeFrame.length)).toEqual(closeFrame);
+  next.terminate();
+  connection.destroy();
 });
 
 it('an address may hold a maximum of sockets; a socket that closes makes way for another', async () => {

@@ -32,6 +32,21 @@ it.each(['after', 'a map in live.seen', 'a list in live.seen'])('an inbox resume
   expect(events.filter((event) => event.startsWith('attic'))).toEqual(['attic two', 'attic three']);
 });
 
+it.each([
+  'map',
+  'list',
+])('a null in a %s in live.seen is a room without a cursor, and the other rooms resume', async (form) => {
+  const fixture = await openInboxFixture();
+  const { postroom, ada, bob, hall, attic } = fixture;
+  const { cursors } = await openAndLeave(fixture);
+  await postroom.createPost(ada, hall, 'two');
+  const seen = form === 'map' ? { ...cursors, [attic]: null } : [null, cursors[hall]];
+  const inbox = await InboxStream.open(postroom, bob, { seen });
+  const events = await inbox.take(3);
+  expect(events.filter((event) => event.includes('hall'))).toEqual(['PostCreated hall two']);
+  expect(events.filter((event) => event.includes('attic'))).toEqual(['MemberJoined attic', 'PostCreated attic one']);
+});
+
 it('live.seen takes precedence over after', async () => {
   const fixture = await openInboxFixture();
   const { postroom, ada, bob, hall } = fixture;

@@ -50,6 +50,24 @@ describe('roomPresence', () => {
     expect(await bob.next()).toEqual({ count: 1, users: ['Bob'], typing: [] });
   });
 
+  it('counts an anonymous viewer once for each connection, whatever the number of its subscriptions', async () => {
+    const { open, room } = await createHall('Bob', 'Eve');
+    const bob = await open('Bob');
+    await bob.next();
+    const anonymous = await open();
+    for (const id of ['1', '2', '3']) await anonymous.socket.subscribe(id, presenceQuery, { room }).results.next();
+    const other = await open();
+    expect(await other.next()).toMatchObject({ count: 3 });
+    expect((await open('Eve')).seen).toEqual([]);
+    expect(await bob.nextWith('Bob', 'Eve')).toMatchObject({ count: 4 });
+    for (const id of ['p', '1', '2']) anonymous.socket.complete(id);
+    await anonymous.socket.settle();
+    await other.socket.close();
+    expect(await bob.next(({ count }) => count < 4)).toMatchObject({ count: 3 });
+    anonymous.socket.complete('3');
+    expect(await bob.next()).toMatchObject({ count: 2 });
+  });
+
   it('does not report a user whose socket was destroyed and who is back', async () => {
     const { open } = await createHall('Ada', 'Bob', 'Eve');
     const bob = await open('Bob');

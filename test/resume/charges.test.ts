@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
+import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { launchForTest, type Postroom } from '../support/server/postroom.ts';
+import { launchForTest, type Postroom, type Settings } from '../support/server/postroom.ts';
 
 const query = 'subscription ($room: ID!) { roomEvents(room: $room) { __typename } }';
-const rate = 20;
 
-async function findRoomOrThrow(): Promise<{ postroom: Postroom; room: string; cursor: string }> {
-  const postroom = await launchForTest({ RATE_LIMIT: `${rate}` });
+async function findRoomOrThrow(settings: Settings = {}): Promise<{ postroom: Postroom; room: string; cursor: string }> {
+  const postroom = await launchForTest({ RATE_LIMIT: '20', ...settings });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'lobby');
   return { postroom, room, cursor: await postroom.cursorOf(room) };
@@ -71,6 +71,25 @@ it('a group that was refused is not cached: the next subscriber that resumes in 
   expect(await left(postroom)).toBe(before - 4);
   await socket.subscribe('3', query, { room }).start;
   expect(await left(postroom)).toBe(before - 5);
+});
+
+it('resumes are free until they have replayed 10,000 events, and are charged then, but for those that replay little', async () => {
+  const { postroom, room, cursor: start } = await findRoomOrThrow({ RATE_LIMIT: '60', LIMIT_MESSAGES: '1000' });
+  const eve = await postroom.signUp('Eve');
+  await makePosts(postroom, { author: eve, room, count: 1_000, bytes: 10 });
+  const before = await left(postroom);
+  const ids = Array.from({ length: before + 11 }, (_, n) => `${n}`);
+  const seen = { ...Object.fromEntries(ids.map((id) => [id, start])), late: await postroom.cursorOf(room) };
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { live: { seen } } });
+  const outcomes = await refusals(ids.length + 1, async () => {
+    const id = ids.shift() ?? 'late';
+    const { start, refused } = socket.subscribe(id, query, { room });
+    const outcome = await Promise.race([start.then(() => 'open'), refused.then(([error]) => error?.extensions.code)]);
+    socket.complete(id);
+    return outcome;
+  });
+  // The first is charged for its group, and nine of 1,001 are free. The query of the cursor was charged, too.
+  expect(outcomes).toEqual([...Array(before + 8).fill('open'), ...Array(3).fill('RATE_LIMITED'), 'open']);
 });
 
 it('an operation that is no subscription is charged before its variables are read, with Last-Event-ID and `live.seen`, too', async () => {

@@ -96,6 +96,17 @@ describe('a protocol error closes the socket with its code', () => {
     expect(await socket.closed).toMatchObject({ code: 4400 });
   });
 
+  it.each([
+    { 1: 7 },
+    { 1: [7] },
+    { 1: { room: {} } },
+    { 1: 'cursor', 2: [[]] },
+  ])('a cursor in live.seen that is not a string, %j: 4400, with the reason', async (seen) => {
+    const socket = await open({ init: false });
+    socket.send({ type: 'connection_init', payload: { live: { seen } } });
+    expect(await socket.closed).toEqual({ code: 4400, reason: 'live.seen has a cursor that is not a string' });
+  });
+
   const nest = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   it.each([
     ['is nested deeper than 64', nest(61), nest(62)],

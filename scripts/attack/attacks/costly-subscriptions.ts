@@ -2,8 +2,8 @@ import { createPostMutation } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
 import { openSockets, resumeParams } from '../open-sockets.ts';
 import type { Sandbox } from '../sandbox.ts';
-import { type Setup, startWithArchive } from '../setup.ts';
-import { sleep } from '../waiting.ts';
+import { type Setup, startWithArchive, startWithRoom } from '../setup.ts';
+import { sleep, until } from '../waiting.ts';
 import { sumCounts, type WebSocketClient } from '../web-socket-client.ts';
 
 /* Subscriptions that cost nearly LIMIT_COST each. Their variables differ, so that no result can be shared. */
@@ -133,4 +133,37 @@ const replays: Attack = {
   },
 };
 
-export const costlySubscriptionAttacks: readonly Attack[] = [resumed, charged, personal, replays];
+const eventCount = 1_500;
+const socketCount = 5;
+/** Replays that are free, and those that the rate of an address allows. */
+const maxReplayed = 10_000 + 100 * eventCount;
+
+const freeReplays: Attack = {
+  name: 'free-replays',
+  promise: 'One address replays only as many events as its rate allows, however many subscriptions resume.',
+  async run(sandbox, findings) {
+    const { server, client, ada, room, cursor } = await startWithRoom(sandbox);
+    const fields = Array.from({ length: 25 }, (_, index) => `p${index}: createPost(input: $input) { post { id } }`);
+    const mutation = `mutation ($input: CreatePostInput!) { ${fields.join(' ')} }`;
+    for (let made = 0; made < eventCount; made += fields.length)
+      await client.ask(mutation, { input: { room, title: 'one' } }, ada.token);
+    await sandbox.measure(server, async () => {
+      const sockets = await openSockets(sandbox, server, socketCount, () => ({ params: resumeParams(100, cursor) }));
+      const query = `subscription { roomEvents(room: "${room}") { __typename } }`;
+      for (const socket of sockets) for (let nth = 0; nth < 100; nth += 1) socket.subscribe(`s${nth}`, query);
+      const countEvents = () => sockets.reduce((sum, { counts }) => sum + (counts['next'] ?? 0), 0);
+      let before = -1;
+      await until(30_000, async () => {
+        const isQuiet = countEvents() === before;
+        before = countEvents();
+        await sleep(500);
+        return isQuiet;
+      });
+      findings.note(sumCounts(sockets));
+      const replayed = countEvents();
+      findings.expect(replayed <= maxReplayed, `${replayed} events were replayed; the maximum is ${maxReplayed}`);
+    });
+  },
+};
+
+export const costlySubscriptionAttacks: readonly Attack[] = [resumed, charged, personal, replays, freeReplays];

@@ -1,26 +1,19 @@
 import { yieldWhenDue } from '../../event-loop.ts';
 import type { Follower } from '../groups/follower.ts';
-import type { Sink } from '../stream.ts';
+import type { LiveStream } from '../live-stream.ts';
 
 /** The maximum number of rooms of one inbox that read from the log at the same time. */
 const maxReaders = 4;
 
-interface Parts {
-  sink: () => Sink | undefined;
-  /** Calls back when the socket has drained. */
-  waitUntilDrained: (resume: () => void) => void;
-  fail: (error: unknown) => void;
-}
-
 /** The rooms of one inbox that are not live: some of them read at a time, while the client reads. */
 export class CatchUps {
-  readonly #parts: Parts;
+  readonly #inbox: Pick<LiveStream, 'sink' | 'waitUntilDrained' | 'fail'>;
   /** In order. */
   readonly #waiting = new Set<Follower>();
   #readers = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(inbox: Pick<LiveStream, 'sink' | 'waitUntilDrained' | 'fail'>) {
+    this.#inbox = inbox;
   }
 
   add(follower: Follower): void {
@@ -35,10 +28,10 @@ export class CatchUps {
   readonly #start = (): void => {
     for (const follower of this.#waiting) {
       if (this.#readers >= maxReaders) return;
-      if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.#start);
+      if (this.#inbox.sink?.isFull()) return this.#inbox.waitUntilDrained(this.#start);
       this.#waiting.delete(follower);
       this.#readers += 1;
-      this.#read(follower).catch(this.#parts.fail);
+      this.#read(follower).catch((error) => this.#inbox.fail(error));
     }
   };
 

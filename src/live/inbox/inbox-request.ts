@@ -5,9 +5,6 @@ import type { Selection } from '../subscribe-request.ts';
 /** The maximum number of rooms of an inbox. */
 export const maxInboxRooms = 1_000;
 
-/** The maximum number of inboxes of one user that resume within RATE_WINDOW_SECONDS and are not charged. */
-export const maxFreeInboxes = 20;
-
 /** The memory that is counted for a room of an inbox, in bytes; measured by `npm run bench -- inbox`. */
 export const inboxRoomBytes = 300;
 

@@ -41,7 +41,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
   readonly #former: FormerRooms;
   /** Rooms that were read before this time may contain a room that the user has left since; by performance.now(). */
   #validFrom: number;
-  readonly #catchUps: CatchUps;
+  readonly #catchUps = new CatchUps(this);
   readonly #roomReads: PendingRoomReads;
   #roomCount = 0;
 
@@ -51,18 +51,7 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
     this.#validFrom = parts.readAt;
     this.#leaving = new LeavingRooms(parts.findNextLeave);
     this.#former = new FormerRooms(parts.findNextJoin);
-    const sink = () => this.sink;
-    const waitUntilDrained = (resume: () => void) => this.waitUntilDrained(resume);
-    const fail = (error: unknown) => this.fail(error);
-    this.#catchUps = new CatchUps({ sink, waitUntilDrained, fail });
-    const find = (roomId: string) => (this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId));
-    this.#roomReads = new PendingRoomReads({
-      request: parts.request,
-      sink,
-      find,
-      waitUntilDrained,
-      onError: parts.refresh,
-    });
+    this.#roomReads = new PendingRoomReads(this, parts.refresh);
   }
 
   /** The cursors of the rooms, by id. */
@@ -126,6 +115,10 @@ export class Inbox extends LiveStream<InboxSelection> implements Following {
 
   follows(roomId: string): boolean {
     return this.#rooms.has(roomId);
+  }
+
+  findRoom(roomId: string): Follower | undefined {
+    return this.#leaving.has(roomId) ? undefined : this.#rooms.get(roomId);
   }
 
   /** Ends a room without an event: the database has another history, in which the user may not see the room. */

@@ -1,31 +1,30 @@
 import { setImmediate } from 'node:timers/promises';
 import type { InboxEvent } from '../../data/events.ts';
 import type { Follower } from '../groups/follower.ts';
-import type { Sink } from '../stream.ts';
+import type { LiveStream } from '../live-stream.ts';
 import { personal } from '../subscribe-request.ts';
 import type { InboxSelection } from './inbox-request.ts';
 
-interface Parts {
-  request: InboxSelection;
-  sink: () => Sink | undefined;
-  find: (roomId: string) => Follower | undefined;
-  waitUntilDrained: (resume: () => void) => void;
-  /** Reports an error; `start` is called when the database may be available again. */
-  onError: (error: unknown) => void;
+interface Inbox extends Pick<LiveStream<InboxSelection>, 'request' | 'sink' | 'waitUntilDrained'> {
+  /** The follower of a room that the user has not left. */
+  findRoom(roomId: string): Follower | undefined;
 }
 
 /** The rooms that the user has read, and for which no RoomRead has been sent yet: each of them once. */
 export class PendingRoomReads {
-  readonly #parts: Parts;
+  readonly #inbox: Inbox;
+  readonly #onError: (error: unknown) => void;
   readonly #due = new Set<string>();
   #isSending = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  /** `onError`: reports an error; `start` is called when the database may be available again. */
+  constructor(inbox: Inbox, onError: (error: unknown) => void) {
+    this.#inbox = inbox;
+    this.#onError = onError;
   }
 
   add(roomId: string): void {
-    if (!this.#parts.find(roomId)) return;
+    if (!this.#inbox.findRoom(roomId)) return;
     this.#due.add(roomId);
     this.start();
   }
@@ -34,15 +33,15 @@ export class PendingRoomReads {
   readonly start = (): void => {
     if (this.#isSending) return;
     this.#isSending = true;
-    this.#send().catch(this.#parts.onError);
+    this.#send().catch(this.#onError);
   };
 
   async #send(): Promise<void> {
     try {
       for (const roomId of this.#due) {
-        if (this.#parts.sink()?.isFull()) return this.#parts.waitUntilDrained(this.start);
+        if (this.#inbox.sink?.isFull()) return this.#inbox.waitUntilDrained(this.start);
         this.#due.delete(roomId);
-        const follower = this.#parts.find(roomId);
+        const follower = this.#inbox.findRoom(roomId);
         if (follower) await this.#sendRoomRead(follower).catch((error) => this.#keep(roomId, error));
       }
     } finally {
@@ -58,13 +57,13 @@ export class PendingRoomReads {
 
   /** Its cursor must be that of the latest event that was sent, or the client would resume from an earlier one. */
   async #sendRoomRead(follower: Follower): Promise<void> {
-    const { request, sink, find } = this.#parts;
+    const { request } = this.#inbox;
     const { roomId } = follower.feed;
-    while (find(roomId) === follower) {
+    while (this.#inbox.findRoom(roomId) === follower) {
       const { position } = follower;
       const encoded = await request.executePersonal(createRoomRead(follower, request.userId));
-      if (find(roomId) !== follower || !encoded || encoded === personal) return;
-      if (follower.position === position) return sink()?.write(encoded);
+      if (this.#inbox.findRoom(roomId) !== follower || !encoded || encoded === personal) return;
+      if (follower.position === position) return this.#inbox.sink?.write(encoded);
       await setImmediate();
     }
   }

@@ -21,7 +21,8 @@ export interface PresentViewer {
 
 /** The presence of one user, or of all anonymous viewers at one address. */
 interface Present extends PresentViewer {
-  streams: number;
+  /** The numbers of streams by connection. */
+  connections: Map<object, number>;
   /** One timer for each lost connection that may come back. */
   absences: Set<NodeJS.Timeout>;
 }
@@ -61,9 +62,9 @@ export class OwnPresence {
     return this.#users;
   }
 
-  /** The number of anonymous viewers. */
+  /** The number of anonymous viewers: one for each connection. */
   get anonymous(): number {
-    return this.#anonymous.values().reduce((sum, { streams, absences }) => sum + streams + absences.size, 0);
+    return this.#anonymous.values().reduce((sum, present) => sum + countConnections(present), 0);
   }
 
   /** The ids of the first by name. */
@@ -84,23 +85,26 @@ export class OwnPresence {
     for (const { id, visibleRooms } of this.#typing.values()) yield { visibleRooms, end: () => this.stopTyping(id) };
   }
 
-  /** A stream begins. A viewer whose connection was lost is back. */
-  enter(viewer: PresentViewer): void {
+  /** A stream begins. A viewer whose connection was lost is back with the first of another. */
+  enter(viewer: PresentViewer, connection: object): void {
     const [all, key] = this.#placeOf(viewer);
-    const present = all.get(key) ?? { ...viewer, streams: 0, absences: new Set() };
+    const present = all.get(key) ?? { ...viewer, connections: new Map(), absences: new Set() };
     all.set(key, present);
-    present.streams += 1;
-    this.#endAbsence(present, present.absences.values().next().value);
+    const streams = present.connections.get(connection) ?? 0;
+    present.connections.set(connection, streams + 1);
+    if (streams === 0) this.#endAbsence(present, present.absences.values().next().value);
     Object.assign(present, { visibleRooms: viewer.visibleRooms, keyId: viewer.keyId });
     this.#changeUser(present);
   }
 
   /** A stream ends. `mayReturn`: its connection was lost, so that the viewer remains present for ten seconds. */
-  leave(viewer: PresentViewer, mayReturn: boolean): void {
+  leave(viewer: PresentViewer, connection: object, mayReturn: boolean): void {
     const [all, key] = this.#placeOf(viewer);
     const present = all.get(key);
-    if (!present || present.streams === 0) return;
-    present.streams -= 1;
+    const streams = present?.connections.get(connection);
+    if (!present || streams === undefined) return;
+    if (streams > 1) return void present.connections.set(connection, streams - 1);
+    present.connections.delete(connection);
     if (!mayReturn || this.#node.absences >= maxAbsences) return this.#dropIfGone(present);
     const absence = setTimeout(() => {
       this.#endAbsence(present, absence);
@@ -145,7 +149,7 @@ export class OwnPresence {
   }
 
   #end(present: Present): void {
-    present.streams = 0;
+    present.connections.clear();
     this.#endAbsences(present);
   }
 
@@ -165,7 +169,7 @@ export class OwnPresence {
 
   #dropIfGone(present: Present): void {
     const [all, key] = this.#placeOf(present);
-    if (present.streams + present.absences.size === 0 && all.get(key) === present) all.delete(key);
+    if (countConnections(present) === 0 && all.get(key) === present) all.delete(key);
     this.#changeUser(present);
   }
 
@@ -173,4 +177,9 @@ export class OwnPresence {
     this.#first = undefined;
     this.#onChange(user?.id);
   }
+}
+
+/** The connections of a viewer, with those that were lost and may come back. */
+function countConnections({ connections, absences }: Present): number {
+  return connections.size + absences.size;
 }

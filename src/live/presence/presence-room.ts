@@ -89,22 +89,23 @@ export class PresenceRoom implements Iterable<AccessHolder> {
   }
 
   /**
-   * Creates a stream of the presence. Once it is started, `viewer` is present until it ends; null for a stream that does
-   * not show its viewer. @throws ClientError ROOM_DELETED or SUBSCRIPTION_LIMIT_EXCEEDED.
+   * Creates a stream of the presence on a connection. Once it is started, `viewer` is present until it ends; null for a
+   * stream that does not show its viewer. @throws ClientError ROOM_DELETED or SUBSCRIPTION_LIMIT_EXCEEDED.
    */
   async subscribe(
     request: StateRequest<PresenceState>,
     viewer: PresentViewer | null,
+    connection: object,
   ): Promise<StateStream<PresenceState>> {
     const feed = await this.#watchAccess();
     let hasEntered = false;
     const stream = this.streams.subscribe(request, {
       onStart: () => {
         hasEntered = true;
-        if (viewer) this.own.enter(viewer);
+        if (viewer) this.own.enter(viewer, connection);
       },
       onEnd: (reason) => {
-        if (viewer && hasEntered) this.own.leave(viewer, mayReturn.has(reason));
+        if (viewer && hasEntered) this.own.leave(viewer, connection, mayReturn.has(reason));
         this.#closeIfUnused();
       },
     });

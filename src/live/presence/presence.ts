@@ -43,8 +43,12 @@ export class Presence {
   }
 
   /** `viewer` is present while the stream is open; null for a viewer who is not shown. @throws ClientError. */
-  subscribe(roomId: string, viewer: PresentViewer | null, request: StateRequest<PresenceState>): Promise<Stream> {
-    return this.#use(roomId, (room) => room.subscribe(request, viewer));
+  subscribe(
+    roomId: string,
+    request: StateRequest<PresenceState>,
+    ...present: [viewer: PresentViewer | null, connection: object]
+  ): Promise<Stream> {
+    return this.#use(roomId, (room) => room.subscribe(request, ...present));
   }
 
   async read(roomId: string): Promise<PresenceState> {

@@ -1,26 +1,28 @@
 import type { Socket } from 'node:net';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { contain, containedEmit, type Failing } from '../../contain.ts';
+import { contain, containedEmit } from '../../contain.ts';
 import { type ClientAccount, socketBytes } from '../../engine/limits/client-memory.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 import { createConnectionId } from '../../ids.ts';
 import type { StreamEnd } from '../../live/live-counts.ts';
 import type { Log } from '../../log.ts';
+import type { LongConnection } from '../long-connections.ts';
 import { SocketCredentials } from './credentials.ts';
 import { OperationStarts } from './operation/operation-starts.ts';
+import { stopParsing, takeUnparsed, unfinishedBytes } from './receiver.ts';
 import { bytesOfSeen, type SeenPositions } from './seen.ts';
-import { unfinishedBytes } from './unfinished-frames.ts';
 import { SocketWriter } from './writer.ts';
 
 /** The close code for a client that exceeds a limit, and for a client that cannot be served now. */
 export const tryAgainLater = 1013;
 /** The close code for an exception in the work of the connection. */
 const internalError = 1011;
-const closeGraceMs = 5_000;
 const maxReasonBytes = 123;
 /** The close code for a server that stops: clients of graphql-ws reconnect. */
 export const serviceRestart = 1012;
+/** The close code for a connection that an operator ends: clients of graphql-ws do not connect again by themselves. */
+const endedByOperator = 1008;
 /** The code of ws for a socket that ended without a close frame of the client. */
 const noCloseFrame = 1006;
 /**
@@ -29,10 +31,7 @@ const noCloseFrame = 1006;
 const pendingOperationBytes = 4_000;
 const bytesPerMessageCharacter = 4;
 
-export interface ConnectionParts
-  extends Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'> {
-  log: Pick<Log, 'error'>;
-}
+type ConnectionParts = Pick<Connection, 'address' | 'authorization' | 'webSocket' | 'account' | 'socket'>;
 
 /** An operation that is not over. */
 interface OpenOperation {
@@ -47,9 +46,11 @@ interface OpenOperation {
 }
 
 /** The state of one WebSocket. It ends once, from either side; its operations are then cancelled. */
-export class Connection implements Failing {
-  /** Its id in the inventory and in the log, and the time when it was opened. */
-  readonly identity = createConnectionId();
+export class Connection implements LongConnection {
+  /** Its id in the inventory and in the log. */
+  readonly id: string;
+  readonly since: number;
+  readonly transport = 'websocket';
   readonly address: string;
   /** The `Authorization` header of the handshake; undefined after it has been read. */
   authorization: string | undefined;
@@ -62,24 +63,26 @@ export class Connection implements Failing {
   readonly operationStarts = new OperationStarts();
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
+  hasEnded = false;
+  /** Why the streams end that end with their operation. */
+  streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
   #seen: SeenPositions = new Map();
   /** The bytes that are counted for the messages of running operations, by id. */
   readonly #messages = new Map<string, number>();
-  readonly #log: ConnectionParts['log'];
+  readonly #log: Pick<Log, 'error'>;
   #isReadingPaused = false;
-  /** Bytes of incomplete messages. */
+  /** Bytes of frames that wait, and of incomplete messages. */
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
   #onEnd: (code: number, reason: string) => void = () => {};
-  #hasEnded = false;
-  #streamEnd: StreamEnd = 'client';
   /** The close frame that is sent as soon as running queries and mutations are answered. */
   #pendingClose: { code: number; reason: string } | undefined;
 
-  constructor({ address, authorization, webSocket, socket, account, log }: ConnectionParts) {
+  constructor({ address, authorization, webSocket, socket, account }: ConnectionParts, log: Pick<Log, 'error'>) {
     this.#log = log;
+    ({ id: this.id, since: this.since } = createConnectionId());
     socket.emit = webSocket.emit = containedEmit((_, error) => this.fail(error));
     this.socket = socket;
     this.address = address;
@@ -93,15 +96,6 @@ export class Connection implements Failing {
     webSocket.once('close', (code, reason) => this.#finish(code, String(reason)));
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Why the streams end that end with their operation. */
-  get streamEnd(): StreamEnd {
-    return this.#streamEnd;
-  }
-
   /** Whether it starts no more operations and no more streams. */
   get isEnding(): boolean {
     return this.#pendingClose !== undefined;
@@ -109,6 +103,22 @@ export class Connection implements Failing {
 
   get isOpen(): boolean {
     return this.webSocket.readyState === this.webSocket.OPEN;
+  }
+
+  get viewerId(): string | null {
+    return this.credentials.viewer?.user.id ?? null;
+  }
+
+  get subscriptions(): number {
+    return this.operations.values().reduce((count, { isStream }) => count + Number(isStream), 0);
+  }
+
+  get bytesWaiting(): number {
+    return this.socket.writableLength;
+  }
+
+  get lagMs(): number {
+    return this.writer.lagMs;
   }
 
   /** Called once, as soon as either side ends it. */
@@ -179,9 +189,18 @@ export class Connection implements Failing {
     this.pauseReading();
   }
 
-  /** Called when data has arrived: counts the bytes of the incomplete message that ws keeps. */
+  /** Reads no frame after this one until `resumeReading`. False if no further frame has arrived. */
+  deferFrames(): boolean {
+    const unparsed = takeUnparsed(this.webSocket);
+    if (unparsed.length === 0) return false;
+    this.pauseReading();
+    this.socket.unshift(unparsed);
+    return true;
+  }
+
+  /** Called when data has arrived: counts the bytes of frames that wait, and of the incomplete message that ws keeps. */
   countUnfinished(): void {
-    const bytes = unfinishedBytes(this.webSocket);
+    const bytes = unfinishedBytes(this.webSocket) + this.socket.readableLength;
     if (bytes === this.#unfinished) return;
     this.account.add(bytes - this.#unfinished);
     this.#unfinished = bytes;
@@ -189,7 +208,7 @@ export class Connection implements Failing {
   }
 
   readonly fail = (error: unknown): void => {
-    this.#log.error({ connectionId: this.identity.id, err: error }, 'the work of a connection failed');
+    this.#log.error({ connectionId: this.id, err: error }, 'the work of a connection failed');
     try {
       this.end(internalError, 'Internal server error');
     } catch {
@@ -200,6 +219,10 @@ export class Connection implements Failing {
   /** Closes it because the server stops. Clients would send operations that are not answered again to another server. */
   drain(): void {
     this.#endWhenAnswered(serviceRestart, 'Shutting down');
+  }
+
+  endByOperator(): void {
+    this.end(endedByOperator, 'Ended by an operator');
   }
 
   /**
@@ -217,17 +240,18 @@ export class Connection implements Failing {
     if (this.#messages.size === 0) this.end(code, reason);
   }
 
-  /** Sends the pending frames and a close frame. A client that does not answer the close frame is disconnected. */
+  /**
+   * Sends the pending frames and a close frame. What the client sends from then on is read, so that its system does not
+   * discard the close frame, but not parsed. ws destroys the socket if the client does not close it.
+   */
   end(code: number, reason: string): void {
     if (!this.isOpen) return;
-    this.#streamEnd = code === serviceRestart ? 'server_stop' : 'connection_closed';
+    this.streamEnd = code === serviceRestart ? 'server_stop' : 'connection_closed';
     this.writer.flush();
     this.webSocket.close(code, Buffer.byteLength(reason) > maxReasonBytes ? '' : reason);
-    // The client's close frame must be read even while reading is paused.
+    stopParsing(this.webSocket);
+    this.socket.end();
     this.webSocket.resume();
-    const timer = setTimeout(() => this.webSocket.terminate(), closeGraceMs).unref();
-    // Otherwise the timer would keep the closed socket in memory.
-    this.webSocket.once('close', () => clearTimeout(timer));
     this.#finish(code, reason);
   }
 
@@ -248,9 +272,9 @@ export class Connection implements Failing {
   }
 
   #finish(code: number, reason: string): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    if (code === noCloseFrame && this.#streamEnd === 'client') this.#streamEnd = 'disconnected';
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
     this.credentials.stop();
     for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
     this.#onEnd(code, reason);

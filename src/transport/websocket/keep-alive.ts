@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { containEach, type Failing } from '../../contain.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 
@@ -6,7 +5,6 @@ const pingMs = 15_000;
 
 interface Watched extends Failing {
   connection: Connection;
-  socket: Socket;
   /** The number of checks since the client last sent a pong or read some bytes. */
   silentChecks: number;
   /** At the last check: the bytes that the system had accepted, and the bytes that it had not. */
@@ -30,9 +28,9 @@ export class KeepAlive {
     this.#timer = setInterval(() => containEach(this.#watched, (watched) => this.#check(watched)), checkMs).unref();
   }
 
-  watch(connection: Connection, socket: Socket): void {
-    const { webSocket } = connection;
-    const watched: Watched = { connection, fail: connection.fail, socket, silentChecks: 0, accepted: 0, pending: 0 };
+  watch(connection: Connection): void {
+    const { webSocket, socket, fail } = connection;
+    const watched: Watched = { connection, fail, silentChecks: 0, accepted: 0, pending: 0 };
     webSocket.on('pong', () => {
       watched.silentChecks = 0;
     });
@@ -49,13 +47,13 @@ export class KeepAlive {
   }
 
   #check(watched: Watched): void {
-    const { connection, socket } = watched;
-    const pending = socket.writableLength;
-    const accepted = socket.bytesWritten - pending;
+    const { connection } = watched;
+    const pending = connection.bytesWaiting;
+    const accepted = connection.socket.bytesWritten - pending;
     // If nothing was pending, our own ping may only have reached the kernel's buffer.
     const hasDrained = accepted > watched.accepted && pending + watched.pending > 0;
     Object.assign(watched, { accepted, pending, silentChecks: hasDrained ? 0 : watched.silentChecks + 1 });
     if (watched.silentChecks > this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
-    else if (connection.isOpen) connection.webSocket.ping();
+    else if (connection.isOpen) connection.writer.ping();
   }
 }

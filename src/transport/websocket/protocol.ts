@@ -6,7 +6,7 @@ import type { TransportParts } from '../transport.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 import { findRefusal } from './operation/operation-refused.ts';
 import { SocketOperation } from './operation/socket-operation.ts';
-import { findSeenFault, readSeen } from './seen.ts';
+import { readSeen } from './seen.ts';
 
 /* graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md */
 
@@ -28,7 +28,7 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       const operation = new SocketOperation(parts, extra, { id, payload, operationCount });
       return { document, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
     },
-    execute: (args) => takeOperation(args) as AsyncGenerator<never>,
+    execute: (args) => takeOperation(args) as unknown as AsyncGenerator<never>,
     // The engine has already formatted the errors.
     onError: (_context, _id, _payload, errors) => findRefusal(errors[0])?.body.errors,
   });
@@ -45,13 +45,12 @@ function takeOperation(args: { contextValue?: unknown }): SocketOperation {
 async function connect(context: ConnectionContext, parts: TransportParts): Promise<boolean> {
   const { extra, connectionParams } = context;
   const given = connectionParams?.['authorization'] ?? extra.authorization;
-  const seen = readSeen(connectionParams?.['live']);
+  const seen = readSeen(connectionParams?.['live'], parts.config.limits.subscriptions);
   // Neither is needed again, and both may be long.
   delete (context as { connectionParams?: unknown }).connectionParams;
   extra.authorization = undefined;
-  const fault = findSeenFault(seen, parts.config.limits.subscriptions);
-  if (fault) extra.end(CloseCode.BadRequest, fault);
-  if (!extra.isOpen) return false;
+  if (typeof seen === 'string') extra.end(CloseCode.BadRequest, seen);
+  if (typeof seen === 'string' || !extra.isOpen) return false;
   const viewer = await authenticate(extra, given, parts);
   if (viewer === undefined) return false;
   extra.setSeen(seen);

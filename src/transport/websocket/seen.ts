@@ -10,23 +10,24 @@ export type SeenPositions = Map<string, readonly string[]>;
 
 /**
  * The entries of `connectionParams.live.seen`; nothing else in `live` is read. An entry is a cursor, or the cursors of an
- * inbox: a list, or a map by room.
+ * inbox: a list, or a map by room; null stands for no cursor. A text describes an invalid entry, as the reason of a close
+ * frame: to ignore the entry would lose events silently.
  */
-export function readSeen(live: unknown): SeenPositions {
-  const seen = typeof live === 'object' && live !== null && 'seen' in live ? live.seen : undefined;
-  if (typeof seen !== 'object' || seen === null) return new Map();
-  const entries = Object.entries(seen).map(([id, value]) => [id, readCursors(value)] as const);
-  return new Map(entries.filter((entry): entry is [string, string[]] => entry[1] !== undefined));
+export function readSeen(live: unknown, maxEntries: number): SeenPositions | string {
+  const given = typeof live === 'object' && live !== null && 'seen' in live ? live.seen : undefined;
+  if (typeof given !== 'object' || given === null) return new Map();
+  const seen: SeenPositions = new Map();
+  for (const [id, value] of Object.entries(given)) {
+    if (value === null) continue;
+    const cursors: unknown[] =
+      typeof value === 'object' ? Object.values(value).filter((cursor) => cursor !== null) : [value];
+    if (!cursors.every((cursor) => typeof cursor === 'string')) return 'live.seen has a cursor that is not a string';
+    seen.set(id, cursors);
+  }
+  return findFault(seen, maxEntries) ?? seen;
 }
 
-function readCursors(value: unknown): string[] | undefined {
-  if (typeof value === 'string') return [value];
-  const cursors: unknown[] | undefined = typeof value === 'object' && value !== null ? Object.values(value) : undefined;
-  return cursors?.every((cursor) => typeof cursor === 'string') ? cursors : undefined;
-}
-
-/** Describes an invalid entry, as the reason of a close frame. To ignore the entry would lose events silently. */
-export function findSeenFault(seen: SeenPositions, maxEntries: number): string | undefined {
+function findFault(seen: SeenPositions, maxEntries: number): string | undefined {
   if (seen.size > maxEntries) return `live.seen has ${seen.size} entries: at most ${maxEntries} are allowed`;
   const count = seen.values().reduce((sum, { length }) => sum + length, 0);
   const maxCursors = maxInboxRooms + Math.max(minOperations, maxEntries);

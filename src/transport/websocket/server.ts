@@ -10,10 +10,11 @@ import { tooManyConnections } from '../http/refusal.ts';
 import { linger } from '../http/socket-refusal.ts';
 import type { TransportParts, Upgrade } from '../transport.ts';
 import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
+import { FrameTurns } from './frame-turns.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { countOf, type MessageListener, MessageQueue } from './message-queue.ts';
-import { OpenSocket } from './open-socket.ts';
+import { countOf, type MessageListener, MessageReader } from './message-reader.ts';
 import { createProtocol } from './protocol.ts';
+import { stopParsing } from './receiver.ts';
 
 const maxFrameBytes = 256 * 1024;
 const maxFragments = 64;
@@ -58,20 +59,20 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
   const connections = new Set<Connection>();
+  const turns = new FrameTurns();
   // Its functions live as long as the socket, so they must not close over the request.
-  const openConnection = (connection: Connection, socket: Socket) => {
-    const { webSocket } = connection;
+  const openConnection = (connection: Connection) => {
+    const { webSocket, socket } = connection;
     connections.add(connection);
-    const open = new OpenSocket(connection);
-    parts.longConnections.add(open);
+    parts.longConnections.add(connection);
     webSocket.once('close', () => {
       connections.delete(connection);
-      parts.longConnections.delete(open);
+      parts.longConnections.delete(connection);
     });
     const markActive = () => handshakes.markActive(connection.address, socket);
     webSocket.once('message', markActive);
-    limitMessages(connection, parts.config.limits.messages, handshakes);
-    keepAlive.watch(connection, socket);
+    limitFrames(connection, new MessageBudget(parts.config.limits.messages), turns, handshakes);
+    keepAlive.watch(connection);
     // Runs after the listener of ws, which has then read the data.
     socket.on('data', () => connection.countUnfinished());
     start(protocol, connection, parts, markActive);
@@ -83,8 +84,8 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       isUpgraded = true;
       const { authorization } = request.headers;
       const account = parts.clientMemory.open(address);
-      const connection = new Connection({ address, authorization, webSocket, socket, account, log: parts.log });
-      contain(() => openConnection(connection, socket), connection.fail)();
+      const connection = new Connection({ address, authorization, webSocket, socket, account }, parts.log);
+      contain(() => openConnection(connection), connection.fail)();
     });
     // ws has already answered with an error.
     if (!isUpgraded) linger(socket);
@@ -118,18 +119,30 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   };
 }
 
-/** Closes a socket that sends too many messages, with a code that tells its client to try again later. */
-function limitMessages(connection: Connection, perSecond: number, handshakes: HandshakeQueue<Handshake>): void {
-  const budget = new MessageBudget(perSecond);
-  const count = (data: RawData) => {
-    if (!connection.isOpen || budget.take(countOf(data as Buffer))) return;
+/**
+ * Limits the frames in one turn of the event loop, and closes a socket that sends too many, with a code that tells its
+ * client to try again later.
+ */
+function limitFrames(
+  connection: Connection,
+  budget: MessageBudget,
+  turns: FrameTurns,
+  handshakes: HandshakeQueue<Handshake>,
+): void {
+  const { webSocket } = connection;
+  const count = (frames: number) => {
+    // The client has closed its side.
+    if (!connection.isOpen) return stopParsing(webSocket);
+    turns.count(connection, frames);
+    if (frames === 0 || budget.take(frames)) return;
     handshakes.pause(connection.address);
     connection.end(tryAgainLater, 'Too many messages');
   };
-  connection.webSocket.on('message', count);
-  connection.webSocket.on('ping', count);
+  webSocket.on('message', (data: RawData) => count(countOf(data as Buffer)));
+  webSocket.on('ping', () => count(1));
+  webSocket.on('pong', () => count(connection.writer.takePong() ? 0 : 1));
   // Runs before the other listeners, which admit the next socket.
-  connection.webSocket.prependListener('error', (fault: Error & { code?: string }) => {
+  webSocket.prependListener('error', (fault: Error & { code?: string }) => {
     if (fault.code === tooManyPieces) handshakes.pause(connection.address);
   });
 }
@@ -148,8 +161,8 @@ function start(
       send: (data) => connection.send(data),
       close: (code, reason) => connection.end(code ?? CloseCode.BadRequest, reason ?? ''),
       onMessage(listener) {
-        const queue = new MessageQueue(connection, listener as unknown as MessageListener, { config });
-        webSocket.on('message', (data: RawData) => queue.push(String(data)));
+        const reader = new MessageReader(connection, listener as unknown as MessageListener, config.limits);
+        webSocket.on('message', (data: RawData) => reader.read(String(data)));
       },
     },
     connection,

@@ -29,6 +29,8 @@ export class SocketWriter implements PendingWrite {
   #onDrained: (() => void)[] = [];
   #onRead: (() => void)[] | undefined;
   #isPingDue = false;
+  /** The number of pings that the client has not answered. */
+  #pings = 0;
   /** The bytes that waited on the socket when they were last counted. */
   #counted = 0;
   /** The time of the latest live event, and of the latest write of events. */
@@ -88,6 +90,18 @@ export class SocketWriter implements PendingWrite {
     if (this.#onRead.push(resume) === 1) this.#isPingDue = true;
   }
 
+  ping(): void {
+    this.#pings += 1;
+    this.#webSocket.ping();
+  }
+
+  /** False for a pong that answers no ping. */
+  takePong(): boolean {
+    if (this.#pings === 0) return false;
+    this.#pings -= 1;
+    return true;
+  }
+
   flush(now = Date.now()): void {
     const { frames, length } = this.#takePending();
     // No frame may follow a close frame.
@@ -95,7 +109,7 @@ export class SocketWriter implements PendingWrite {
     if (length <= maxCopiedBytes && this.#socket.writableLength === 0) this.#writeTogether(frames, length);
     else this.#writeEach(frames);
     this.#writtenAt = now;
-    if (this.#isPingDue) this.#webSocket.ping();
+    if (this.#isPingDue) this.ping();
     this.#isPingDue = false;
     this.recount();
     if (this.#counted > 0 && this.#account.isAddressOver) return this.#disconnectUnread();

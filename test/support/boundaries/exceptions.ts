@@ -58,6 +58,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   'transport/inventory/rates.ts': bookkeeping,
   'transport/metrics/event-loop-delay.ts': bookkeeping,
   "transport/metrics/metrics-port.ts: server.once('listening')": atStart,
-  'transport/websocket/connection.ts: setTimeout(…)': destroys,
+  'transport/websocket/frame-turns.ts': contained,
   'transport/websocket/keep-alive.ts: setInterval(…)': contained,
 };

@@ -33,7 +33,7 @@ type Prepared = PreparedOperation | Answer;
  * operation sends its results to the socket itself, because an answer is serialised by the engine, and an event once for
  * all its subscribers.
  */
-export class SocketOperation implements AsyncGenerator<never, void, void> {
+export class SocketOperation implements AsyncIterableIterator<never, void, void> {
   readonly #parts: TransportParts;
   readonly #connection: Connection;
   readonly #id: string;
@@ -83,16 +83,8 @@ export class SocketOperation implements AsyncGenerator<never, void, void> {
     return { done: true, value: undefined };
   }
 
-  throw(): Promise<IteratorResult<never, void>> {
-    return this.return();
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
   }
 
   cancel(): void {

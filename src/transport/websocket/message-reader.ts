@@ -1,17 +1,13 @@
 import { CloseCode, MessageType, type SubscribeMessage } from 'graphql-ws';
 import type { Config } from '../../config.ts';
-import { contain } from '../../contain.ts';
 import { ClientError } from '../../errors.ts';
 import { maxInboxRooms } from '../../live/inbox/inbox-request.ts';
-import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import { type ClientMessage, findLengthFault, lengthPerRoom, readClientMessage } from './client-message.ts';
 import type { Connection } from './connection.ts';
 import { OperationOrder } from './operation/operation-order.ts';
 import { findIdFault } from './seen.ts';
 
-/** A refused operation takes 0.1 to 0.2 ms. */
-const messagesPerTurn = 16;
 /** To parse as many characters takes as long, and counts as much, as a message. */
 const lengthPerMessage = 16_384;
 /** In characters. The first message is `connection_init`: it has credentials, and the cursors of each subscription. */
@@ -22,59 +18,38 @@ const lengthOfInbox = lengthPerRoom * maxInboxRooms;
 /** The listener of graphql-ws, which accepts a parsed message as well as a text. */
 export type MessageListener = (message: ClientMessage) => Promise<void>;
 
-interface QueueParts {
-  config: Pick<Config, 'limits'>;
-}
-
 /** As how many messages a text counts. */
 export function countOf({ length }: { length: number }): number {
   return Math.max(1, Math.ceil(length / lengthPerMessage));
 }
 
-/** Checks the messages of one client, and passes a limited number of them to graphql-ws in each turn. */
-export class MessageQueue {
+/** Checks the messages of one client, and passes them to graphql-ws. */
+export class MessageReader {
   readonly #connection: Connection;
   readonly #listener: MessageListener;
   readonly #maxInitLength: number;
   readonly #order = new OperationOrder();
-  readonly #turns: PerTurnQueue<string>;
   #isFirst = true;
-  #isPaused = false;
 
-  constructor(connection: Connection, listener: MessageListener, { config: { limits } }: QueueParts) {
+  constructor(connection: Connection, listener: MessageListener, { subscriptions }: Config['limits']) {
     this.#connection = connection;
     this.#listener = listener;
-    const handle = contain((text: string) => this.#handle(text), connection.fail);
-    this.#turns = new PerTurnQueue(messagesPerTurn, handle, countOf);
-    this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions) + lengthOfInbox;
+    this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * subscriptions) + lengthOfInbox;
   }
 
-  push(text: string): void {
-    if (!this.#connection.isOpen) return;
+  read(text: string): void {
+    if (!this.#connection.isOpen || this.#connection.isEnding) return;
     if (this.#isFirst && text.length > this.#maxInitLength) {
       return this.#refuse(`The first message must have at most ${this.#maxInitLength} characters`);
     }
     this.#isFirst = false;
-    this.#turns.push(text);
-    // Later messages wait in the network until the queued messages are handled.
-    if (this.#turns.isEmpty || this.#isPaused) return;
-    this.#isPaused = true;
-    this.#connection.pauseReading();
-  }
-
-  #handle(text: string): Promise<void> | undefined {
-    if (this.#isPaused && this.#turns.isEmpty) {
-      this.#isPaused = false;
-      this.#connection.resumeReading();
-    }
-    if (!this.#connection.isOpen || this.#connection.isEnding) return undefined;
-    // An operation may take long, and one turn may handle many.
+    // An operation may take long, and one turn may handle those of many sockets.
     flushAnswers();
-    return this.#dispatch(text);
+    this.#dispatch(text)?.catch(this.#connection.fail);
   }
 
   #dispatch(text: string): Promise<void> | undefined {
-    const message = this.#read(text);
+    const message = this.#parse(text);
     if (!message) return undefined;
     const fault = findLengthFault(message, text.length) ?? ('id' in message ? findIdFault(message.id) : undefined);
     if (fault) return void this.#refuse(fault);
@@ -93,7 +68,7 @@ export class MessageQueue {
   }
 
   /** Undefined if the message is refused. */
-  #read(text: string): ClientMessage | undefined {
+  #parse(text: string): ClientMessage | undefined {
     try {
       return readClientMessage(text);
     } catch (error) {
