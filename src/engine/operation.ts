@@ -1,7 +1,7 @@
 import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
 import type { Config } from '../config.ts';
 import { contain } from '../contain.ts';
-import type { Db } from '../data/database.ts';
+import { DatabaseUnavailable, type Db } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { LimitedQueue } from '../limited-queue.ts';
@@ -15,7 +15,7 @@ import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
-import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import { type Answer, errorsOf, findClientError, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
@@ -141,7 +141,10 @@ export class Operation implements PreparedOperation {
     try {
       return await this.#withTimeout(this.#open(options));
     } catch (error) {
-      throw (await this.#resumed?.chargeRefused()) ?? this.#reasonOf(error);
+      const reason = this.#reasonOf(error);
+      // Its client subscribes again until the database is back.
+      if (findClientError(reason) instanceof DatabaseUnavailable) throw reason;
+      throw (await this.#resumed?.chargeRefused()) ?? reason;
     }
   }
 
@@ -229,7 +232,8 @@ export class Operation implements PreparedOperation {
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */
   async #withTimeout<T>(result: Promise<T>): Promise<T> {
-    const cancel = () => this.#call.cancellation.cancel(tookTooLong());
+    const cancel = () =>
+      this.#call.cancellation.cancel(new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.'));
     const { promise: failed, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(contain(cancel, reject), this.#parts.config.operationTimeoutMs);
     try {
@@ -240,16 +244,15 @@ export class Operation implements PreparedOperation {
   }
 
   #answer(result: ExecutionResult): Answer | Promise<Answer> {
-    const answer = this.#toAnswer(this.#bound.showsCost ? { ...result, extensions: this.#costExtension() } : result);
+    const { showsCost, cost } = this.#bound;
+    const extensions = { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
+    const answer = this.#toAnswer(showsCost ? { ...result, extensions } : result);
     const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
-    if (characters >= longAnswer && !isExceeded) return this.#serialiseInSteps(answer);
+    if (characters >= longAnswer && !isExceeded)
+      return toJsonInSteps(answer.body).then((json) => this.#limitLength(answer, json));
     if (isSurelyShort && !result.errors) return answer;
     return this.#limitLength(answer, JSON.stringify(answer.body));
-  }
-
-  async #serialiseInSteps(answer: Answer): Promise<Answer> {
-    return this.#limitLength(answer, await toJsonInSteps(answer.body));
   }
 
   /** The answer, or the one that refuses it because its JSON is too long. */
@@ -261,10 +264,6 @@ export class Operation implements PreparedOperation {
     // The errors of root fields are kept: they name the changes that were not made.
     const failed = answer.body.errors?.filter(({ path }) => path?.length === 1) ?? [];
     return { ...refused, body: { errors: [...(refused.body.errors ?? []), ...failed] } };
-  }
-
-  #costExtension() {
-    return { cost: { requested: this.#bound.cost, maximum: this.#parts.config.limits.cost } };
   }
 
   #answerError(error: unknown): Answer {
@@ -284,8 +283,4 @@ export class Operation implements PreparedOperation {
 
 function callerOf({ viewer, address }: Call): string {
   return viewer?.chargedId ?? address;
-}
-
-function tookTooLong(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.');
 }

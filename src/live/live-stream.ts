@@ -61,22 +61,31 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     this.begin();
   }
 
-  stop(reason: StreamEnd): void {
-    this.#stop(reason);
+  stop(reason: StreamEnd | ErrorCode): void {
+    if (this.#hasStopped) return;
+    this.#hasStopped = true;
+    this.sink = undefined;
+    this.#resumes = undefined;
+    this.setWaiting(false);
+    this.release();
+    this.#releaseCost();
+    this.request.onEnd();
+    this.counts.countEnd(this.request.transport, reason);
+    this.#parts.onEnd(reason);
   }
 
   end(error: ClientError): void {
     if (this.#hasStopped) return;
     const { sink } = this;
-    this.#stop(error.code);
+    this.stop(error.code);
     if (sink) sink.end(error);
     else this.#ended = error;
   }
 
   /** Closes the connection without an end of the stream, so that the client can resume it. */
-  disconnect(): void {
+  disconnect(reason: StreamEnd | ErrorCode = 'server_stop'): void {
     const { sink } = this;
-    this.stop('server_stop');
+    this.stop(reason);
     sink?.disconnect();
   }
 
@@ -96,10 +105,10 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
     }
   }
 
-  /** Ends the stream, because a read of the log has failed. */
+  /** A read of the log has failed. */
   protected fail(error: unknown): void {
     this.#parts.onError(error);
-    this.end(new ClientError('SERVICE_UNAVAILABLE'));
+    this.disconnect('SERVICE_UNAVAILABLE');
   }
 
   protected waitUntilDrained(resume: () => void): void {
@@ -130,19 +139,6 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   #releaseCost(): void {
     if (this.#reservation) this.#parts.costs.release(this.#reservation);
     this.#reservation = undefined;
-  }
-
-  #stop(reason: StreamEnd | ErrorCode): void {
-    if (this.#hasStopped) return;
-    this.#hasStopped = true;
-    this.sink = undefined;
-    this.#resumes = undefined;
-    this.setWaiting(false);
-    this.release();
-    this.#releaseCost();
-    this.request.onEnd();
-    this.counts.countEnd(this.request.transport, reason);
-    this.#parts.onEnd(reason);
   }
 }
 

@@ -18,6 +18,8 @@ export const tryAgainLater = 1013;
 /** The close code for an exception in the work of the connection. */
 const internalError = 1011;
 const closeGraceMs = 5_000;
+/** A client may connect again at once, and the database needs a moment. */
+const unavailableMs = 1_000;
 const maxReasonBytes = 123;
 /** The close code for a server that stops: clients of graphql-ws reconnect. */
 export const serviceRestart = 1012;
@@ -73,6 +75,8 @@ export class Connection implements Failing {
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
   #onEnd: (code: number, reason: string) => void = () => {};
+  /** The timer of `endUnavailable`. */
+  #unavailable: NodeJS.Timeout | undefined;
   #hasEnded = false;
   #streamEnd: StreamEnd = 'client';
   /** The close frame that is sent as soon as running queries and mutations are answered. */
@@ -202,6 +206,12 @@ export class Connection implements Failing {
     this.#endWhenAnswered(serviceRestart, 'Shutting down');
   }
 
+  /** Closes it soon, because a stream cannot begin or continue now: its client connects again, and resumes. */
+  endUnavailable(): void {
+    const end = () => this.#endWhenAnswered(tryAgainLater, 'Try again later');
+    this.#unavailable ??= setTimeout(contain(end, this.fail), unavailableMs).unref();
+  }
+
   /**
    * Closes it because its credentials are no longer valid. Its streams end at once; but the answer to `changePassword`,
    * which revokes the token that it was sent with, contains the next token.
@@ -252,6 +262,7 @@ export class Connection implements Failing {
     this.#hasEnded = true;
     if (code === noCloseFrame && this.#streamEnd === 'client') this.#streamEnd = 'disconnected';
     this.credentials.stop();
+    clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
     this.#onEnd(code, reason);
     this.writer.close();
