@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogPosition } from '../data/events.ts';
-import { ClientError, type ErrorCode } from '../errors.ts';
+import { ClientError } from '../errors.ts';
 import type { FixedWindow } from '../fixed-window.ts';
 import type { AccessHolder } from './access.ts';
 import { decodeCursor } from './cursor.ts';
@@ -69,14 +69,11 @@ export class FanOut {
 
   /** Like `subscribe`, for all rooms of a user. `charge` is called unless the inbox may be resumed without a charge. */
   async openInbox(request: InboxRequest, charge?: () => unknown): Promise<Stream> {
-    if (charge && !this.#isFree(request)) await charge();
+    const { transport, chargedId } = request.selection;
+    // Only `live.seen` has the cursors of an inbox. To open its rooms takes time, so that few inboxes are free.
+    const mayBeFree = transport === 'websocket' && chargedId !== null;
+    if (charge && !(mayBeFree && !this.#parts.freeInboxes.charge(chargedId).isOver)) await charge();
     return this.#countResume(request, this.#inboxes.open(request));
-  }
-
-  /** Only `live.seen` has the cursors of an inbox. To open its rooms takes time, so that few inboxes are free. */
-  #isFree({ selection: { transport, chargedId } }: InboxRequest): boolean {
-    if (transport !== 'websocket' || chargedId === null) return false;
-    return !this.#parts.freeInboxes.charge(chargedId).isOver;
   }
 
   async #countResume(request: { after: unknown }, opening: Promise<Stream>): Promise<Stream> {
@@ -85,7 +82,8 @@ export class FanOut {
       if (request.after !== undefined) this.counts.countResume('OK');
       return stream;
     } catch (error) {
-      if (request.after !== undefined) this.counts.countResume(codeOf(error));
+      const code = error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
+      if (request.after !== undefined) this.counts.countResume(code);
       throw error;
     }
   }
@@ -95,7 +93,10 @@ export class FanOut {
     let release = () => this.#feeds.release(request.roomId);
     try {
       const position = await this.#findStart(feed, request);
-      const subscriber = this.#create(feed, request, position);
+      const { groupCosts: costs, onError } = this.#parts;
+      const onEnd = () => this.#remove(subscriber);
+      const parts = { request, source: feed.roomId, costs, counts: this.counts, onEnd, onError };
+      const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, groups: this.#groups });
       for (const all of [this.#subscribers, feed.subscribers]) all.add(subscriber);
       release = async () => subscriber.stop('client');
       // Later changes of access are checked for all subscribers of the feed. This check covers the changes before now.
@@ -117,15 +118,6 @@ export class FanOut {
   unwatchAccess(feed: Feed, holders: Iterable<AccessHolder>): void {
     feed.holders.delete(holders);
     this.#feeds.release(feed.roomId).catch(this.#parts.onError);
-  }
-
-  /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  #create(feed: Feed, request: SubscribeRequest, position: LogPosition): Subscriber {
-    const { groupCosts: costs, onError } = this.#parts;
-    const onEnd = () => this.#remove(subscriber);
-    const parts = { request, source: feed.roomId, costs, counts: this.counts, onEnd, onError };
-    const subscriber: Subscriber = new Subscriber({ ...parts, feed, position, groups: this.#groups });
-    return subscriber;
   }
 
   /** Clears the replay caches of all groups, so that erased content is not replayed. */
@@ -156,16 +148,9 @@ export class FanOut {
     if (after === undefined) return head;
     const position = decodeCursor(after);
     if (position?.roomId !== feed.roomId) throw new ClientError('CURSOR_INVALID');
-    if (isReadFailure(await feed.read(position, 1))) throw this.#expired(feed);
-    return position;
+    if (!isReadFailure(await feed.read(position, 1))) return position;
+    // It may have been deleted during the read.
+    if (feed.deleted) throw new ClientError('ROOM_DELETED');
+    throw new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
   }
-
-  #expired(feed: Feed): ClientError {
-    if (feed.deleted) return new ClientError('ROOM_DELETED');
-    return new ClientError('CURSOR_EXPIRED', undefined, { live: { cursor: feed.cursor } });
-  }
-}
-
-function codeOf(error: unknown): ErrorCode {
-  return error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
 }
