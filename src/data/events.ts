@@ -1,18 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { type Expression, type ExpressionBuilder, sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import type { TraceContext } from '../tracing/trace-context.ts';
 import type { Db } from './database.ts';
-import type { InboxEventType, PostEventType, RoomEventType } from './room-event-types.ts';
+import { type InboxEventType, type PostEventType, type RoomEventType, roomEventTypes } from './room-event-types.ts';
 import { deleteSome } from './sql/some-rows.ts';
 import { createStatement } from './sql/statement.ts';
-import {
-  type PostRow,
-  type PublicUser,
-  type RoomEventRow,
-  type RoomRow,
-  roomEventColumns,
-  type Tables,
-} from './tables.ts';
+import { type PostRow, type PublicUser, type RoomEventRow, type RoomRow, roomEventColumns } from './tables.ts';
 
 const maxMark = 2 ** 31;
 
@@ -74,26 +67,23 @@ export interface NewPostEvent extends NewEntry {
 }
 
 export interface NewPlainEvent<Row> extends NewEntry {
-  type: Exclude<RoomEventType, PostEventType>;
+  type: Exclude<RoomEventType, PostEventType | 'OtherEvent'>;
   actorId: string | null;
   /** Stores the change that the event reports. */
   store: (db: Db) => Promise<Row>;
 }
 
-/** An event in the log, and the row that was stored with it. */
-export interface AppendedEvent<Row> {
-  event: RoomEvent;
-  stored: Row;
-}
-
 /**
- * Writes an event and its change in the transaction. The number and the time come from the room's row, which stays
+ * Writes an event and its change in the transaction. Returns the event, and the row that was stored with it. The number and the time come from the room's row, which stays
  * locked until the commit, so that the order of numbers is the order of commits.
  *
  * No statement needs the result of an earlier one. All are sent together with the commit, so that a database behind a
  * network does not hold the lock of the room while messages travel.
  */
-export async function appendEvent<Row>(db: Db, event: NewRoomEvent<Row>): Promise<AppendedEvent<Row | PostRow>> {
+export async function appendEvent<Row>(
+  db: Db,
+  event: NewRoomEvent<Row>,
+): Promise<{ event: RoomEvent; stored: Row | PostRow }> {
   const { roomId, type, subjectId, version } = event;
   const mark = randomInt(1, maxMark);
   const actorId = 'author' in event ? event.author.id : event.actorId;
@@ -166,7 +156,7 @@ const insertEvent = createStatement(
 
 /** Up to `limit` events after number `after`, in order. */
 export async function readEvents(db: Db, roomId: string, after: number, limit: number): Promise<RoomEvent[]> {
-  return db
+  const events = await db
     .selectFrom('roomEvents')
     .select(roomEventColumns)
     .where('roomId', '=', roomId)
@@ -174,6 +164,9 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
     .orderBy('seq')
     .limit(limit)
     .execute();
+  // A newer program may have written others.
+  const isKnown = ({ type }: RoomEvent) => Object.hasOwn(roomEventTypes, type);
+  return events.map((event) => (isKnown(event) ? event : { ...event, type: 'OtherEvent' }));
 }
 
 /** The position before the first event of a room after number `after` that is not older than `since`, in milliseconds since 1970. */
@@ -218,7 +211,11 @@ export async function* findSurplus(db: Db, count: number, signal: AbortSignal): 
     const rooms = await db
       .selectFrom('rooms')
       .select(['id', 'head'])
-      .select((eb) => eb.and([eb('head', '>', count), eb.exists(findUpTo(eb, count))]).as('hasSurplus'))
+      .select((eb) => {
+        const events = eb.selectFrom('roomEvents').select('seq').whereRef('roomId', '=', 'rooms.id');
+        const isSurplus = events.where(({ eb }) => eb('seq', '<=', eb('rooms.head', '-', count)));
+        return eb.and([eb('head', '>', count), eb.exists(isSurplus)]).as('hasSurplus');
+      })
       .where('id', '>', after)
       .orderBy('id')
       .limit(roomsPerRead)
@@ -228,12 +225,4 @@ export async function* findSurplus(db: Db, count: number, signal: AbortSignal): 
     if (!last) return;
     after = last.id;
   }
-}
-
-function findUpTo(eb: ExpressionBuilder<Tables, 'rooms'>, count: number) {
-  return eb
-    .selectFrom('roomEvents')
-    .select('seq')
-    .whereRef('roomId', '=', 'rooms.id')
-    .where(({ eb }) => eb('seq', '<=', eb('rooms.head', '-', count)));
 }

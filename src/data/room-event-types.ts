@@ -20,7 +20,10 @@ const noTraits = {
   mayEndAccess: false,
 } as const;
 
-/** All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`. */
+/**
+ * All events of a room. The key is the type in the log, and the name of the GraphQL type that implements `RoomEvent`;
+ * `OtherEvent` is not in the log.
+ */
 export const roomEventTypes = {
   PostCreated: { ...noTraits, carriesPost: true },
   PostUpdated: { ...noTraits, carriesPost: true, changesContent: true },
@@ -28,6 +31,8 @@ export const roomEventTypes = {
   MemberJoined: { ...noTraits, changesMembership: true },
   MemberLeft: { ...noTraits, changesMembership: true, mayEndAccess: true },
   RoomUpdated: { ...noTraits, mayEndAccess: true },
+  /** An event of a type that only a newer program knows. It is read, and never written. */
+  OtherEvent: { ...noTraits, changesContent: true, mayEndAccess: true },
 } as const satisfies Record<string, RoomEventTraits>;
 
 export type RoomEventType = keyof typeof roomEventTypes;

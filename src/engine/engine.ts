@@ -95,7 +95,10 @@ export function createEngine(parts: EngineParts): Engine {
       if (compiled.subscription) assertFewVariables(request.variables, compiled.subscription);
       const args = compiled.bind(request.variables);
       const cost = compiled.costOf(args);
-      assertCost(cost, config.limits.cost);
+      if (cost > config.limits.cost) {
+        const message = `The operation costs ${cost}, more than ${config.limits.cost}.`;
+        throw requestError('COST_LIMIT_EXCEEDED', message);
+      }
       parts.documents.cache(request);
       if (call.report) call.report.deprecated = compiled.findDeprecated(request.variables);
       const showsCost = request.extensions?.['cost'] === true;
@@ -159,9 +162,4 @@ function assertFewVariables(variables: GraphQLRequest['variables'], { resumeVari
   if (bytes <= maxVariablesBytes) return;
   const message = `The variables of a subscription have ${bytes} bytes as JSON: at most ${maxVariablesBytes} are allowed.`;
   throw new ClientError('VARIABLES_INVALID', message);
-}
-
-/** @throws GraphQLError COST_LIMIT_EXCEEDED. */
-function assertCost(cost: number, limit: number): void {
-  if (cost > limit) throw requestError('COST_LIMIT_EXCEEDED', `The operation costs ${cost}, more than ${limit}.`);
 }

@@ -2,7 +2,7 @@ import { type ExecutionResult, OperationTypeNode, type ValidatedExecutionArgs } 
 import type { Cancellation } from '../cancellation.ts';
 import type { Config } from '../config.ts';
 import { contain } from '../contain.ts';
-import type { Db, ReadContext } from '../data/database.ts';
+import { DatabaseUnavailable, type Db, type ReadContext } from '../data/database.ts';
 import { readsWithin } from '../data/traced-database.ts';
 import { ClientError } from '../errors.ts';
 import type { LimitedQueue } from '../limited-queue.ts';
@@ -16,7 +16,7 @@ import type { Stream } from '../live/stream.ts';
 import type { Log } from '../log.ts';
 import { Context, type Services } from '../resolvers/context.ts';
 import type { SubscriptionSource } from '../resolvers/subscription-source.ts';
-import { type Answer, errorsOf, toAnswer } from './answer.ts';
+import { type Answer, errorsOf, findClientError, toAnswer } from './answer.ts';
 import { longAnswer, toJsonInSteps } from './answer-json.ts';
 import type { CachePolicy } from './documents/cache-control.ts';
 import type { CompiledOperation } from './documents/compiled-operation.ts';
@@ -144,7 +144,10 @@ export class Operation implements PreparedOperation {
     try {
       return await this.#withTimeout(this.#open(options));
     } catch (error) {
-      throw (await this.#resumed?.chargeRefused()) ?? this.#reasonOf(error);
+      const reason = this.#reasonOf(error);
+      // Its client subscribes again until the database is back.
+      if (findClientError(reason) instanceof DatabaseUnavailable) throw reason;
+      throw (await this.#resumed?.chargeRefused()) ?? reason;
     }
   }
 
@@ -217,7 +220,8 @@ export class Operation implements PreparedOperation {
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */
   async #withTimeout<T>(result: Promise<T>): Promise<T> {
-    const cancel = () => this.#call.cancellation.cancel(tookTooLong());
+    const cancel = () =>
+      this.#call.cancellation.cancel(new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.'));
     const { promise: failed, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(contain(cancel, reject), this.#parts.config.operationTimeoutMs);
     try {
@@ -228,16 +232,15 @@ export class Operation implements PreparedOperation {
   }
 
   #answer(result: ExecutionResult): Answer | Promise<Answer> {
-    const answer = this.#toAnswer(this.#bound.showsCost ? { ...result, extensions: this.#costExtension() } : result);
+    const { showsCost, cost } = this.#bound;
+    const extensions = { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
+    const answer = this.#toAnswer(showsCost ? { ...result, extensions } : result);
     const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
-    if (characters >= longAnswer && !isExceeded) return this.#serialiseInSteps(answer);
+    if (characters >= longAnswer && !isExceeded)
+      return toJsonInSteps(answer.body).then((json) => this.#limitLength(answer, json));
     if (isSurelyShort && !result.errors) return answer;
     return this.#limitLength(answer, JSON.stringify(answer.body));
-  }
-
-  async #serialiseInSteps(answer: Answer): Promise<Answer> {
-    return this.#limitLength(answer, await toJsonInSteps(answer.body));
   }
 
   /** The answer, or the one that refuses it because its JSON is too long. */
@@ -249,10 +252,6 @@ export class Operation implements PreparedOperation {
     // The errors of root fields are kept: they name the changes that were not made.
     const failed = answer.body.errors?.filter(({ path }) => path?.length === 1) ?? [];
     return { ...refused, body: { errors: [...(refused.body.errors ?? []), ...failed] } };
-  }
-
-  #costExtension() {
-    return { cost: { requested: this.#bound.cost, maximum: this.#parts.config.limits.cost } };
   }
 
   #answerError(error: unknown): Answer {
@@ -272,8 +271,4 @@ export class Operation implements PreparedOperation {
 
 function toReadContext({ viewer, address, cancellation, report }: Call): ReadContext {
   return { caller: viewer?.chargedId ?? address, cancellation, span: report?.span };
-}
-
-function tookTooLong(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'The operation took too long.');
 }

@@ -35,21 +35,16 @@ interface Append {
   <Row>(event: NewPlainEvent<Row>): Promise<Row>;
 }
 
-/** The result of a change, with the events it wrote. */
-export interface Change<T> {
-  result: T;
-  events: readonly RoomEvent[];
-}
-
 /**
  * Runs one durable transaction. Its messages are published after the commit, and are dropped if the transaction fails.
+ * Returns the result of the work, and the events that it wrote.
  */
 export async function commitChange<T>(
   database: Database,
   bus: Bus,
   work: (db: Db, record: ChangeRecord) => Promise<T>,
   options?: TransactionOptions,
-): Promise<Change<T>> {
+): Promise<{ result: T; events: readonly RoomEvent[] }> {
   const { result, recorded, effects } = await database.transaction(async (db) => {
     // New lists for each run, because the database may run the work again.
     const recorded: (BusMessage | Promise<BusMessage>)[] = [];

@@ -14,14 +14,8 @@ interface LiveSources
   config: Pick<Config, 'rate' | 'limits'>;
 }
 
-interface Live {
-  groupCosts: GroupCosts;
-  fanOut: FanOut;
-  presence: Presence;
-}
-
 /** Creates the fan-out of events and the presence, which share the costs of groups. */
-export function createLive({ config, askOthers, ...sources }: LiveSources): Live {
+export function createLive({ config, askOthers, ...sources }: LiveSources) {
   const { database, bus, onError } = sources;
   const { windowSeconds } = config.rate;
   const groupCosts = new GroupCosts({

@@ -79,9 +79,9 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   }
 
   /** Closes the connection without an end of the stream, so that the client can resume it. */
-  disconnect(): void {
+  disconnect(reason: StreamEnd | ErrorCode = 'server_stop'): void {
     const { sink } = this;
-    this.stop('server_stop');
+    this.stop(reason);
     sink?.disconnect();
   }
 
@@ -104,7 +104,7 @@ export abstract class LiveStream<Request extends StreamRequest = StreamRequest> 
   /** Ends the stream, because a read of the log has failed. */
   fail(error: unknown): void {
     this.#parts.onError(error);
-    this.end(new ClientError('SERVICE_UNAVAILABLE'));
+    this.disconnect('SERVICE_UNAVAILABLE');
   }
 
   waitUntilDrained(resume: () => void): void {

@@ -40,7 +40,7 @@ export interface Sink extends Failing {
   onceRead(resume: () => void): void;
   /** Ends the stream; `error` is the reason. */
   end(error: ClientError): void;
-  /** Closes the connection because the server shuts down; the client can resume the stream on another server. */
+  /** Closes the connection because the stream cannot continue here or now; the client can resume it. */
   disconnect(): void;
 }
 

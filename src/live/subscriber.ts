@@ -7,19 +7,13 @@ import type { Groups } from './groups/groups.ts';
 import { LiveStream, type LiveStreamParts } from './live-stream.ts';
 import type { SubscribeRequest } from './subscribe-request.ts';
 
-interface SubscriberParts extends LiveStreamParts<SubscribeRequest> {
-  feed: Feed;
-  position: LogPosition;
-  groups: Groups;
-}
-
 /** The stream of the events of one room. */
 export class Subscriber extends LiveStream<SubscribeRequest> implements Following {
   readonly feed: Feed;
   readonly #follower: Follower;
   readonly #groups: Groups;
 
-  constructor(parts: SubscriberParts) {
+  constructor(parts: LiveStreamParts<SubscribeRequest> & { feed: Feed; position: LogPosition; groups: Groups }) {
     super(parts);
     this.feed = parts.feed;
     this.#follower = new Follower(this, parts.feed, parts.position);

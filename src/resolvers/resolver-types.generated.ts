@@ -1557,6 +1557,21 @@ export type RoomUpdated = RoomEvent & {
 };
 
 /**
+ * An event whose type this node does not know, because a newer version of the server has written it. What has changed may
+ * be anything: query the room again. A node that knows the type delivers the event with it.
+ */
+export type OtherEvent = RoomEvent & {
+  /** The position of this event in the room's stream. Pass it as `after` to resume after this event. */
+  cursor: Scalars['String']['output'];
+  /** The time of the event. */
+  at: Scalars['DateTime']['output'];
+  /** The room of the event. */
+  room: Room;
+  /** The user who caused the event; null after that account has been deleted, or if nobody did. */
+  actor?: Maybe<User>;
+};
+
+/**
  * The viewer has read a room, perhaps on another device. It is sent in the inbox only, and is not repeated: a client that
  * reconnects queries `Room.unread`.
  */
@@ -1678,6 +1693,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
     | StreamEvent
     | StreamEvent
     | StreamEvent
+    | StreamEvent
     | StreamEvent;
 };
 
@@ -1789,6 +1805,7 @@ export type ResolversTypes = {
   MemberJoined: ResolverTypeWrapper<StreamEvent>;
   MemberLeft: ResolverTypeWrapper<StreamEvent>;
   RoomUpdated: ResolverTypeWrapper<StreamEvent>;
+  OtherEvent: ResolverTypeWrapper<StreamEvent>;
   RoomRead: ResolverTypeWrapper<StreamEvent>;
   RoomDeleted: ResolverTypeWrapper<StreamEvent>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
@@ -1896,6 +1913,7 @@ export type ResolversParentTypes = {
   MemberJoined: StreamEvent;
   MemberLeft: StreamEvent;
   RoomUpdated: StreamEvent;
+  OtherEvent: StreamEvent;
   RoomRead: StreamEvent;
   RoomDeleted: StreamEvent;
   String: Scalars['String']['output'];
@@ -2717,6 +2735,7 @@ export type RoomEventResolvers<
     | 'MemberJoined'
     | 'MemberLeft'
     | 'RoomUpdated'
+    | 'OtherEvent'
     | 'RoomRead'
     | 'RoomDeleted',
     ParentType,
@@ -2787,6 +2806,17 @@ export type MemberLeftResolvers<
 export type RoomUpdatedResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['RoomUpdated'] = ResolversParentTypes['RoomUpdated'],
+> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  actor?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type OtherEventResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['OtherEvent'] = ResolversParentTypes['OtherEvent'],
 > = {
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
@@ -2882,6 +2912,7 @@ export type Resolvers<ContextType = Context> = {
   MemberJoined?: MemberJoinedResolvers<ContextType>;
   MemberLeft?: MemberLeftResolvers<ContextType>;
   RoomUpdated?: RoomUpdatedResolvers<ContextType>;
+  OtherEvent?: OtherEventResolvers<ContextType>;
   RoomRead?: RoomReadResolvers<ContextType>;
   RoomDeleted?: RoomDeletedResolvers<ContextType>;
 };

@@ -50,6 +50,7 @@ export const roomEventResolvers = {
   MemberJoined,
   MemberLeft: MemberJoined,
   RoomUpdated: eventFields,
+  OtherEvent: eventFields,
   RoomRead: eventFields,
   RoomDeleted: eventFields,
 } satisfies Record<RoomEventType | InboxEventType, unknown>;

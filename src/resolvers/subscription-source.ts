@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
  * What the resolver of a subscription returns. It is not an iterable, because an event or a state is read once for many
  * subscribers.
  */
-export type SubscriptionSource = RoomEventSource | InboxSource | PresenceSource | ServerStatusSource;
+export type SubscriptionSource = RoomEventSource | InboxSource | PresenceSource | { type: 'serverStatus' };
 
 /** The events of a room. */
 export interface RoomEventSource {
@@ -38,11 +38,6 @@ interface PresenceSource {
   roomId: string;
   /** Who is present while the stream is open; null for a viewer who is not shown. */
   presentViewer: PresentViewer | null;
-}
-
-/** The server's state, which is the same for all its subscriptions. */
-interface ServerStatusSource {
-  type: 'serverStatus';
 }
 
 /** The resolvers of a field of `Subscription`. */

@@ -21,6 +21,7 @@ import {
   roles,
 } from '../support/identity/test-accounts.ts';
 import { setTyping } from '../support/rooms/present.ts';
+import { writeUnknownEvent } from '../support/rooms/unknown-event.ts';
 
 /*
  * For every field of every type, the roles that receive a value in it. The root fields are in the tables of
@@ -191,6 +192,7 @@ function eventsFor(sees: Sees): Record<string, Record<string, Sees>> {
     MemberJoined: { ...everyEvent, user: sees },
     MemberLeft: { ...everyEvent, user: sees },
     RoomUpdated: everyEvent,
+    OtherEvent: everyEvent,
   };
 }
 
@@ -281,7 +283,7 @@ it.each([
   ['inbox', inboxEvents],
 ])('each role receives in each event of %s what the table says', async (stream, events) => {
   const cast = await launchTestAccounts();
-  const { postroom, owner, member } = cast;
+  const { postroom, file, owner, member } = cast;
   const { room, other } = await createObjects(cast);
   const selections = Object.entries(events).map(
     ([type, sees]) => `... on ${type} { ${selectAll(type, Object.keys(sees))} }`,
@@ -315,6 +317,7 @@ it.each([
   await ask(`removeRoomMember(input: { room: "${room}", user: "${other}" }) { room { id } }`);
   await ask(`deletePost(input: { id: "${createPost.post.id}" }) { post { id } }`, member);
   await ask(`markRead(input: { room: "${room}" }) { room { id } }`, member);
+  writeUnknownEvent(file, { room, actor: owner.id });
   await ask(`updateRoom(input: { id: "${room}", name: "renamed" }) { room { id } }`);
   await receiveAll('RoomUpdated');
   await ask(`deleteRoom(input: { id: "${room}" }) { room { id } }`);

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { untilCounts } from '../support/engine/metrics.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { audience, openIssuer } from '../support/identity/issuer.ts';
 import { TokenMaker } from '../support/identity/tokens.ts';
@@ -115,6 +117,26 @@ it('a subscription sent in the same packet as the renewal is checked against the
     await socket.settle();
     expect(socket.nexts('s')).toEqual([]);
   }
+});
+
+it.each([
+  ['without credentials', undefined],
+  ['of an admin', 'read write admin'],
+])('a renewal that is refused closes a socket %s with 4403, and the events that wait for the client are not sent', async (_, scope) => {
+  const { postroom, tokenOf, bob, hall } = await launchAdmin();
+  const init = { authorization: scope && (await tokenOf(scope)) };
+  const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init });
+  await socket.follow('e', `subscription { roomEvents(room: "${hall}") { ... on PostCreated { post { body } } } }`);
+  socket.rawSocket.pause();
+  // More than the buffers of the sockets hold.
+  const count = 1_500;
+  await makePosts(postroom, { author: bob, room: hall, count, bytes: 10_000 });
+  socket.send({ type: 'ping', payload: { authorization: 'Bearer nonsense' } });
+  await untilCounts(postroom, { subscribers: 0 });
+  await postroom.createPost(bob, hall, 'unheard');
+  socket.rawSocket.resume();
+  expect((await socket.closed).code).toBe(4403);
+  expect(socket.nexts('e').length).toBeLessThan(count);
 });
 
 it('a socket is notified one minute before its credentials expire, not earlier', async () => {

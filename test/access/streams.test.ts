@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EventStream, multipartHeaders } from '../support/clients/event-stream.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { readMetrics } from '../support/engine/metrics.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { TokenMaker } from '../support/identity/tokens.ts';
+import { untilCompared } from '../support/rooms/heads.ts';
+import { createUnreliableBus } from '../support/rooms/unreliable-bus.ts';
 import { launchForTest, type Person, type Postroom, run, scratchFolder } from '../support/server/postroom.ts';
 import { advanceTime, launchWithVirtualClock } from '../support/server/virtual-timers.ts';
 
@@ -184,6 +187,33 @@ describe('when a room becomes private', () => {
     await postroom.createPost(ada, other, 'public');
     await outside[0]?.socket.take(({ id, type }) => id === 'other' && type === 'next');
   });
+});
+
+it('of two viewers of one group, the one who is removed between two events that are read together receives none after the removal', async () => {
+  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}`, LOG_LEVEL: 'debug' };
+  const writer = await launchForTest(settings);
+  const owner = await writer.signUp('owner');
+  const [ada, bob] = [await writer.signUp('Ada'), await writer.signUp('Bob')];
+  const room = await createPrivate(writer, owner, 'den', [ada, bob]);
+  const postroom = await launchForTest(settings, { bus: createUnreliableBus('losesAll') });
+  const removed = await follow(postroom, `Bearer ${ada.token}`, room);
+  const kept = await follow(postroom, `Bearer ${bob.token}`, room);
+  expect((await readMetrics(postroom))['groups']).toBe(1);
+  await untilCompared(postroom);
+  await writer.createPost(owner, room, 'before');
+  await changeMember(writer, owner, 'removeRoomMember', room, ada);
+  await writer.createPost(owner, room, 'after');
+  const all = ['PostCreated', 'MemberLeft', 'PostCreated'];
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is the subscription's.
+  const typesOf = (results: any[]) => results.map(({ data }) => data.roomEvents.__typename);
+  const resultsOf = (stream: EventStream) => stream.received.flatMap(({ data }) => (data?.data ? [data] : []));
+  await expect.poll(() => typesOf(kept.socket.nexts('e'))).toEqual(all);
+  await expect.poll(() => typesOf(resultsOf(kept.stream))).toEqual(all);
+  const { payload } = await removed.socket.take(({ type }) => type === 'error');
+  expect(payload[0].extensions.code).toBe('MEMBERSHIP_REVOKED');
+  expect(await endOf(removed.stream)).toBe('MEMBERSHIP_REVOKED');
+  for (const results of [removed.socket.nexts('e'), resultsOf(removed.stream)])
+    expect(all.slice(0, 1)).toEqual(expect.arrayContaining(typesOf(results)));
 });
 
 describe('memberships that are revoked under load', () => {

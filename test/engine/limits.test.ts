@@ -4,6 +4,7 @@ import { createClient } from 'graphql-ws';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { readConfig } from '../../src/config.ts';
+import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { launchForTest } from '../support/server/postroom.ts';
 import { type SharedServer, shareServer } from '../support/server/shared-server.ts';
 
@@ -132,6 +133,30 @@ async function send(server: SharedServer, request: Request) {
   return { status: response.status, code: errors?.[0]?.extensions.code };
 }
 
+/** Sends a request, and returns the code of its first error. */
+const transports: Record<string, (server: SharedServer, request: Request) => Promise<string | undefined>> = {
+  POST: async (server, request) => (await send(server, request)).code,
+  GET: ({ postroom }, { query, operationName }) =>
+    readCode(
+      fetch(`${postroom.graphqlUrl}?${new URLSearchParams({ query, ...(operationName && { operationName }) })}`),
+    ),
+  'an event stream': ({ postroom }, request) => {
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+    return readCode(fetch(postroom.graphqlUrl, { method: 'POST', headers, body: JSON.stringify(request) }));
+  },
+  'a WebSocket': async ({ postroom }, payload) => {
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+    socket.send({ type: 'subscribe', id: '1', payload });
+    const answer = await socket.take(({ id }) => id === '1');
+    return (answer.type === 'error' ? answer.payload : answer.payload.errors)?.[0].extensions.code;
+  },
+};
+
+async function readCode(answering: Promise<Response>): Promise<string | undefined> {
+  const text = await (await answering).text();
+  return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)).errors?.[0].extensions.code;
+}
+
 describe('a limit', () => {
   it('of the list is tested here at its boundary, or applies to sockets', () => {
     expect([...Object.keys(boundaries), ...ofSockets].sort()).toEqual(Object.keys(limits).sort());
@@ -144,6 +169,17 @@ describe('a limit', () => {
       expect(await send(server, build(n))).toEqual({ status: 200, code: undefined });
       expect(await send(server, build(n + 1))).toEqual({ status, code });
     });
+  });
+
+  const { server: limited, limits: low } = servers['as its setting says'];
+  // The length of a body is a limit of POST.
+  const ofOperations = Object.entries(boundaries).filter(([name]) => name !== 'bodyBytes');
+  it.each(ofOperations)('of %s is the same over every transport', async (name, { build, code }) => {
+    const n = low[name as keyof typeof low];
+    for (const [transport, ask] of Object.entries(transports)) {
+      const codes = { within: await ask(limited, build(n)), over: await ask(limited, build(n + 1)) };
+      expect({ transport, ...codes }).toEqual({ transport, within: undefined, over: code });
+    }
   });
 
   it('of subscriptions allows its value on a socket, and ends one more with an error', async () => {

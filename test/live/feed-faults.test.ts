@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { EventStream } from '../support/clients/event-stream.ts';
 import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { breakTable } from '../support/database/test-database.ts';
@@ -96,21 +97,47 @@ it('a post that cannot be read for a while is delivered once, when it can be rea
   expect(titles()).toEqual(['one', 'two', 'three']);
 });
 
-it('a subscriber whose next events cannot be read receives an error, and can resume from its position', async () => {
+it('a socket whose next events cannot be read is closed with 1013, and can resume from its position', async () => {
   const file = `${scratchFolder()}/postroom.db`;
   const settings = { DATABASE_URL: `sqlite:${file}` };
-  const { other, ada, room, socket } = await pauseReplay(settings);
+  const { postroom, other, ada, room, socket } = await pauseReplay(settings);
   const mend = breakTable(file, 'roomEvents');
   socket.rawSocket.resume();
-  const { payload } = await socket.take(({ type }) => type === 'error');
-  expect(payload).toMatchObject(codes('SERVICE_UNAVAILABLE'));
+  expect((await socket.closed).code).toBe(1013);
+  expect(socket.received.filter(({ type }) => type === 'error' || type === 'complete')).toEqual([]);
   mend();
   const seen = seqsOf(socket);
   expect(seen).toEqual(seqsBetween(firstSeq, firstSeq + seen.length));
-  socket.subscribe('1', follow(room, socket.nexts('1').at(-1).data.roomEvents.cursor));
+  const again = await ProtocolSocket.open(postroom.webSocketUrl);
+  again.subscribe('1', follow(room, socket.nexts('1').at(-1).data.roomEvents.cursor));
   await other.createPost(ada, room, 'the last');
-  await expect.poll(() => seqsOf(socket).at(-1), pollOptions).toBe(firstSeq + postCount + 1);
-  expect(seqsOf(socket)).toEqual(seqsBetween(firstSeq, firstSeq + postCount + 1));
+  await expect.poll(() => seqsOf(again).at(-1), pollOptions).toBe(firstSeq + postCount + 1);
+  expect([...seen, ...seqsOf(again)]).toEqual(seqsBetween(firstSeq, firstSeq + postCount + 1));
+});
+
+it('an event stream whose next events cannot be read ends without complete, so that its client connects again', async () => {
+  const file = `${scratchFolder()}/postroom.db`;
+  const [postroom, other] = [
+    await launchForTest({ DATABASE_URL: `sqlite:${file}` }),
+    await launchForTest({ DATABASE_URL: `sqlite:${file}` }),
+  ];
+  const { room, start } = await fillRoom(other);
+  const stream = await EventStream.open(postroom.graphqlUrl, follow(room, start));
+  await stream.results.next();
+  stream.response.pause();
+  const mend = breakTable(file, 'roomEvents');
+  stream.response.resume();
+  await stream.closed;
+  mend();
+  expect(stream.response.complete).toBe(true);
+  expect(stream.received.filter(({ event, data }) => event === 'complete' || data?.errors)).toEqual([]);
+  const last = stream.received.findLast(({ data }) => data?.data);
+  const resumed = await EventStream.open(postroom.graphqlUrl, follow(room), { 'last-event-id': last?.id ?? '' });
+  await expect.poll(() => seqOf(resumed.received.at(-1)?.id ?? ''), pollOptions).toBe(firstSeq + postCount);
+  const seqs = [stream, resumed].flatMap(({ received }) =>
+    received.flatMap(({ id, data }) => (data?.data && id ? [seqOf(id)] : [])),
+  );
+  expect(seqs).toEqual(seqsBetween(firstSeq, firstSeq + postCount));
 });
 
 it('a subscription fails if the database cannot be read when its room is opened, and leaves no resource', async () => {
@@ -149,9 +176,15 @@ it('a bus that does not answer delays no one, and no resource is left after the 
   const postroom = await launchForTest({ OPERATION_TIMEOUT_MS: '500' }, { bus: createLateBus() });
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'silent');
+  const init = { authorization: `Bearer ${ada.token}` };
+  const refused = await ProtocolSocket.open(postroom.webSocketUrl, { init });
+  refused.subscribe('1', follow(room));
+  refused.subscribe('2', `mutation { updateUser(input: { id: "${ada.id}", name: "Ada L." }) { user { name } } }`);
+  const { payload } = await refused.take(({ id }) => id === '2');
+  expect(payload).toEqual({ data: { updateUser: { user: { name: 'Ada L.' } } } });
+  expect((await refused.closed).code).toBe(1013);
+  expect(refused.received.filter(({ id }) => id === '1')).toEqual([]);
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-  socket.subscribe('1', follow(room));
-  expect(await socket.take()).toMatchObject({ type: 'error', payload: codes('SERVICE_UNAVAILABLE') });
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
   const body = JSON.stringify({ query: follow(room) });
   expect((await fetch(postroom.graphqlUrl, { method: 'POST', headers, body })).status).toBe(503);

@@ -79,6 +79,7 @@ function countUnread(unread: number, event: Event): number | undefined {
     case 'MemberLeft':
       return isViewer(event.user) ? undefined : unread;
     case 'RoomDeleted':
+    case 'OtherEvent':
       return undefined;
     default:
       return unread;

@@ -58,18 +58,13 @@ export class Documents {
   }
 
   #open(source: string): CheckedDocument {
-    let checked = this.#checked.get(source);
-    if (!checked) {
-      checked = this.#check(source);
-      this.#checked.set(source, checked);
-    }
-    return checked;
-  }
-
-  #check(source: string): CheckedDocument {
+    const found = this.#checked.get(source);
+    if (found) return found;
     const { parse, validate, schema } = this.#pipeline;
     const document: DocumentNode = parse(source);
     const errors = validate(schema, document);
-    return { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
+    const checked = { document: errors.length > 0 ? nothing : document, errors, operations: new Map() };
+    this.#checked.set(source, checked);
+    return checked;
   }
 }

@@ -35,24 +35,16 @@ export function createAutomaticDocuments(): DocumentSource {
   });
   return {
     find({ query, documentHash }) {
-      if (documentHash !== undefined) assertHash(documentHash);
+      if (documentHash !== undefined && !/^[\da-f]{64}$/.test(documentHash))
+        throw new ClientError('INVALID_REQUEST', '"sha256Hash" must be 64 hex digits, in lower case.');
       const text = query ?? (documentHash === undefined ? undefined : texts.get(documentHash));
       if (text === undefined) throw new ClientError('PERSISTED_QUERY_NOT_FOUND', persistedQueryNotFound);
-      if (query !== undefined && documentHash !== undefined) assertHashOf(query, documentHash);
+      if (query !== undefined && documentHash !== undefined && hash('sha256', query, 'hex') !== documentHash)
+        throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not the SHA-256 of "query".');
       return text;
     },
     cache({ query, documentHash }) {
       if (query !== undefined && documentHash !== undefined) texts.set(documentHash, query);
     },
   };
-}
-
-function assertHash(documentHash: string): void {
-  if (/^[\da-f]{64}$/.test(documentHash)) return;
-  throw new ClientError('INVALID_REQUEST', '"sha256Hash" must be 64 hex digits, in lower case.');
-}
-
-function assertHashOf(text: string, documentHash: string): void {
-  if (hash('sha256', text, 'hex') === documentHash) return;
-  throw new ClientError('INVALID_REQUEST', '"sha256Hash" is not the SHA-256 of "query".');
 }

@@ -56,8 +56,9 @@ class MemoryAccount {
   /** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED that names the limit. */
   addOrThrow(bytes: number): void {
     const full = this.#findFull(bytes);
-    if (full) throw full.#refusal(bytes);
-    this.add(bytes);
+    if (!full) return this.add(bytes);
+    const message = `The server holds at most ${full.#limit} bytes for one ${full.#owner}: it holds ${full.used}, and this needs ${bytes} more.`;
+    throw new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 
   fits(bytes: number): boolean {
@@ -73,11 +74,6 @@ class MemoryAccount {
   #findFull(bytes: number): MemoryAccount | undefined {
     if (this.used + bytes > this.#limit) return this;
     return this.#parent ? this.#parent.#findFull(bytes) : undefined;
-  }
-
-  #refusal(bytes: number): ClientError {
-    const message = `The server holds at most ${this.#limit} bytes for one ${this.#owner}: it holds ${this.used}, and this needs ${bytes} more.`;
-    return new ClientError('SUBSCRIPTION_LIMIT_EXCEEDED', message);
   }
 }
 

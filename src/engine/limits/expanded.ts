@@ -26,19 +26,15 @@ export function checkExpanded(document: DocumentNode): readonly GraphQLError[] {
   const exceeds = (limit: number, what: string) => [
     requestError('DOCUMENT_LIMIT_EXCEEDED', `The document has more than ${limit} ${what}.`),
   ];
-  const fragments = fragmentsOf(document);
+  const fragments = new Map(
+    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
+  );
   const { size, levels, isCyclic } = expand(document, fragments);
   if (size > maxExpandedSize) return exceeds(maxExpandedSize, 'fields in its fragments');
   if (levels > maxLevels) return exceeds(maxLevels, 'levels in its fragments');
   // graphql's own rule reports the cycle.
   if (isCyclic || countFieldPairs(document, fragments) <= maxFieldPairs) return [];
   return exceeds(maxFieldPairs, 'pairs of fields of one name to merge');
-}
-
-function fragmentsOf({ definitions }: DocumentNode): Fragments {
-  return new Map(
-    definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node]] : [])),
-  );
 }
 
 /** The size of all operations with their fragments spread. The count stops when it exceeds a limit. */

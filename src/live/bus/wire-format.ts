@@ -32,7 +32,8 @@ export interface Received {
 export function encode(from: string, message: BusMessage, maxBytes: number): EncodedMessage {
   const encoded = toEncodedMessage(topicOf(message), { from, message });
   if (encoded.bytes <= maxBytes) return encoded;
-  if (message.type !== 'roomChanged' || !message.event.content) return encodeWakeUp(from, message);
+  if (message.type !== 'roomChanged' || !message.event.content)
+    return toEncodedMessage(encoded.topic, { from, message: wakeUpOf(encoded.topic) });
   const { content: _, ...event } = message.event;
   return encode(from, { ...message, event }, maxBytes);
 }
@@ -48,11 +49,6 @@ export function decode(json: string): Received {
   const read = v === version ? parseBusMessage(message) : undefined;
   const isValid = read !== undefined && topicOf(read) === topic;
   return { from: sender, message: isValid ? read : wakeUpOf(String(topic)) };
-}
-
-function encodeWakeUp(from: string, message: BusMessage): EncodedMessage {
-  const topic = topicOf(message);
-  return toEncodedMessage(topic, { from, message: wakeUpOf(topic) });
 }
 
 /** Text of any kind stays valid: JSON escapes line breaks, NUL and halves of surrogate pairs. */

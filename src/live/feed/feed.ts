@@ -31,12 +31,6 @@ export interface FeedReader {
   end(): void;
 }
 
-/** Who deleted the room, if that is known, and when this process found out, in milliseconds since 1970. */
-export interface RoomDeletion {
-  actorId: string | null;
-  at: number;
-}
-
 /**
  * The events of one room, in order. The log is the source; the bus only notifies the feed. `head` moves by one event at
  * a time, even if the bus loses, repeats or reorders messages; the feed reads missing events from the log. Each event
@@ -51,8 +45,11 @@ export class Feed {
   generation = 0;
   /** The room as it was when the log was last read. */
   room: RoomRow | undefined;
-  /** Undefined while the room exists. */
-  deletion: RoomDeletion | undefined;
+  /**
+   * Who deleted the room, if that is known, and when this process found out, in milliseconds since 1970. Undefined while
+   * the room exists.
+   */
+  deletion: { actorId: string | null; at: number } | undefined;
   readonly readers = new Set<FeedReader>();
   /** What ends with the access of its viewer to the room, and with the room. */
   readonly subscribers = new Set<AccessHolder>();
@@ -155,13 +152,9 @@ export class Feed {
     if (this.#isRepeated(event)) return;
     // An event that may change access is read from the log instead, because that path waits for the access check.
     if (follows(event, this.head) && !this.#syncing.running && !roomEventTypes[event.type].mayEndAccess)
-      this.#process(event);
-    else this.#readAnnounced(event);
-  }
-
-  /** The next event or the next comparison of heads repeats a failed read. */
-  #readAnnounced(event: RoomEvent): void {
+      return this.#process(event);
     this.#announced.add(event);
+    // The next event or the next comparison of heads repeats a failed read.
     this.syncWithLog().catch(() => {});
   }
 
@@ -225,12 +218,9 @@ export class Feed {
     this.#log.recent.append(event, this.room);
     // A reference to the event itself would keep its content in memory.
     this.head = { seq: event.seq, mark: event.mark };
-    if (roomEventTypes[event.type].changesContent) this.#forgetSubject(event.subjectId);
+    if (roomEventTypes[event.type].changesContent)
+      for (const reader of this.readers) reader.forgetSubject(event.subjectId);
     this.advance();
-  }
-
-  #forgetSubject(subjectId: string): void {
-    for (const reader of this.readers) reader.forgetSubject(subjectId);
   }
 
   async #findHead(): Promise<LogPosition | undefined> {

@@ -57,7 +57,12 @@ export class Feeds {
    * number of events that a new feed reads into memory.
    */
   async acquire(roomId: string, recentCount = chunkLength): Promise<Feed> {
-    const entry: Entry = this.#open.get(roomId) ?? { feed: this.#openFeed(roomId, recentCount), users: 0 };
+    const open = async () => {
+      const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents });
+      await feed.open(recentCount);
+      return feed;
+    };
+    const entry: Entry = this.#open.get(roomId) ?? { feed: open(), users: 0 };
     entry.users += 1;
     this.#open.set(roomId, entry);
     this.#comparison.check();
@@ -80,12 +85,6 @@ export class Feeds {
   /** Compares the heads of all open rooms soon, because messages of the bus may have been lost. */
   compareHeadsSoon(): void {
     this.#comparison.runSoon();
-  }
-
-  async #openFeed(roomId: string, recentCount: number): Promise<Feed> {
-    const feed = new Feed(roomId, { ...this.#parts, contents: this.#contents });
-    await feed.open(recentCount);
-    return feed;
   }
 
   #drop(roomId: string, entry: { users: number }): boolean {

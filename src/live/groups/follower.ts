@@ -185,14 +185,12 @@ export class Follower implements Member {
       // The event was sent live during this execution.
       if (event.seq <= this.position.seq) continue;
       this.position = encoded?.position ?? { seq: event.seq, mark: event.mark };
-      if (encoded) this.#writeReplayed(encoded, sink);
+      if (encoded) {
+        this.stream.counts.replayed += 1;
+        sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
+        if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
+      }
       if (this.stream.isBlocked(this)) return;
     }
-  }
-
-  #writeReplayed(encoded: EncodedEvent, sink: Sink): void {
-    this.stream.counts.replayed += 1;
-    sink.write(encoded.forViewer(this.stream.request.visibleRooms.userId));
-    if (encoded.leftBy !== undefined) this.stream.onLeft?.(this, encoded.leftBy);
   }
 }

@@ -8,9 +8,6 @@ export interface GroupCostLimits {
   freeReopenMs: number;
 }
 
-/** The cost of a subscription, and the address and user that it counts for. */
-type CostRequest = Pick<StreamRequest, 'cost' | 'address' | 'chargedId'>;
-
 interface GroupEntry {
   readonly key: string;
   readonly cost: number;
@@ -76,7 +73,7 @@ export class GroupCosts {
   }
 
   /** `group` is equal for subscriptions that are executed together. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  reserve(group: string, { cost, address, chargedId }: CostRequest): GroupReservation {
+  reserve(group: string, { cost, address, chargedId }: StreamRequest): GroupReservation {
     const entry = this.#groups.get(group) ?? { key: group, cost: Math.max(1, cost), subscriptions: 0 };
     const payers = [this.#payer('address', address), ...(chargedId === null ? [] : [this.#payer('user', chargedId)])];
     for (const payer of payers) this.#assertFits(payer, entry);

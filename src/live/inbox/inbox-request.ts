@@ -13,15 +13,11 @@ export interface InboxSelection extends Selection {
   userId: string;
   /** Whether it resumes after cursors. */
   isResumed: boolean;
-  /** The account of the client. `addOrThrow` throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  account: InboxAccount;
-}
-
-/** The memory of a client, and the number of rooms of all its inboxes. */
-interface InboxAccount {
-  add(bytes: number): void;
-  addOrThrow(bytes: number): void;
-  inboxRooms: number;
+  /**
+   * The memory of the client, and the number of rooms of all its inboxes. `addOrThrow` throws ClientError
+   * SUBSCRIPTION_LIMIT_EXCEEDED.
+   */
+  account: { add(bytes: number): void; addOrThrow(bytes: number): void; inboxRooms: number };
 }
 
 /** What is needed to open an inbox. */

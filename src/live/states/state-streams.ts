@@ -26,11 +26,6 @@ export interface StateStreamsParts<State> {
   onError: (error: unknown) => void;
 }
 
-interface StreamListener {
-  onStart?: () => void;
-  onEnd?: (reason: StreamEnd | ErrorCode) => void;
-}
-
 /**
  * The streams of one state. The latest state is executed once for all streams that select the same. Executions of one
  * state run one after the other, so that an older state never follows a newer one.
@@ -50,7 +45,10 @@ export class StateStreams<State> {
   }
 
   /** The stream receives the state at once when it has started. @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-  subscribe(request: StateRequest<State>, { onStart, onEnd }: StreamListener = {}): StateStream<State> {
+  subscribe(
+    request: StateRequest<State>,
+    { onStart, onEnd }: { onStart?: () => void; onEnd?: (reason: StreamEnd | ErrorCode) => void } = {},
+  ): StateStream<State> {
     const { name, intervalMs, costs, counts, onError } = this.#parts;
     const stream: StateStream<State> = new StateStream({
       request,
@@ -109,18 +107,14 @@ export class StateStreams<State> {
     // The key decides, because the selection may have been found to be personal since the streams were grouped.
     const execute = key === request?.key ? request.executeShared : request?.executePersonal;
     const message = await execute?.(state);
-    if (message === personal) return this.#split(group);
+    // Each viewer has a separate group from now on, for which the state is executed next.
+    if (message === personal) return this.#sendTo(group.filter((stream) => stream.becomePersonal()));
     if (!message) return;
     for (const streams of chunksOf(group, maxDelivered)) {
       for (const stream of streams) stream.deliver(message);
       // The sockets of these streams are written at the end of the turn.
       if (streams.length === maxDelivered) await setImmediate();
     }
-  }
-
-  /** The selection is personal: each viewer has a separate group from now on, for which the state is executed next. */
-  #split(group: readonly StateStream<State>[]): void {
-    this.#sendTo(group.filter((stream) => stream.becomePersonal()));
   }
 
   #tryAgain(streams: Iterable<StateStream<State>>, error: unknown): void {

@@ -18,6 +18,8 @@ import { SocketWriter } from './writer.ts';
 export const tryAgainLater = 1013;
 /** The close code for an exception in the work of the connection. */
 const internalError = 1011;
+/** A client may connect again at once, and the database needs a moment. */
+const unavailableMs = 1_000;
 const maxReasonBytes = 123;
 /** The close code for a server that stops: clients of graphql-ws reconnect. */
 export const serviceRestart = 1012;
@@ -77,6 +79,8 @@ export class Connection implements LongConnection {
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
   #onEnd: (code: number, reason: string) => void = () => {};
+  /** The timer of `endUnavailable`. */
+  #unavailable: NodeJS.Timeout | undefined;
   /** The close frame that is sent as soon as running queries and mutations are answered. */
   #pendingClose: { code: number; reason: string } | undefined;
 
@@ -225,6 +229,12 @@ export class Connection implements LongConnection {
     this.end(endedByOperator, 'Ended by an operator');
   }
 
+  /** Closes it soon, because a stream cannot begin or continue now: its client connects again, and resumes. */
+  endUnavailable(): void {
+    const end = () => this.#endWhenAnswered(tryAgainLater, 'Try again later');
+    this.#unavailable ??= setTimeout(contain(end, this.fail), unavailableMs).unref();
+  }
+
   /**
    * Closes it because its credentials are no longer valid. Its streams end at once; but the answer to `changePassword`,
    * which revokes the token that it was sent with, contains the next token.
@@ -276,6 +286,7 @@ export class Connection implements LongConnection {
     this.hasEnded = true;
     if (code === noCloseFrame && this.streamEnd === 'client') this.streamEnd = 'disconnected';
     this.credentials.stop();
+    clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
     this.#onEnd(code, reason);
     this.writer.close();

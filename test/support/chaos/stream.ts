@@ -110,7 +110,7 @@ export class RoomStream {
     if ((code === 'CURSOR_EXPIRED' || code === 'SLOW_CONSUMER') && cursor && segment) {
       segment.end = { code, at: performance.now() };
       this.#begin(cursor);
-    } else if (code !== 'SERVICE_UNAVAILABLE') this.#journal.violate(`${this.name} ended with ${code}`);
+    } else this.#journal.violate(`${this.name} ended with ${code}`);
     setTimeout(() => this.#subscribe(), resubscribeMs);
   }
 }

@@ -47,6 +47,8 @@ export interface Ids {
 
 export interface TestAccounts {
   postroom: Postroom;
+  /** The database. */
+  file: string;
   owner: Person;
   member: Person;
   stranger: Person;
@@ -56,7 +58,8 @@ export interface TestAccounts {
 }
 
 export async function launchTestAccounts(): Promise<TestAccounts> {
-  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const file = join(scratchFolder(), 'postroom.db');
+  const settings = { DATABASE_URL: `sqlite:${file}` };
   const postroom = await launchForTest(settings);
   const [owner, member, stranger, admin] = [
     await postroom.signUp('owner cast'),
@@ -82,7 +85,7 @@ export async function launchTestAccounts(): Promise<TestAccounts> {
     'key READ WRITE': await makeKey('READ WRITE'),
     'key READ WRITE ADMIN': await makeKey('READ WRITE ADMIN', admin),
   };
-  return { postroom, owner, member, stranger, admin, applications };
+  return { postroom, file, owner, member, stranger, admin, applications };
 }
 
 export function authorizationOf({ applications, ...people }: TestAccounts, role: Role): string | undefined {

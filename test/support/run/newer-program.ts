@@ -19,6 +19,11 @@ export function createNewerProgram({ keepsPrograms }: NewerProgram): string[] {
   return changeProgram(folder, changesFor(keepsPrograms));
 }
 
+/** Copies the program and adds an event, as README.md describes it. Returns the arguments that start a server. */
+export function createProgramWithEvent(): string[] {
+  return changeProgram(copyProgram(), addedEvent);
+}
+
 /** Copies the program with another schema. Returns the arguments that start a server. */
 export function createProgramWithSchema(changes: readonly Change[]): string[] {
   return changeProgram(copyProgram(), { 'schema.graphql': changes });
@@ -62,6 +67,29 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     'src/resolvers/post.ts': [['const row = createPostRow({', 'subtitle: input.subtitle ?? null,']],
   };
 }
+
+const addedEvent: Record<string, Change[]> = {
+  'schema.graphql': [
+    ['type Mutation {', '"Pins a post." pinPost("The post." id: ID!): PinPostPayload'],
+    [
+      'type DeletePostPayload {\n  "The post as it was before it was deleted."\n  post: Post!\n}',
+      `"The result of pinPost." type PinPostPayload { "The post." post: Post! }
+       "A post was pinned." type PostPinned implements RoomEvent { cursor: String! at: DateTime! room: Room! actor: User post: Post }`,
+    ],
+  ],
+  'src/data/room-event-types.ts': [['export const roomEventTypes = {', 'PostPinned: { ...noTraits },']],
+  'src/resolvers/room-event.ts': [['export const roomEventResolvers = {', 'PostPinned: PostCreated,']],
+  'src/resolvers/post.ts': [
+    [
+      'export const postMutations: MutationResolvers = {',
+      `pinPost: (_, { id }, context) =>
+         changePostAsViewer(context, id, async (db, { append }, viewer, { post }) => {
+           append({ ...eventOf(post), type: 'PostPinned', actorId: viewer.user.id, store: async () => undefined });
+           return { post };
+         }),`,
+    ],
+  ],
+};
 
 /** @throws Error if the file does not have the place exactly once. */
 function change(file: string, changes: readonly Change[]): void {

@@ -43,7 +43,8 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
   #stream: Stream | undefined;
-  #sink: SubscriptionSink | undefined;
+  /** Ends the wait for the end of the operation. */
+  #finish: (() => void) | undefined;
 
   /** Checks the operation at once, in the order of the messages. */
   constructor(parts: TransportParts, connection: Connection, { id, payload, operationCount }: Subscribe) {
@@ -78,7 +79,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     this.#start.markStarted();
     this.cancel();
     this.#stream?.stop(this.#connection.streamEnd);
-    this.#sink?.disconnect();
+    this.#finish?.();
     if (!this.#done) this.#parts.operationReports.finish(this.#call);
     return { done: true, value: undefined };
   }
@@ -111,7 +112,17 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       await stream?.ended;
     } catch (error) {
       // Nobody receives what comes after the end.
-      if (!this.#isOver) throw error instanceof OperationRefused ? error : new OperationRefused(this.#refuse(error));
+      if (this.#isOver) return;
+      if (error instanceof OperationRefused) throw error;
+      const answer = this.#refuse(error);
+      if (answer.body.errors?.[0]?.extensions?.['code'] !== 'SERVICE_UNAVAILABLE') throw new OperationRefused(answer);
+      // Its client resumes on another connection. After an `error` it would not.
+      this.#start.markStarted();
+      this.#connection.dropMessage(this.#id);
+      this.#connection.endUnavailable();
+      await new Promise<void>((resolve) => {
+        this.#finish = resolve;
+      });
     } finally {
       this.#start.markStarted();
       this.#parts.operationReports.finish(this.#call);
@@ -170,7 +181,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   async #subscribe(prepared: PreparedOperation): Promise<SubscriptionSink | undefined> {
     const id = this.#id;
     const connection = this.#connection;
-    const { account, writer } = connection;
+    const { account } = connection;
     const after = connection.takeSeen(id);
     const stream = await prepared.subscribe({
       account,
@@ -185,16 +196,17 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       return undefined;
     }
     this.#stream = stream;
-    this.#sink = new SubscriptionSink(id, writer, stream);
+    const sink = new SubscriptionSink(id, connection, stream);
+    this.#finish = () => sink.finish();
     connection.dropMessage(id);
     // The stream ends with the connection, which waits only for answers.
-    if (connection.isEnding) return this.#sink;
+    if (connection.isEnding) return sink;
     // The credentials may have been renewed since the operation arrived.
     this.checkScope(connection.credentials.viewer);
     if (stream.cursor !== undefined)
       void connection.send(JSON.stringify({ type: 'ping', payload: { live: { [id]: stream.cursor } } }));
-    stream.start(this.#sink);
-    return this.#sink;
+    stream.start(sink);
+    return sink;
   }
 
   #refuse(error: unknown): Answer {

@@ -1,16 +1,19 @@
 import type { ClientError } from '../../../errors.ts';
 import type { Sink, Stream, StreamMessage } from '../../../live/stream.ts';
+import type { Connection } from '../connection.ts';
 import type { SocketWriter } from '../writer.ts';
 
 /** Writes a stream to a WebSocket. Each message is encoded once for all sockets; only the operation's id differs. */
 export class SubscriptionSink implements Sink {
+  readonly #connection: Connection;
   readonly #writer: SocketWriter;
   readonly #prefix: Buffer;
   readonly #stream: Stream;
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(id: string, writer: SocketWriter, stream: Stream) {
-    this.#writer = writer;
+  constructor(id: string, connection: Connection, stream: Stream) {
+    this.#connection = connection;
+    this.#writer = connection.writer;
     this.#prefix = Buffer.from(`{"id":${JSON.stringify(id)}`);
     this.#stream = stream;
   }
@@ -47,6 +50,11 @@ export class SubscriptionSink implements Sink {
   }
 
   disconnect(): void {
+    this.#connection.endUnavailable();
+  }
+
+  /** The connection is closed, or the client has completed. */
+  finish(): void {
     this.#ended.resolve();
   }
 }
