@@ -1,4 +1,5 @@
 import { setText } from './elements.ts';
+import { formatNumber } from './format.ts';
 
 interface Column<Row> {
   title: string;
@@ -6,18 +7,16 @@ interface Column<Row> {
   isNumber?: true;
 }
 
-/** A button in each row. */
-interface RowAction<Row> {
-  title: string;
-  /** For screen readers; it names the row. */
-  label: (row: Row) => string;
-  run: (row: Row) => void;
+/** A column of numbers, which are aligned at the right. */
+export function numbers<Row>(title: string, read: (row: Row) => number, format = formatNumber): Column<Row> {
+  return { title, text: (row) => format(read(row)), isNumber: true };
 }
 
 interface TableOptions<Row> {
   columns: readonly Column<Row>[];
   keyOf: (row: Row, index: number) => string;
-  action?: RowAction<Row>;
+  /** A button in each row. Its `label`, for screen readers, names the row. */
+  action?: { title: string; label: (row: Row) => string; run: (row: Row) => void };
 }
 
 interface Shown<Row> {
