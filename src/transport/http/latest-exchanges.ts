@@ -1,21 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WaitingRequests } from '../admission/waiting-requests.ts';
-import type { Drain } from '../drain.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The latest exchange of each connection that is not over. While the server drains, its answer closes the connection. */
+/** The latest exchange of each connection that is not over. While the server stops, its answer closes the connection. */
 export class LatestExchanges {
   readonly #exchanges = new Map<Duplex, Exchange>();
   readonly #waiting = new WaitingRequests();
   /** Connections whose last answer is determined. */
   readonly #closing = new WeakSet<Duplex>();
-  readonly #drain: Drain;
+  readonly #stopping: AbortSignal;
   /** One function for all responses, which calls it with itself as `this`. */
   readonly #forget: (this: ServerResponse) => void;
 
-  constructor(drain: Drain) {
-    this.#drain = drain;
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
     const exchanges = this.#exchanges;
     const waiting = this.#waiting;
     // A keep-alive connection must not keep its previous request in memory.
@@ -24,7 +23,7 @@ export class LatestExchanges {
       waiting.remove(socket);
       if (exchanges.get(socket)?.response === this) exchanges.delete(socket);
     };
-    void drain.begun.then(() => {
+    stopping.addEventListener('abort', () => {
       for (const { response } of exchanges.values()) if (!response.headersSent) this.#closeAfter(response);
     });
   }
@@ -41,7 +40,7 @@ export class LatestExchanges {
   /** Called before a request is handled. Returns false if too many requests of its connection wait for answers. */
   prepare(response: ServerResponse): boolean {
     if (!this.#waiting.add(response.req.socket)) return false;
-    if (this.#drain.hasBegun) this.#closeAfter(response);
+    if (this.#stopping.aborted) this.#closeAfter(response);
     response.on('close', this.#forget);
     return true;
   }

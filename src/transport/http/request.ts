@@ -1,8 +1,7 @@
-import type { Config } from '../../config.ts';
 import type { ReadRequest } from '../../engine/engine.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { type BodyBudget, type BodyReservation, maxShortBody } from '../admission/body-budget.ts';
+import { type BodyReservation, maxShortBody } from '../admission/body-budget.ts';
 import { toGraphQLRequest } from '../graphql-request.ts';
 import { parseJson } from '../json.ts';
 import type { Exchange } from './exchange.ts';
@@ -21,29 +20,23 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
  */
 export async function receivePostRequest(
   exchange: Exchange,
-  { bodies, config }: PostParts,
-  admitLongBody: () => Promise<void>,
+  admitLongBody: (exchange: Exchange) => Promise<void>,
 ): Promise<ReadRequest> {
-  const { request, response } = exchange;
+  const { request, response, parts } = exchange;
   const { headers } = request;
-  const maxBytes = config.limits.bodyBytes;
+  const maxBytes = parts.config.limits.bodyBytes;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  const reservation = bodies.open();
+  const reservation = parts.bodies.open();
   if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
-  if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody();
+  if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody(exchange);
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (headers.expect !== undefined) response.writeContinue();
   const body = await readBody(exchange, reservation, maxBytes);
   return () => toGraphQLRequest(parseJson(decodeUtf8(body)));
-}
-
-interface PostParts {
-  bodies: BodyBudget;
-  config: Pick<Config, 'limits'>;
 }
 
 /**

@@ -9,12 +9,12 @@ import { flushAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import { createContainedServer } from './contained-server.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, HttpParts } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
-import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
+import { createHttpHandler, refuse } from './routes.ts';
 import { linger, writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
@@ -36,7 +36,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
   const origins = new Origins(parts.config, parts.log);
   const hosts = new AllowedHosts(parts.config);
   const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
-  const exchanges = new LatestExchanges(parts.drain);
+  const exchanges = new LatestExchanges(parts.stopping);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const isStopping = !server.listening || exchanges.isClosing(socket);

@@ -53,6 +53,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'transport/admission/per-turn-queue.ts': contained,
   'transport/batched-writes.ts: setImmediate(…)': contained,
   'transport/close.ts': atEnd,
+  "transport/http/latest-exchanges.ts: stopping.addEventListener('abort')": bookkeeping,
   'transport/http/contained-server.ts': 'is the listener of createContainedServer',
   "transport/http/server.ts: server.once('listening')": atStart,
   'transport/http/socket-refusal.ts: socket.end(…)': destroys,
