@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { Config } from '../config.ts';
 import { listen } from '../listen.ts';
 import { boundConnections } from './admission/descriptor-limit.ts';
 import type { HttpParts } from './http/exchange.ts';
@@ -9,12 +8,9 @@ import { createMetrics, type MeasuredParts } from './metrics/server-metrics.ts';
 import type { TransportParts } from './transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './websocket/server.ts';
 
-interface ServersParts
-  extends Omit<TransportParts, 'config'>,
-    Pick<HttpParts, 'stopping' | 'readState'>,
-    Omit<MeasuredParts, 'webSockets' | 'log' | 'droppedConnections'> {
-  config: TransportParts['config'] & Pick<Config, 'port' | 'metricsPort'>;
-}
+type ServersParts = TransportParts &
+  Pick<HttpParts, 'stopping' | 'readState'> &
+  Omit<MeasuredParts, 'webSockets' | 'droppedConnections'>;
 
 interface Servers {
   http: Server;

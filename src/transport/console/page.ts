@@ -5,25 +5,6 @@ import { hashSources, iconUrl, joinModules, normaliseLines, type Page, packPage,
 
 /* Runs in a worker thread, as the page of GraphiQL. */
 
-/** The files of the folder `browser`; a file comes after those that it imports. */
-const modules = [
-  'operations',
-  'session',
-  'pause',
-  'client',
-  'format',
-  'elements',
-  'table',
-  'history',
-  'plots',
-  'status-view',
-  'status-stream',
-  'end-dialog',
-  'connections-view',
-  'sign-in-view',
-  'start',
-];
-
 parentPort?.postMessage(await createPage());
 
 /** The console as one page that includes an unmodified uPlot. */
@@ -34,8 +15,7 @@ async function createPage(): Promise<Page> {
     readFile(new URL('uPlot.min.css', import.meta.resolve('uplot')), 'utf8'),
     readFile(new URL('uPlot.iife.min.js', import.meta.resolve('uplot')), 'utf8'),
   ]);
-  // Modules are TypeScript in the repository, and JavaScript in the npm package.
-  const ownScript = await joinModules(import.meta.url, modules, extname(import.meta.url));
+  const ownScript = await joinModules(import.meta.url, extname(import.meta.url));
   const scripts = [plotScript, `{${ownScript}}`].map(normaliseLines);
   const styles = [plotStyles, ownStyles].map(normaliseLines);
   const content = html

@@ -15,15 +15,12 @@ import { roomPlaceholder, tabs } from './tabs.ts';
 
 /* Runs in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it. */
 
-/** The files of the folder `browser`; a file comes after those that it imports. */
-const modules = ['session', 'client', 'live-panel', 'workspace', 'demo', 'bar', 'storage', 'start'];
-
 parentPort?.postMessage(await createPage());
 
 /** GraphiQL as one page that includes the workers of its editors, its fonts, and an unmodified graphql-ws client. */
 async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
-  const own = await joinModules(import.meta.url, modules, '.js');
+  const own = await joinModules(import.meta.url, '.js');
   // The last module registers the workers; GraphiQL looks a worker up when it first needs it.
   const scripts = [js, client, `{${toConstants()}\n${own}}`].map(normaliseLines);
   return packPage(toHtml(scripts, css + (await readText(import.meta.url, 'page.css'))), [

@@ -36,13 +36,20 @@ export function normaliseLines(text: string): string {
 }
 
 /**
- * Joins the modules of the folder `browser` next to a page, each after those that it imports, in the scope of one script:
- * a policy with hashes does not allow imports. They are JavaScript, or TypeScript in the repository.
+ * Joins the module `browser/start` next to a page and all modules that it imports, each after those that it imports, in
+ * the scope of one script: a policy with hashes does not allow imports. They are JavaScript, or TypeScript in the
+ * repository.
  */
-export async function joinModules(page: string, names: readonly string[], extension: string): Promise<string> {
-  const modules = await Promise.all(names.map((name) => readText(page, `browser/${name}${extension}`)));
-  const scripts = extension === '.ts' ? modules.map((module) => stripTypeScriptTypes(module)) : modules;
-  return scripts.map((module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
+export async function joinModules(page: string, extension: string): Promise<string> {
+  const modules = new Map<string, string>();
+  const add = async (name: string) => {
+    if (modules.has(name)) return;
+    const code = await readText(page, `browser/${name}`);
+    for (const [, imported = ''] of code.matchAll(/^import [^;]* from '\.\/([^']+)';$/gm)) await add(imported);
+    modules.set(name, extension === '.ts' ? stripTypeScriptTypes(code) : code);
+  };
+  await add(`start${extension}`);
+  return Array.from(modules.values(), (module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
 }
 
 /** A file next to the module `page`, which is a URL. */
