@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
-import { yieldWhenDue } from '../../../event-loop.ts';
+import { nextTurnWhenDue } from '../../../event-loop.ts';
 import type { ReadContext } from '../../database.ts';
 import type { StatementRunner } from '../../sql/query-builder.ts';
 import type { DatabaseTimings } from '../../timings.ts';
@@ -31,7 +31,7 @@ export class CallerReads implements StatementRunner {
    * A statement that does too much work is stopped, and runs again in a thread.
    */
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const turn = yieldWhenDue();
+    const turn = nextTurnWhenDue();
     if (turn) await turn;
     const command = { sql, parameters } as ReadCommand;
     const { connection, longReads, timings } = this.#parts;

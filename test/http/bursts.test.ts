@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { RawConnection } from '../support/clients/http.ts';
+import { launchForTest, type Postroom } from '../support/server/postroom.ts';
+
+/* Work that arrives at once, in many small pieces or over many connections, is done in several turns of the event loop. */
+
+const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** A connection that the server has accepted. */
+async function openAccepted(postroom: Postroom, localAddress?: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(postroom, localAddress);
+  connection.send(health);
+  expect((await connection.receive()).status).toBe(200);
+  return connection;
+}
+
+it('requests that wait for the first page of GraphiQL are answered in several turns of the event loop', async () => {
+  const postroom = await launchForTest();
+  const neighbour = await openAccepted(postroom);
+  const connections = await Promise.all(Array.from({ length: 100 }, () => openAccepted(postroom)));
+  let begun = 0;
+  const all = connections.map(async (connection) => {
+    connection.send('GET /graphql HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n');
+    expect(await connection.receiveStatus()).toBe(200);
+    begun += 1;
+    connection.leave();
+  });
+  await Promise.race(all);
+  neighbour.send(health);
+  expect((await neighbour.receive()).status).toBe(200);
+  expect(begun).toBeLessThan(50);
+  await Promise.all(all);
+});
