@@ -14,6 +14,27 @@ async function openAccepted(postroom: Postroom, localAddress?: string): Promise<
   return connection;
 }
 
+it.each([
+  ['requests', 120, 9, 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+])('%s that arrive together over many connections do not delay another address until all are answered', async (_what, count, each, request) => {
+  const postroom = await launchForTest();
+  const neighbour = await openAccepted(postroom, '127.0.0.2');
+  const connections = await Promise.all(Array.from({ length: count }, () => openAccepted(postroom)));
+  let answered = 0;
+  const all = connections.map(async (connection) => {
+    connection.send(request.repeat(each));
+    for (let index = 0; index < each; index += 1) {
+      await connection.receive();
+      answered += 1;
+    }
+  });
+  await Promise.race(all);
+  neighbour.send(health);
+  expect((await neighbour.receive()).status).toBe(200);
+  expect(answered).toBeLessThan((count * each) / 2);
+  await Promise.all(all);
+});
+
 it('requests that wait for the first page of GraphiQL are answered in several turns of the event loop', async () => {
   const postroom = await launchForTest();
   const neighbour = await openAccepted(postroom);

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { contain } from '../../contain.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { Cancellation } from '../../engine/cancellation.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
+import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { OwnedResponse } from './contained-server.ts';
 import type { Exchange, HttpParts, PartStates } from './exchange.ts';
@@ -23,6 +25,8 @@ interface Route {
   serve: (exchange: Exchange) => void | Promise<void>;
 }
 
+/** A refusal takes about 40 µs. */
+const requestsPerTurn = 100;
 const reading = ['GET', 'HEAD'];
 const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
 
@@ -46,6 +50,12 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
 
 export function createHttpHandler(parts: HttpParts): HttpHandler {
   const routes = createRoutes(parts);
+  const begin = (exchange: Exchange) => {
+    // Its client has left, or has sent something that was refused, while the request waited.
+    if (exchange.isRefused || exchange.request.socket.destroyed) return;
+    contain(() => route(routes, exchange), exchange.fail)();
+  };
+  const turns = new PerTurnQueue(requestsPerTurn, begin, { callerOf: ({ address }) => address });
   return (request, response, isStopping) => {
     const exchange: Exchange = {
       request,
@@ -63,12 +73,8 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
       fail: (error) => fail(exchange, error),
     };
     (response as OwnedResponse).exchange = exchange;
-    try {
-      if (isStopping) throw stopping();
-      route(routes, exchange)?.catch(exchange.fail);
-    } catch (error) {
-      exchange.fail(error);
-    }
+    if (isStopping) exchange.fail(stopping());
+    else turns.push(exchange);
     return exchange;
   };
 }

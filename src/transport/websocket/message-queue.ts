@@ -45,7 +45,7 @@ export class MessageQueue {
     this.#connection = connection;
     this.#listener = listener;
     const handle = contain((text: string) => this.#handle(text), connection.fail);
-    this.#turns = new PerTurnQueue(messagesPerTurn, handle, countOf);
+    this.#turns = new PerTurnQueue(messagesPerTurn, handle, { sizeOf: countOf });
     this.#maxInitLength = Math.max(minInitLength, lengthPerSeen * limits.subscriptions) + lengthOfInbox;
   }
 
