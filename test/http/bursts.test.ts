@@ -6,6 +6,11 @@ import { launchForTest, type Postroom } from '../support/server/postroom.ts';
 
 const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
+/** The head of a POST; the given line describes the body. */
+function headOf(line: string): string {
+  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${line}\r\n\r\n`;
+}
+
 /** A connection that the server has accepted. */
 async function openAccepted(postroom: Postroom, localAddress?: string): Promise<RawConnection> {
   const connection = await RawConnection.open(postroom, localAddress);
@@ -51,4 +56,20 @@ it('requests that wait for the first page of GraphiQL are answered in several tu
   expect((await neighbour.receive()).status).toBe(200);
   expect(begun).toBeLessThan(50);
   await Promise.all(all);
+});
+
+it('unfinished bodies of one address leave memory for large bodies of another address', async () => {
+  const postroom = await launchForTest();
+  const held = await Promise.all(Array.from({ length: 24 }, () => RawConnection.open(postroom)));
+  for (const connection of held) {
+    connection.send(headOf('Content-Length: 990000'));
+    connection.send(' '.repeat(989_999));
+  }
+  await Promise.any(held.map((connection) => connection.receive()));
+  const other = await RawConnection.open(postroom, '127.0.0.2');
+  const body = JSON.stringify({ query: '{ __typename }', padding: ' '.repeat(900_000) });
+  for (let count = 0; count < 10; count += 1) {
+    other.send(`${headOf(`Content-Length: ${body.length}`)}${body}`);
+    expect((await other.receive()).status).toBe(200);
+  }
 });

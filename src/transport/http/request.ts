@@ -29,7 +29,7 @@ export async function receivePostRequest(
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  const reservation = parts.bodies.open();
+  const reservation = parts.bodies.open(exchange.address);
   if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
   if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody(exchange);
   if (exchange.cancellation.isCancelled) throw incomplete();
