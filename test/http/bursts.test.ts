@@ -5,6 +5,7 @@ import { launchForTest, type Postroom } from '../support/server/postroom.ts';
 /* Work that arrives at once, in many small pieces or over many connections, is done in several turns of the event loop. */
 
 const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const chunked = 'Transfer-Encoding: chunked';
 
 /** The head of a POST; the given line describes the body. */
 function headOf(line: string): string {
@@ -20,6 +21,7 @@ async function openAccepted(postroom: Postroom, localAddress?: string): Promise<
 }
 
 it.each([
+  ['bodies in short chunks', 40, 1, `${headOf(chunked)}${'1\r\n \r\n'.repeat(1_000)}0\r\n\r\n`],
   ['requests', 120, 9, 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 ])('%s that arrive together over many connections do not delay another address until all are answered', async (_what, count, each, request) => {
   const postroom = await launchForTest();
@@ -56,6 +58,26 @@ it('requests that wait for the first page of GraphiQL are answered in several tu
   expect((await neighbour.receive()).status).toBe(200);
   expect(begun).toBeLessThan(50);
   await Promise.all(all);
+});
+
+it('a body in thousands of chunks of a byte is refused with 413; one in many chunks of a packet is not', async () => {
+  const postroom = await launchForTest();
+  const connection = await RawConnection.open(postroom);
+  const body = '{"query":"{ __typename }"}';
+  const last = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  connection.send(`${headOf(chunked)}${`200\r\n${' '.repeat(512)}\r\n`.repeat(1_900)}${last}`);
+  expect((await connection.receive()).status).toBe(200);
+  connection.send(`${headOf(chunked)}${'1\r\n \r\n'.repeat(2_000)}${last}`);
+  expect(await connection.receive()).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+  expect(await connection.closed()).toBe('');
+});
+
+it('a body that no route reads ends its connection, however short its chunks are', async () => {
+  const postroom = await launchForTest();
+  const connection = await RawConnection.open(postroom);
+  connection.send(`GET /health HTTP/1.1\r\nHost: localhost\r\n${chunked}\r\n\r\n${'1\r\n \r\n'.repeat(2_000)}`);
+  expect(await connection.receive()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  expect(await connection.closed()).toBe('');
 });
 
 it('unfinished bodies of one address leave memory for large bodies of another address', async () => {

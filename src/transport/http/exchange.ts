@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Failing } from '../../contain.ts';
 import type { Call } from '../../engine/operation.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
+import type { Connections } from '../admission/connections.ts';
 import type { HttpMetrics, RequestTimer } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
@@ -21,6 +22,7 @@ export interface HttpParts extends TransportParts {
   origins: Origins;
   hosts: AllowedHosts;
   bodies: BodyBudget;
+  connections: Connections;
   /** Aborted when the server begins to stop. From then on it is not ready, and every answer closes its connection. */
   stopping: AbortSignal;
   /** The state of each part. Operations can be served while the database is up. */

@@ -10,6 +10,11 @@ import { HttpRefusal } from './refusal.ts';
 
 /** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
+/** A body may arrive in this number of pieces, and in one more for each `bytesPerPiece`. */
+const maxPieces = 1_024;
+/** Shorter than a packet of any network. */
+const bytesPerPiece = 512;
+const tooManyPieces = `The body has more than ${maxPieces} chunks that are very short.`;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 /**
@@ -82,10 +87,15 @@ function assertPlain(contentEncoding: string | undefined): void {
  * Checks the limits while the body arrives, and closes the reservation. Bytes after the limit are never kept, and are
  * read only as far as the answer requires.
  */
-function readBody({ request, response }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+function readBody(
+  { request, response, parts }: Exchange,
+  reservation: BodyReservation,
+  maxBytes: number,
+): Promise<Buffer> {
   let chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
+  let pieces = 0;
   let isRefused = false;
   return new Promise((resolve, reject) => {
     const refuse = (error: ClientError) => {
@@ -96,7 +106,11 @@ function readBody({ request, response }: Exchange, reservation: BodyReservation,
     };
     request.on('data', (chunk: Buffer) => {
       if (isRefused) return;
+      parts.connections.countPiece(request.socket);
       length += chunk.length;
+      pieces += 1;
+      if (pieces > maxPieces + length / bytesPerPiece)
+        return refuse(new ClientError('PAYLOAD_TOO_LARGE', tooManyPieces));
       if (length > maxBytes) return refuse(tooLarge(maxBytes));
       if (!reservation.tryReserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
       chunks.push(chunk);

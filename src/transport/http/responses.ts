@@ -21,12 +21,9 @@ interface AnswerTraits {
   headers?: Record<string, string> | undefined;
 }
 
-const contentTypes = {
-  [jsonType]: `${jsonType}; charset=utf-8`,
-  [graphqlResponseType]: `${graphqlResponseType}; charset=utf-8`,
-};
 /** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
+const maxDrainedPieces = 1_024;
 /** The same maximum for an answer with status 503. */
 const maxUnwantedBytes = 16_384;
 const lingerMs = 1_000;
@@ -56,7 +53,7 @@ export function writeAnswer(
   } else all.push('cache-control', 'private, no-store');
   if (status >= 400)
     for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
-  all.push('content-type', contentTypes[type], 'content-length', String(Buffer.byteLength(content)));
+  all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(Buffer.byteLength(content)));
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, all, content);
   response.writeHead(status, all);
   sendAnswerAtTurnEnd(new Content(exchange, content));
@@ -111,8 +108,13 @@ function writeAndLinger(exchange: Exchange, status: number, headers: Headers, co
   const timer = setTimeout(contain(end, exchange.fail), lingerMs);
   request.once('end', end);
   response.once('close', () => clearTimeout(timer));
-  if (status === 503) stopReading(request);
-  else request.resume();
+  if (status === 503) return stopReading(request);
+  let pieces = 0;
+  request.on('data', () => {
+    parts.connections.countPiece(request.socket);
+    pieces += 1;
+    if (pieces === maxDrainedPieces) stopReading(request);
+  });
 }
 
 /** Leaves unread bytes in the network. `_read` is replaced because it would resume the socket after each chunk. */
