@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { answerSizeAttacks } from './attacks/answer-size.ts';
+import { burstAttacks } from './attacks/bursts.ts';
 import { clockAttacks } from './attacks/clock.ts';
 import { costlySubscriptionAttacks } from './attacks/costly-subscriptions.ts';
 import { freeReadAttacks } from './attacks/free-reads.ts';
@@ -18,6 +19,7 @@ export const attacks: readonly Attack[] = [
   ...historyAttacks,
   ...retainedAttacks,
   ...pipelinedAttacks,
+  ...burstAttacks,
   ...costlySubscriptionAttacks,
   ...freeReadAttacks,
   ...answerSizeAttacks,
