@@ -3,6 +3,8 @@ const maxTurnMs = 2;
 
 let turnEndsAt = 0;
 let isTurnOpen = false;
+/** Whether a caller may work, but has not continued yet. */
+let isGranted = false;
 const waiting: (() => void)[] = [];
 
 /**
@@ -10,10 +12,26 @@ const waiting: (() => void)[] = [];
  * has time left; after that, a promise that resolves in a later turn, in the order of the calls.
  */
 export function yieldWhenDue(): Promise<void> | undefined {
+  // Many callers may wake together, and each works only after its `await`: all would find that the turn has time left.
+  if (isGranted) return new Promise((resolve) => waiting.push(resolve));
+  const turn = nextTurnWhenDue();
+  if (turn !== undefined) return turn;
+  isGranted = true;
+  // It runs right before the caller continues.
+  queueMicrotask(endGrant);
+  return undefined;
+}
+
+/** The same for a caller that works at once if the result is undefined, without an `await` before. */
+export function nextTurnWhenDue(): Promise<void> | undefined {
   const now = performance.now();
   if (!isTurnOpen) openTurn(now);
   if (now < turnEndsAt && waiting.length === 0) return undefined;
   return new Promise((resolve) => waiting.push(resolve));
+}
+
+function endGrant(): void {
+  isGranted = false;
 }
 
 function openTurn(now: number): void {

@@ -28,8 +28,7 @@ import type { Services } from './resolvers/context.ts';
 import { loadTracing } from './tracing/load-tracing.ts';
 import { AnswerBudget } from './transport/admission/answer-budget.ts';
 import { closeTransport } from './transport/close.ts';
-import { Drain } from './transport/drain.ts';
-import type { PartStates } from './transport/http/routes.ts';
+import type { PartStates } from './transport/http/exchange.ts';
 import { createInventory } from './transport/inventory/create-inventory.ts';
 import { LongConnections } from './transport/long-connections.ts';
 import { EventLoopDelay } from './transport/metrics/event-loop-delay.ts';
@@ -101,7 +100,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     };
     const operationReports = new OperationReports(config, log, tracing);
     const longConnections = new LongConnections();
-    const drain = new Drain(longConnections);
+    const stopping = new AbortController();
     const eventLoopDelay = opened.adopt(new EventLoopDelay(), (delay) => delay.stop());
     const sources = { longConnections, operationReports, fanOut, presence, database, bus, groupCosts, eventLoopDelay };
     const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
@@ -123,7 +122,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       answerBudget: new AnswerBudget(config.limits.answerBytes),
       clientMemory: new ClientMemory(config.limits),
       longConnections,
-      drain,
+      stopping: stopping.signal,
       readState: createStateReader(database, bus),
       timings,
       bus,
@@ -151,7 +150,8 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       databaseName: database.name,
       async close({ withDelay = true } = {}) {
         const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
-        await closeTransport({ ...servers, ...live, drain }, { delayMs, drainSeconds: config.drainSeconds });
+        const open = { ...servers, ...live, longConnections, stopping };
+        await closeTransport(open, { delayMs, drainSeconds: config.drainSeconds });
         leaveBus();
         inventory.close();
         const { executions } = fanOut.counts;

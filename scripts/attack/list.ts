@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { answerSizeAttacks } from './attacks/answer-size.ts';
+import { burstAttacks } from './attacks/bursts.ts';
 import { clockAttacks } from './attacks/clock.ts';
 import { costlySubscriptionAttacks } from './attacks/costly-subscriptions.ts';
 import { frameAttacks } from './attacks/frames.ts';
@@ -20,6 +21,7 @@ export const attacks: readonly Attack[] = [
   ...retainedAttacks,
   ...pipelinedAttacks,
   ...frameAttacks,
+  ...burstAttacks,
   ...costlySubscriptionAttacks,
   ...freeReadAttacks,
   ...answerSizeAttacks,

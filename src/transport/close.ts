@@ -4,7 +4,7 @@ import type { FanOut } from '../live/fan-out.ts';
 import type { ServerStatus } from '../live/inventory/server-status.ts';
 import type { Presence } from '../live/presence/presence.ts';
 import type { StateStreams } from '../live/states/state-streams.ts';
-import type { Drain } from './drain.ts';
+import type { LongConnections } from './long-connections.ts';
 import type { WebSocketEndpoint } from './websocket/server.ts';
 
 /** The maximum time for running operations to finish after all long connections were asked to close. */
@@ -17,10 +17,11 @@ interface OpenTransport {
   fanOut: FanOut;
   statusStreams: StateStreams<ServerStatus>;
   presence: Presence;
-  drain: Drain;
+  longConnections: LongConnections;
+  stopping: AbortController;
 }
 
-export interface CloseOptions {
+interface CloseOptions {
   /** The time for which new connections are still accepted. */
   delayMs: number;
   /** The maximum time in which long connections are asked to close. */
@@ -29,16 +30,16 @@ export interface CloseOptions {
 
 /** Moves the clients to other servers, waits for running operations, and closes all connections. */
 export async function closeTransport(
-  { http, webSockets, fanOut, statusStreams, presence, drain }: OpenTransport,
+  { http, webSockets, fanOut, statusStreams, presence, longConnections, stopping }: OpenTransport,
   { delayMs, drainSeconds }: CloseOptions,
 ): Promise<void> {
-  drain.begin();
+  stopping.abort();
   if (delayMs > 0) await wait(delayMs);
   const closed = new Promise((done) => http.close(done));
   webSockets.stopAccepting();
   // A client may keep its connection open after its stream has ended, so idle connections are closed repeatedly.
   const sweeping = setInterval(() => http.closeIdleConnections(), sweepMs);
-  await drain.closeAll(drainSeconds);
+  await longConnections.drain(drainSeconds);
   await Promise.race([closed, wait(closeGraceMs, undefined, { ref: false })]);
   clearInterval(sweeping);
   await webSockets.close();

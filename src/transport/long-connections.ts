@@ -1,5 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { containEach, type Failing } from '../contain.ts';
 import type { StreamTransport } from '../live/live-counts.ts';
+
+const batchMs = 100;
+/** Reconnecting clients are admitted one after the other anyway: smaller batches would only prolong the drain. */
+const minBatch = 50;
 
 /** A connection that lasts until one side closes it: a WebSocket, or a stream over HTTP. */
 export interface LongConnection extends Failing {
@@ -40,9 +45,20 @@ export class LongConnections {
     this.#byId.delete(connection.id);
   }
 
-  /** Closes all connections, and from then on each that is added. */
-  drainAll(): void {
+  /**
+   * Moves the clients to other servers: closes all connections in batches that take about `seconds` together, so that
+   * their clients do not reconnect all at once, and from then on each connection that is added.
+   */
+  async drain(seconds: number): Promise<void> {
+    const maxBatches = Math.max(1, (seconds * 1_000) / batchMs);
+    const remaining = [...this.#byId.values()];
+    const batchSize = Math.max(minBatch, Math.ceil(remaining.length / maxBatches));
+    while (remaining.length > 0) {
+      containEach(remaining.splice(0, batchSize), (connection) => connection.drain());
+      if (remaining.length > 0) await wait(batchMs);
+    }
     this.#areDrained = true;
+    // Others were opened during the batches.
     containEach(this.#byId.values(), (connection) => connection.drain());
   }
 }

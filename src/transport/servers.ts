@@ -1,20 +1,16 @@
 import type { Server } from 'node:http';
-import type { Config } from '../config.ts';
 import { listen } from '../listen.ts';
-import { boundConnections, type DroppedConnections } from './admission/descriptor-limit.ts';
-import type { HttpParts } from './http/routes.ts';
+import { boundConnections } from './admission/descriptor-limit.ts';
+import type { HttpParts } from './http/exchange.ts';
 import { createHttpServer } from './http/server.ts';
 import { createMetricsServer } from './metrics/metrics-port.ts';
 import { createMetrics, type MeasuredParts } from './metrics/server-metrics.ts';
 import type { TransportParts } from './transport.ts';
 import { createWebSocketEndpoint, type WebSocketEndpoint } from './websocket/server.ts';
 
-interface ServersParts
-  extends Omit<TransportParts, 'config'>,
-    Pick<HttpParts, 'drain' | 'readState'>,
-    Omit<MeasuredParts, 'webSockets' | 'log' | 'countDroppedConnections'> {
-  config: TransportParts['config'] & Pick<Config, 'port' | 'metricsPort'>;
-}
+type ServersParts = TransportParts &
+  Pick<HttpParts, 'stopping' | 'readState'> &
+  Omit<MeasuredParts, 'webSockets' | 'droppedConnections'>;
 
 interface Servers {
   http: Server;
@@ -28,10 +24,9 @@ interface Servers {
 /** Creates the HTTP server with its WebSockets, and the server of the metrics if they have a port of their own. */
 export function createServers(parts: ServersParts): Servers {
   const { config, log } = parts;
-  let dropped: DroppedConnections | undefined;
-  const countDroppedConnections = () => dropped?.count ?? 0;
+  const droppedConnections = { count: 0 };
   const webSockets = createWebSocketEndpoint(parts);
-  const { metrics, httpMetrics, stop } = createMetrics({ ...parts, webSockets, countDroppedConnections });
+  const { metrics, httpMetrics, stop } = createMetrics({ ...parts, webSockets, droppedConnections });
   const metricsServer = config.metricsPort === undefined ? undefined : createMetricsServer(config, metrics, log);
   const http = createHttpServer(
     { ...parts, metrics: metricsServer ? undefined : metrics, httpMetrics },
@@ -43,7 +38,7 @@ export function createServers(parts: ServersParts): Servers {
     async listen() {
       const metricsUrl = metricsServer && `${await listen(metricsServer, config.host, config.metricsPort)}/metrics`;
       const url = await listen(http, config.host, config.port);
-      dropped = boundConnections(http, log, metricsServer ? [metricsServer] : []);
+      boundConnections(http, droppedConnections, log, metricsServer);
       return { url, metricsUrl };
     },
     stopMetrics() {

@@ -17,18 +17,7 @@ export interface TransportParts {
   authenticate: Authenticate;
   watchCredentials: WatchCredentials;
   answerBudget: AnswerBudget;
-  config: Pick<
-    Config,
-    | 'limits'
-    | 'stallSeconds'
-    | 'graphiql'
-    | 'console'
-    | 'trustProxy'
-    | 'host'
-    | 'publicUrl'
-    | 'allowedOrigins'
-    | 'oauth'
-  >;
+  config: Config;
   /** Counts the memory that the server keeps for each client. */
   clientMemory: ClientMemory;
   longConnections: LongConnections;

@@ -15,7 +15,7 @@ async function launchArmed(settings: Settings = {}): Promise<PostroomProcess> {
 }
 
 it.each([
-  'transport/drain.ts: containEach(remaining.splice(0, batchSize))',
+  'transport/long-connections.ts: containEach(remaining.splice(0, batchSize))',
   'transport/long-connections.ts: containEach(this.#byId.values())',
 ])('a connection that fails while the server drains does not prevent that of the others: %s', async (id) => {
   const postroom = await launchArmed();
@@ -23,7 +23,7 @@ it.each([
   const from = await arm(postroom, id);
   expect(await postroom.stop()).toBe(0);
   const codes = await Promise.all(sockets.map(async ({ closed }) => (await closed).code));
-  expect(codes.toSorted()).toEqual(id.includes('drain.ts') ? [1011, 1012] : [1012, 1012]);
+  expect(codes.toSorted()).toEqual(id.includes('remaining') ? [1011, 1012] : [1012, 1012]);
   expect(postroom.log.slice(from).filter(reports(id))).toMatchObject([{ connectionId: expect.any(String) }]);
 });
 

@@ -11,7 +11,6 @@ import type { Presence } from '../../../src/live/presence/presence.ts';
 import { createLog } from '../../../src/log.ts';
 import type { Services } from '../../../src/resolvers/context.ts';
 import { AnswerBudget } from '../../../src/transport/admission/answer-budget.ts';
-import { Drain } from '../../../src/transport/drain.ts';
 import { createHttpServer } from '../../../src/transport/http/server.ts';
 import { LongConnections } from '../../../src/transport/long-connections.ts';
 import { HttpMetrics } from '../../../src/transport/metrics/http-metrics.ts';
@@ -49,7 +48,7 @@ const server = createHttpServer(
     answerBudget: new AnswerBudget(config.limits.answerBytes),
     clientMemory: new ClientMemory(config.limits),
     longConnections,
-    drain: new Drain(longConnections),
+    stopping: new AbortController().signal,
     config,
     log,
     readState: async () => ({ database: 'up', bus: 'up' }),

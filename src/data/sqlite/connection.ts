@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { yieldWhenDue } from '../../event-loop.ts';
+import { nextTurnWhenDue } from '../../event-loop.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { translateError } from './errors.ts';
@@ -58,7 +58,7 @@ export class SqliteConnection implements StatementRunner {
    */
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#options.mode === 'read') {
-      const turn = yieldWhenDue();
+      const turn = nextTurnWhenDue();
       if (turn) await turn;
     }
     return this.execute(sql, parameters as readonly SQLInputValue[]) as QueryResult<Row>;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Answer } from '../../engine/answer.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
+import { BytesByAddress } from './bytes-by-address.ts';
 
 /** Both limits are numbers of answers of the maximum length. */
 const perAddress = 3;
@@ -23,12 +24,6 @@ interface Recipient {
   address: string;
 }
 
-/** An answer that waits on a socket; `bytes` is its estimated memory. */
-interface Unsent {
-  address: string;
-  bytes: number;
-}
-
 /**
  * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the
  * process. While a bound is exceeded, operations are refused before they run. Without it, one address could hold 10 MB
@@ -38,9 +33,9 @@ export class AnswerBudget {
   readonly #maxAnswerBytes: number;
   readonly #maxPerAddress: number;
   readonly #maxTotal: number;
-  readonly #byAddress = new Map<string, number>();
-  readonly #bySocket = new WeakMap<Socket, Set<Unsent>>();
-  #total = 0;
+  readonly #held = new BytesByAddress();
+  /** For each answer that waits on a socket, the function that releases it. */
+  readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
 
   constructor(maxAnswerBytes: number) {
     this.#maxAnswerBytes = maxAnswerBytes;
@@ -50,7 +45,8 @@ export class AnswerBudget {
 
   /** Call it before an operation runs. @throws ClientError SERVICE_UNAVAILABLE if there is no space for its answer. */
   assertMayRun(address: string): void {
-    if (this.#total > 0 && !this.#mayRun(address)) throw tooManyUnread();
+    // There must be space for the longest answer: an answer that is dropped later would be wasted work.
+    if (this.#held.of(address) > 0 && !this.#fits(this.#maxAnswerBytes, address)) throw tooManyUnread();
   }
 
   /**
@@ -69,45 +65,32 @@ export class AnswerBudget {
   /** Counts an answer until the function that it returns is called, or the socket is closed. */
   reserveBytes(socket: Socket, address: string, bytes: number): () => void {
     if (socket.destroyed) return () => {};
-    const unsent = { address, bytes };
     const ofSocket = this.#bySocket.get(socket) ?? this.#watch(socket);
-    ofSocket.add(unsent);
-    this.#count(address, bytes);
-    return () => {
-      if (ofSocket.delete(unsent)) this.#count(address, -bytes);
+    const release = () => {
+      if (ofSocket.delete(release)) this.#held.add(address, -bytes);
     };
-  }
-
-  /** Whether there is space for the longest answer: an answer that is dropped later would be wasted work. */
-  #mayRun(address: string): boolean {
-    return !this.#byAddress.has(address) || this.#fits(this.#maxAnswerBytes, address);
+    ofSocket.add(release);
+    this.#held.add(address, bytes);
+    return release;
   }
 
   /** Whether an answer of this number of bytes fits in the budgets of its address and of the process. */
   #fits(bytes: number, address: string): boolean {
-    const ofAddress = this.#byAddress.get(address) ?? 0;
+    const ofAddress = this.#held.of(address);
     // Unread answers of other addresses never prevent a short answer.
     if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
     const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
-    return fitsAddress && this.#total + bytes < this.#maxTotal;
+    return fitsAddress && this.#held.total + bytes < this.#maxTotal;
   }
 
   /** The responses that wait after an unread one (pipelining) do not notice that their socket is closed. */
-  #watch(socket: Socket): Set<Unsent> {
-    const ofSocket = new Set<Unsent>();
+  #watch(socket: Socket): Set<() => void> {
+    const ofSocket = new Set<() => void>();
     this.#bySocket.set(socket, ofSocket);
     socket.once('close', () => {
-      for (const { address, bytes } of ofSocket) this.#count(address, -bytes);
-      ofSocket.clear();
+      for (const release of ofSocket) release();
     });
     return ofSocket;
-  }
-
-  #count(address: string, bytes: number): void {
-    this.#total += bytes;
-    const ofAddress = (this.#byAddress.get(address) ?? 0) + bytes;
-    if (ofAddress > 0) this.#byAddress.set(address, ofAddress);
-    else this.#byAddress.delete(address);
   }
 }
 

@@ -9,25 +9,25 @@ import type { Log } from '../../log.ts';
 const reservedDescriptors = 40;
 const logIntervalMs = 10_000;
 
+/** The number of connections that were dropped because no descriptor was left. */
 export interface DroppedConnections {
-  readonly count: number;
+  count: number;
 }
 
 /**
  * Bounds the connections of a listening server by the file descriptors that the process may still open. Without a
  * bound, a process with no descriptor left would drop connections silently and could not read files. Drops are counted
- * and logged. `others`: other servers of the process, whose connections are reserved.
+ * and logged. `other`: another server of the process, whose connections are reserved.
  */
 export function boundConnections(
   server: Server,
+  dropped: DroppedConnections,
   log: Pick<Log, 'warn'>,
-  others: readonly Pick<Server, 'maxConnections'>[],
-): DroppedConnections {
-  const dropped = { count: 0 };
+  other: Server | undefined,
+): void {
   const free = countFreeDescriptors();
-  if (free === undefined) return dropped;
-  const reserved = others.reduce((sum, { maxConnections }) => sum + maxConnections, reservedDescriptors);
-  server.maxConnections = Math.max(1, free - reserved);
+  if (free === undefined) return;
+  server.maxConnections = Math.max(1, free - reservedDescriptors - (other?.maxConnections ?? 0));
   let loggedAt = Number.NEGATIVE_INFINITY;
   server.on('drop', () => {
     dropped.count += 1;
@@ -37,7 +37,6 @@ export function boundConnections(
     const { maxConnections } = server;
     log.warn({ maxConnections, dropped: dropped.count }, 'connections are dropped: raise the limit of open files');
   });
-  return dropped;
 }
 
 /** Undefined if the system does not report the limit. */

@@ -1,24 +1,28 @@
+import { FairQueue } from '../../fair-queue.ts';
+
 /**
- * Handles a limited amount of work in one turn of the event loop. The rest waits, in order, so that other work can run
- * between the turns.
+ * Handles a limited amount of work in one turn of the event loop. The rest waits so that other work can run between the
+ * turns, and callers take turns.
  */
 export class PerTurnQueue<Work> {
   readonly #perTurn: number;
   readonly #handle: (work: Work) => void;
-  readonly #waiting: Work[] = [];
+  readonly #callerOf: (work: Work) => string;
+  readonly #waiting = new FairQueue<{ work: Work }>();
   #left: number;
   #isScheduled = false;
 
-  constructor(perTurn: number, handle: (work: Work) => void) {
+  constructor(perTurn: number, handle: (work: Work) => void, callerOf: (work: Work) => string = () => '') {
     this.#perTurn = perTurn;
     this.#handle = handle;
+    this.#callerOf = callerOf;
     this.#left = perTurn;
   }
 
   push(work: Work): void {
     if (!this.#isScheduled) setImmediate(() => this.#begin());
     this.#isScheduled = true;
-    if (this.#left <= 0) return void this.#waiting.push(work);
+    if (this.#left <= 0) return this.#waiting.add(this.#callerOf(work), { work });
     this.#left -= 1;
     this.#handle(work);
   }
@@ -27,9 +31,9 @@ export class PerTurnQueue<Work> {
     this.#isScheduled = false;
     this.#left = this.#perTurn;
     while (this.#left > 0) {
-      const work = this.#waiting.shift();
-      if (work === undefined) return;
-      this.push(work);
+      const next = this.#waiting.take();
+      if (!next) return;
+      this.push(next.work);
     }
   }
 }

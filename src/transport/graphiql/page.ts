@@ -1,23 +1,29 @@
 import { readFile } from 'node:fs/promises';
 import { parentPort } from 'node:worker_threads';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
-import { hashSources, joinModules, logo, normaliseLines, type Page, packPage, toIconUrl } from '../pages/page.ts';
+import {
+  hashSources,
+  iconUrl,
+  joinModules,
+  logo,
+  normaliseLines,
+  type Page,
+  packPage,
+  readText,
+} from '../pages/page.ts';
 import { roomPlaceholder, tabs } from './tabs.ts';
 
 /* Runs in a worker thread: the module of the page takes 0.4 s and 60 MB to load, and streams must not wait for it. */
-
-/** The files of the folder `browser`; a file comes after those that it imports. */
-const modules = ['session', 'client', 'live-panel', 'workspace', 'demo', 'bar', 'storage', 'start'];
 
 parentPort?.postMessage(await createPage());
 
 /** GraphiQL as one page that includes the workers of its editors, its fonts, and an unmodified graphql-ws client. */
 async function createPage(): Promise<Page> {
   const client = await readFile(new URL('../umd/graphql-ws.min.js', import.meta.resolve('graphql-ws')), 'utf8');
-  const own = await Promise.all(modules.map((name) => readOwn(`browser/${name}.js`)));
+  const own = await joinModules(import.meta.url, '.js');
   // The last module registers the workers; GraphiQL looks a worker up when it first needs it.
-  const scripts = [js, client, `{${toConstants()}\n${joinModules(own)}}`].map(normaliseLines);
-  return packPage(toHtml(scripts, css + (await readOwn('page.css'))), [
+  const scripts = [js, client, `{${toConstants()}\n${own}}`].map(normaliseLines);
+  return packPage(toHtml(scripts, css + (await readText(import.meta.url, 'page.css'))), [
     `script-src ${hashSources(scripts)}`,
     // The editor writes its own style elements.
     "style-src 'unsafe-inline'",
@@ -25,10 +31,6 @@ async function createPage(): Promise<Page> {
     'img-src data:',
     'worker-src blob:',
   ]);
-}
-
-function readOwn(path: string): Promise<string> {
-  return readFile(new URL(path, import.meta.url), 'utf8');
 }
 
 /** The constants that the modules use. */
@@ -55,7 +57,7 @@ function toHtml(scripts: readonly string[], styles: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Postroom</title>
-<link rel="icon" href="${toIconUrl(logo)}">
+<link rel="icon" href="${iconUrl}">
 <style>${styles}</style>
 </head>
 <body class="no-focus-outline">

@@ -7,7 +7,7 @@ import {
   type ServerOptions,
   ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { containedEmit, type Failing } from '../../contain.ts';
 import type { Log } from '../../log.ts';
@@ -21,6 +21,8 @@ interface ContainedServerParts {
   log: Pick<Log, 'error'>;
   /** The latest exchange of a socket. */
   find?: (socket: Duplex) => (Failing & { request: IncomingMessage }) | undefined;
+  /** Takes over a connection that is refused, which never reaches the HTTP parser, and returns true. */
+  refuses?: (socket: Socket) => boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ interface ContainedServerParts {
 export function createContainedServer(
   settings: ServerOptions,
   onRequest: RequestListener,
-  { log, find = () => undefined }: ContainedServerParts,
+  { log, find = () => undefined, refuses = () => false }: ContainedServerParts,
 ): Server {
   const fail = (socket: Duplex | undefined, error: unknown, exchange?: Failing) => {
     if (exchange) return exchange.fail(error);
@@ -51,9 +53,10 @@ export function createContainedServer(
   const emitOfSocket = containedEmit<Socket>((socket, error) => fail(socket, error, find(socket)));
   const emit = containedEmit((_, error, values) => fail(findSocket(values), error));
   server.emit = (event: string, ...values: unknown[]) => {
-    // Before any listener, because a listener may refuse the socket.
-    if (event === 'connection') (values[0] as Socket).emit = emitOfSocket;
-    return emit.call(server, event, ...values);
+    const [socket] = values;
+    if (event !== 'connection' || !(socket instanceof Socket)) return emit.call(server, event, ...values);
+    socket.emit = emitOfSocket;
+    return refuses(socket) || emit.call(server, event, socket);
   };
   return server;
 }

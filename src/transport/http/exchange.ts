@@ -1,8 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Failing } from '../../contain.ts';
 import type { Call } from '../../engine/operation.ts';
-import type { RequestTimer } from '../metrics/http-metrics.ts';
+import type { BodyBudget } from '../admission/body-budget.ts';
+import type { Connections } from '../admission/connections.ts';
+import type { HttpMetrics, RequestTimer } from '../metrics/http-metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
+import type { AllowedHosts } from './allowed-hosts.ts';
+import type { Origins } from './origins.ts';
+
+export interface PartStates {
+  database: PartState;
+  /** Only a hint: without it events arrive later. */
+  bus: PartState;
+}
+
+type PartState = 'up' | 'down';
+
+/** The parts of the HTTP server. */
+export interface HttpParts extends TransportParts {
+  origins: Origins;
+  hosts: AllowedHosts;
+  bodies: BodyBudget;
+  connections: Connections;
+  /** Aborted when the server begins to stop. From then on it is not ready, and every answer closes its connection. */
+  stopping: AbortSignal;
+  /** The state of each part. Operations can be served while the database is up. */
+  readState: () => Promise<PartStates>;
+  /** Undefined if they are served on another port. */
+  metrics: Metrics | undefined;
+  httpMetrics: HttpMetrics;
+}
 
 /** One HTTP request and its answer. */
 export interface Exchange extends Call, Failing {
@@ -13,5 +41,5 @@ export interface Exchange extends Call, Failing {
   /** Whether an error was already sent as the answer. */
   isRefused?: boolean;
   timer: RequestTimer;
-  parts: Pick<TransportParts, 'engine' | 'operationReports' | 'answerBudget' | 'config' | 'log'>;
+  parts: HttpParts;
 }

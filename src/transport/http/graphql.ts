@@ -8,26 +8,19 @@ import type { OperationReport } from '../../engine/operation-report.ts';
 import { ClientError } from '../../errors.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../admission/answer-budget.ts';
-import type { BodyBudget } from '../admission/body-budget.ts';
 import { createPageRoute } from '../pages/route.ts';
-import type { TransportParts } from '../transport.ts';
 import { digestInSteps } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
-import { assertNotCrossSite, corsHeaders, type Origins, preflightHeaders } from './origins.ts';
+import { assertNotCrossSite, corsHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
 import { namesDocument, readGetRequest, receivePostRequest } from './request.ts';
 import { writeAnswer } from './responses.ts';
-import { runHttpStream } from './stream/http-stream.ts';
+import { HttpStream } from './stream/http-stream.ts';
 import { multipart } from './stream/multipart.ts';
 import { sse, writeAnswerAsStream } from './stream/sse.ts';
 
 /* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
-
-export interface GraphqlParts extends TransportParts {
-  origins: Origins;
-  bodies: BodyBudget;
-}
 
 const writeGraphiql = createPageRoute(new URL('../graphiql/page.ts', import.meta.url));
 
@@ -37,10 +30,11 @@ const needsStream =
 export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
 /** Serves /graphql. @throws the error that refuses the request. */
-export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Promise<void> {
-  const { request, response } = exchange;
-  const report = startReport(parts, exchange);
-  admitOrigin(parts.origins, exchange);
+export async function serveGraphql(exchange: Exchange): Promise<void> {
+  const { request, response, parts, address } = exchange;
+  const report = startReport(exchange);
+  parts.origins.assertAllowed(request);
+  for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
   if (request.method === 'OPTIONS') return void writeOptions(exchange);
   assertExpectation(request);
   const accepted = parseAccept(request.headers.accept);
@@ -52,40 +46,33 @@ export async function serveGraphql(parts: GraphqlParts, exchange: Exchange): Pro
   response.on('close', () => {
     if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
   });
-  const prepared = await prepare(parts, exchange, report);
+  const prepared = await prepare(exchange, report);
   if (!prepared) return;
   if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
   if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
-  if (prepared.type === 'subscription') return openStream(parts, exchange, prepared, accepted);
+  if (prepared.type === 'subscription') return openStream(exchange, prepared, accepted);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  parts.answerBudget.assertMayRun(exchange.address);
+  parts.answerBudget.assertMayRun(address);
   const executing = prepared.execute();
   const executed = executing instanceof Promise ? await executing : executing;
-  const recipient = { socket: request.socket, address: exchange.address };
-  const answer = parts.answerBudget.reserve(executed, prepared.type, recipient);
+  const answer = parts.answerBudget.reserve(executed, prepared.type, { socket: request.socket, address });
   parts.operationReports.finish(exchange, answer);
   await writeResult(exchange, prepared, accepted, answer);
 }
 
 /** Undefined if the request was answered meanwhile, with an error of the HTTP parser. */
-async function prepare(
-  parts: GraphqlParts,
-  exchange: Exchange,
-  report: OperationReport,
-): Promise<PreparedOperation | undefined> {
+async function prepare(exchange: Exchange, report: OperationReport): Promise<PreparedOperation | undefined> {
   const { request, response, query } = exchange;
-  const read =
-    request.method === 'POST'
-      ? await receivePostRequest(exchange, parts, () => admitLongBody(parts, exchange))
-      : () => readGetRequest(query);
+  const isPost = request.method === 'POST';
+  const read = isPost ? await receivePostRequest(exchange, admitLongBody) : () => readGetRequest(query);
   if (response.headersSent) return undefined;
   report.startedAt = performance.now();
-  if (request.headers.authorization !== undefined) await authenticate(parts, exchange);
-  return parts.engine.prepare(read, exchange);
+  if (request.headers.authorization !== undefined) await authenticate(exchange);
+  return exchange.parts.engine.prepare(read, exchange);
 }
 
-async function authenticate(parts: GraphqlParts, exchange: Exchange): Promise<void> {
-  const { request, address, report } = exchange;
+async function authenticate(exchange: Exchange): Promise<void> {
+  const { request, address, report, parts } = exchange;
   exchange.viewer = await parts.authenticate(request.headers.authorization, address, report?.span);
 }
 
@@ -93,28 +80,18 @@ async function authenticate(parts: GraphqlParts, exchange: Exchange): Promise<vo
  * A caller that is over the rate is refused before a long body is read. The credentials are checked again when the body
  * has arrived, because they may be revoked meanwhile. @throws RateLimited, ClientError UNAUTHENTICATED.
  */
-async function admitLongBody(parts: GraphqlParts, exchange: Exchange): Promise<void> {
-  await authenticate(parts, exchange);
-  parts.engine.assertNotOverRate(exchange);
+async function admitLongBody(exchange: Exchange): Promise<void> {
+  await authenticate(exchange);
+  exchange.parts.engine.assertNotOverRate(exchange);
 }
 
 /** A client that sends `traceparent` continues its trace; the answer names the trace if it is recorded. */
-function startReport({ operationReports }: GraphqlParts, exchange: Exchange): OperationReport {
-  const { request, response, requestId, timer } = exchange;
-  const report = operationReports.start(requestId, readTraceContext(request.headers), timer.startedAt);
+function startReport(exchange: Exchange): OperationReport {
+  const { request, response, requestId, timer, parts } = exchange;
+  const report = parts.operationReports.start(requestId, readTraceContext(request.headers), timer.startedAt);
   if (report.span) response.setHeader('server-timing', `traceparent;desc="${report.span.context.traceparent}"`);
   exchange.report = report;
   return report;
-}
-
-/** Pages of other origins receive no CORS header; pages of allowed origins may read the answer. */
-function admitOrigin(origins: Origins, { request, response }: Exchange): void {
-  origins.assertAllowed(request);
-  const { origin } = request.headers;
-  if (origin === undefined) return;
-  const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-  const headers = { ...corsHeaders(origin), ...(isPreflight && preflightHeaders()) };
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 function assertExpectation({ headers }: IncomingMessage): void {
@@ -147,13 +124,9 @@ function findSharedPolicy(
   return method !== 'POST' && headers.authorization === undefined && cachePolicy.isPublic ? cachePolicy : undefined;
 }
 
-async function openStream(
-  { engine, operationReports, watchCredentials, clientMemory, longConnections }: GraphqlParts,
-  exchange: Exchange,
-  prepared: PreparedOperation,
-  accepted: Accepted,
-): Promise<void> {
-  const { request, response, viewer, address } = exchange;
+async function openStream(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): Promise<void> {
+  const { request, response, viewer, address, fail, parts } = exchange;
+  const { operationReports, watchCredentials, clientMemory } = parts;
   if (request.method === 'HEAD') throw methodNotAllowed('GET', 'POST');
   if (!accepted.stream) throw new ClientError('NOT_ACCEPTABLE', needsStream);
   const format = accepted.stream === multipartMixedType ? multipart : sse;
@@ -167,7 +140,7 @@ async function openStream(
     transport: format.transport,
     after: typeof after === 'string' && after !== '' ? [after] : undefined,
   });
-  const onInvalid = contain(() => stream.end(new ClientError('UNAUTHENTICATED')), exchange.fail);
+  const onInvalid = contain(() => stream.end(new ClientError('UNAUTHENTICATED')), fail);
   const { checked, stop } = watchCredentials(viewer, onInvalid);
   response.once('close', stop);
   await checked;
@@ -178,9 +151,7 @@ async function openStream(
   }
   operationReports.finish(exchange);
   exchange.timer.record();
-  const { requestId, fail } = exchange;
-  const refuse = (error: ClientError) => engine.refuse(error, { requestId });
-  runHttpStream(response, stream, { format, address, viewer, refuse, account, longConnections, fail });
+  new HttpStream(exchange, stream, format, account);
 }
 
 export function writeOptions({ response }: Exchange): void {

@@ -1,31 +1,20 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WaitingRequests } from '../admission/waiting-requests.ts';
-import type { Drain } from '../drain.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The latest exchange of each connection that is not over. While the server drains, its answer closes the connection. */
+/** The latest exchange of each connection that is not over. While the server stops, its answer closes the connection. */
 export class LatestExchanges {
   readonly #exchanges = new Map<Duplex, Exchange>();
   readonly #waiting = new WaitingRequests();
   /** Connections whose last answer is determined. */
   readonly #closing = new WeakSet<Duplex>();
-  readonly #drain: Drain;
-  /** One function for all responses, which calls it with itself as `this`. */
-  readonly #forget: (this: ServerResponse) => void;
+  readonly #stopping: AbortSignal;
 
-  constructor(drain: Drain) {
-    this.#drain = drain;
-    const exchanges = this.#exchanges;
-    const waiting = this.#waiting;
-    // A keep-alive connection must not keep its previous request in memory.
-    this.#forget = function forget() {
-      const { socket } = this.req;
-      waiting.remove(socket);
-      if (exchanges.get(socket)?.response === this) exchanges.delete(socket);
-    };
-    void drain.begun.then(() => {
-      for (const { response } of exchanges.values()) if (!response.headersSent) this.#closeAfter(response);
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener('abort', () => {
+      for (const { response } of this.#exchanges.values()) if (!response.headersSent) this.#closeAfter(response);
     });
   }
 
@@ -41,8 +30,8 @@ export class LatestExchanges {
   /** Called before a request is handled. Returns false if too many requests of its connection wait for answers. */
   prepare(response: ServerResponse): boolean {
     if (!this.#waiting.add(response.req.socket)) return false;
-    if (this.#drain.hasBegun) this.#closeAfter(response);
-    response.on('close', this.#forget);
+    if (this.#stopping.aborted || hasUnreadBody(response.req)) this.#closeAfter(response);
+    response.on('close', () => this.#forget(response));
     return true;
   }
 
@@ -50,8 +39,20 @@ export class LatestExchanges {
     this.#exchanges.set(socket, exchange);
   }
 
+  /** A keep-alive connection must not keep its previous request in memory. */
+  #forget(response: ServerResponse): void {
+    const { socket } = response.req;
+    this.#waiting.remove(socket);
+    if (this.#exchanges.get(socket)?.response === response) this.#exchanges.delete(socket);
+  }
+
   #closeAfter(response: ServerResponse): void {
     response.shouldKeepAlive = false;
     this.#closing.add(response.req.socket);
   }
+}
+
+/** Whether it has a body of unknown length that no route reads. After the answer all of it would be parsed. */
+function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
+  return method !== 'POST' && headers['transfer-encoding'] !== undefined;
 }

@@ -8,7 +8,12 @@ import { RecentReports } from '../../recent-reports.ts';
 
 const wildcardHosts = ['0.0.0.0', '::', ''];
 const exposedHeaders = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
-const preflightSeconds = 600;
+const preflightHeaders = {
+  'access-control-allow-methods': 'GET, POST',
+  // The wildcard does not cover Authorization.
+  'access-control-allow-headers': '*, authorization',
+  'access-control-max-age': '600',
+};
 const maxLoggedLength = 200;
 
 /** The origins whose pages may call: the server's own and the configured ones, compared exactly. */
@@ -63,16 +68,18 @@ export function assertNotCrossSite({ headers }: IncomingMessage): void {
   throw new ClientError('FORBIDDEN', 'A cross-site GET needs the header GraphQL-Require-Preflight.');
 }
 
-/** The CORS headers for an allowed origin. They never allow credentials: the server uses no cookies. */
-export function corsHeaders(origin: string): Record<string, string> {
-  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders, vary: 'origin' };
-}
-
-export function preflightHeaders(): Record<string, string> {
+/**
+ * The CORS headers for an allowed origin. They never allow credentials: the server uses no cookies. Pages of other
+ * origins receive none.
+ */
+export function corsHeaders({ method, headers }: IncomingMessage): Record<string, string> {
+  const { origin } = headers;
+  if (origin === undefined) return {};
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
   return {
-    'access-control-allow-methods': 'GET, POST',
-    // The wildcard does not cover Authorization.
-    'access-control-allow-headers': '*, authorization',
-    'access-control-max-age': String(preflightSeconds),
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposedHeaders,
+    vary: 'origin',
+    ...(isPreflight && preflightHeaders),
   };
 }

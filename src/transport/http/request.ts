@@ -1,8 +1,7 @@
-import type { Config } from '../../config.ts';
 import type { ReadRequest } from '../../engine/engine.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
-import { type BodyBudget, type BodyReservation, maxShortBody } from '../admission/body-budget.ts';
+import { type BodyReservation, maxShortBody } from '../admission/body-budget.ts';
 import { toGraphQLRequest } from '../graphql-request.ts';
 import { parseJson } from '../json.ts';
 import type { Exchange } from './exchange.ts';
@@ -11,6 +10,11 @@ import { HttpRefusal } from './refusal.ts';
 
 /** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
+/** A body may arrive in this number of pieces, and in one more for each `bytesPerPiece`. */
+const maxPieces = 1_024;
+/** Shorter than a packet of any network. */
+const bytesPerPiece = 512;
+const tooManyPieces = `The body has more than ${maxPieces} chunks that are very short.`;
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 /**
@@ -21,29 +25,23 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
  */
 export async function receivePostRequest(
   exchange: Exchange,
-  { bodies, config }: PostParts,
-  admitLongBody: () => Promise<void>,
+  admitLongBody: (exchange: Exchange) => Promise<void>,
 ): Promise<ReadRequest> {
-  const { request, response } = exchange;
+  const { request, response, parts } = exchange;
   const { headers } = request;
-  const maxBytes = config.limits.bodyBytes;
+  const maxBytes = parts.config.limits.bodyBytes;
   if (!commonContentTypes.includes(headers['content-type'] ?? '')) assertJson(headers['content-type']);
   assertPlain(headers['content-encoding']);
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  const reservation = bodies.open();
+  const reservation = parts.bodies.open(exchange.address);
   if (!reservation.fits(length)) throw new ClientError('SERVICE_UNAVAILABLE');
-  if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody();
+  if (length > maxShortBody || headers['transfer-encoding'] !== undefined) await admitLongBody(exchange);
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (headers.expect !== undefined) response.writeContinue();
   const body = await readBody(exchange, reservation, maxBytes);
   return () => toGraphQLRequest(parseJson(decodeUtf8(body)));
-}
-
-interface PostParts {
-  bodies: BodyBudget;
-  config: Pick<Config, 'limits'>;
 }
 
 /**
@@ -89,10 +87,15 @@ function assertPlain(contentEncoding: string | undefined): void {
  * Checks the limits while the body arrives, and closes the reservation. Bytes after the limit are never kept, and are
  * read only as far as the answer requires.
  */
-function readBody({ request, response }: Exchange, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
+function readBody(
+  { request, response, parts }: Exchange,
+  reservation: BodyReservation,
+  maxBytes: number,
+): Promise<Buffer> {
   let chunks: Buffer[] = [];
   let joined = 0;
   let length = 0;
+  let pieces = 0;
   let isRefused = false;
   return new Promise((resolve, reject) => {
     const refuse = (error: ClientError) => {
@@ -103,7 +106,11 @@ function readBody({ request, response }: Exchange, reservation: BodyReservation,
     };
     request.on('data', (chunk: Buffer) => {
       if (isRefused) return;
+      parts.connections.countPiece(request.socket);
       length += chunk.length;
+      pieces += 1;
+      if (pieces > maxPieces + length / bytesPerPiece)
+        return refuse(new ClientError('PAYLOAD_TOO_LARGE', tooManyPieces));
       if (length > maxBytes) return refuse(tooLarge(maxBytes));
       if (!reservation.tryReserve(length)) return refuse(new ClientError('SERVICE_UNAVAILABLE'));
       chunks.push(chunk);

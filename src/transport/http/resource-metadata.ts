@@ -1,11 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Config } from '../../config.ts';
+import type { IncomingMessage } from 'node:http';
 import { scopes } from '../../identity/viewer.ts';
+import type { Exchange } from './exchange.ts';
 import { jsonType } from './negotiation.ts';
 
 /* OAuth 2.0 Protected Resource Metadata: RFC 9728 */
-
-type AddressConfig = Pick<Config, 'oauth' | 'publicUrl'>;
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 /** The paths of resources by the paths of their metadata: the server as a whole, and the GraphQL endpoint. */
@@ -15,19 +13,16 @@ export const resourcePaths: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The URL that a challenge names, whose metadata lists the issuers of valid tokens; undefined without an issuer. */
-export function metadataUrlOf({ oauth, publicUrl }: AddressConfig, request: IncomingMessage): string | undefined {
+export function metadataUrlOf({ request, parts: { config } }: Exchange): string | undefined {
+  const { oauth, publicUrl } = config;
   return oauth && `${baseOf(publicUrl, request)}${wellKnown}/graphql`;
 }
 
-export function writeResourceMetadata(
-  { publicUrl }: AddressConfig,
-  { issuer }: { issuer: string },
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
-  path: string,
-): void {
+export function writeResourceMetadata({ request, response, parts }: Exchange, path: string): void {
+  const { publicUrl, oauth } = parts.config;
   const content = JSON.stringify({
     resource: `${baseOf(publicUrl, request)}${path}`,
-    authorization_servers: [issuer],
+    authorization_servers: [oauth?.issuer],
     scopes_supported: scopes.map((scope) => scope.toLowerCase()),
     bearer_methods_supported: ['header'],
     resource_name: 'Postroom',

@@ -11,7 +11,7 @@ import { type Accepted, graphqlResponseType, jsonType } from './negotiation.ts';
 import { retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
 
-export interface AnswerTraits {
+interface AnswerTraits {
   accepted?: Accepted;
   /** Absent if the answer must not be cached by shared caches. */
   cachePolicy?: CachePolicy | undefined;
@@ -21,12 +21,9 @@ export interface AnswerTraits {
   headers?: Record<string, string> | undefined;
 }
 
-const contentTypes = {
-  [jsonType]: `${jsonType}; charset=utf-8`,
-  [graphqlResponseType]: `${graphqlResponseType}; charset=utf-8`,
-};
 /** The maximum number of bytes of an unneeded body that are read in order to keep the connection. */
 const maxDrainedBytes = 1_000_000;
+const maxDrainedPieces = 1_024;
 /** The same maximum for an answer with status 503. */
 const maxUnwantedBytes = 16_384;
 const lingerMs = 1_000;
@@ -43,54 +40,44 @@ export function writeAnswer(
   answer: Answer,
   { accepted, cachePolicy, digest, headers }: AnswerTraits = {},
 ): void {
+  const { request, response } = exchange;
   const { status, rate } = answer;
   const type = status < 300 && accepted?.result === jsonType ? jsonType : graphqlResponseType;
   const content = jsonOf(answer);
-  const bytes = Buffer.byteLength(content);
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
   if (cachePolicy) {
     const entityTag = createEntityTag(type, digest ?? content);
     pushCaching(all, cachePolicy, entityTag);
-    if (namesEntityTag(exchange.request.headers['if-none-match'], entityTag)) {
-      return void exchange.response.writeHead(304, all).end();
-    }
+    if (namesEntityTag(request.headers['if-none-match'], entityTag)) return void response.writeHead(304, all).end();
   } else all.push('cache-control', 'private, no-store');
   if (status >= 400)
     for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
-  all.push('content-type', contentTypes[type], 'content-length', String(bytes));
-  write(exchange, status, all, { content, bytes });
-}
-
-interface Payload {
-  content: string | Buffer;
-  bytes: number;
-}
-
-function write(exchange: Exchange, status: number, headers: Headers, payload: Payload): void {
-  const { request, response } = exchange;
-  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, headers, payload);
-  response.writeHead(status, headers);
-  sendAnswerAtTurnEnd(new Content(exchange, payload));
+  all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(Buffer.byteLength(content)));
+  if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, all, content);
+  response.writeHead(status, all);
+  sendAnswerAtTurnEnd(new Content(exchange, content));
 }
 
 /**
  * The content of an answer. It counts as unsent while the client does not read it; a long one counts from the start.
  */
 export class Content implements PendingWrite {
+  readonly #content: string | Buffer;
   readonly #exchange: Exchange;
-  readonly #payload: Payload;
+  readonly #bytes: number;
   #release: (() => void) | undefined;
 
-  constructor(exchange: Exchange, payload: Payload) {
+  constructor(exchange: Exchange, content: string | Buffer) {
+    this.#content = content;
     this.#exchange = exchange;
-    this.#payload = payload;
-    if (payload.bytes > maxShortAnswer) this.#reserve();
+    this.#bytes = Buffer.byteLength(content);
+    if (this.#bytes > maxShortAnswer) this.#reserve();
   }
 
   flush(): void {
     const { response } = this.#exchange;
-    response.end(this.#payload.content);
+    response.end(this.#content);
     const isWaiting = response.writableLength > 0;
     if (isWaiting && !this.#release) this.#reserve();
     if (!this.#release) return;
@@ -104,7 +91,7 @@ export class Content implements PendingWrite {
 
   #reserve(): void {
     const { parts, request, address } = this.#exchange;
-    this.#release = parts.answerBudget.reserveBytes(request.socket, address, this.#payload.bytes);
+    this.#release = parts.answerBudget.reserveBytes(request.socket, address, this.#bytes);
   }
 }
 
@@ -112,17 +99,22 @@ export class Content implements PendingWrite {
  * If the connection of a client that is still sending were closed immediately, the client could see a reset and lose
  * the answer. The answer is therefore sent in full, and the server discards what it receives for `lingerMs`.
  */
-function writeAndLinger(exchange: Exchange, status: number, headers: Headers, { content, bytes }: Payload): void {
+function writeAndLinger(exchange: Exchange, status: number, headers: Headers, content: string | Buffer): void {
   const { request, response, parts, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
-  response.once('finish', parts.answerBudget.reserveBytes(request.socket, address, bytes));
+  response.once('finish', parts.answerBudget.reserveBytes(request.socket, address, Buffer.byteLength(content)));
   response.write(content);
   const end = () => response.end();
   const timer = setTimeout(contain(end, exchange.fail), lingerMs);
   request.once('end', end);
   response.once('close', () => clearTimeout(timer));
-  if (status === 503) stopReading(request);
-  else request.resume();
+  if (status === 503) return stopReading(request);
+  let pieces = 0;
+  request.on('data', () => {
+    parts.connections.countPiece(request.socket);
+    pieces += 1;
+    if (pieces === maxDrainedPieces) stopReading(request);
+  });
 }
 
 /** Leaves unread bytes in the network. `_read` is replaced because it would resume the socket after each chunk. */
@@ -166,7 +158,7 @@ function errorHeaders(exchange: Exchange, { status, body }: Answer): Record<stri
   return {};
 }
 
-function challengeOf({ request, parts }: Exchange): string {
-  const metadata = metadataUrlOf(parts.config, request);
+function challengeOf(exchange: Exchange): string {
+  const metadata = metadataUrlOf(exchange);
   return `Bearer realm="postroom"${metadata ? `, resource_metadata="${metadata}"` : ''}`;
 }

@@ -1,81 +1,61 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../cancellation.ts';
+import { contain } from '../../contain.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
-import type { Drain } from '../drain.ts';
-import type { HttpMetrics } from '../metrics/http-metrics.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { createPageRoute } from '../pages/route.ts';
-import type { AllowedHosts } from './allowed-hosts.ts';
 import type { OwnedResponse } from './contained-server.ts';
-import type { Exchange } from './exchange.ts';
-import { type GraphqlParts, graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
+import type { Exchange, HttpParts, PartStates } from './exchange.ts';
+import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
 import { jsonType } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
-export interface PartStates {
-  database: PartState;
-  /** Only a hint: without it events arrive later. */
-  bus: PartState;
-}
-
-type PartState = 'up' | 'down';
-
-export interface HttpParts extends GraphqlParts {
-  hosts: AllowedHosts;
-  drain: Drain;
-  /** The state of each part. Operations can be served while the database is up. */
-  readState: () => Promise<PartStates>;
-  /** Undefined if they are served on another port. */
-  metrics: Metrics | undefined;
-  httpMetrics: HttpMetrics;
-}
-
 /** Starts to answer a request. While the server stops, the answer is an error. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse, isStopping: boolean) => Exchange;
 
 interface Route {
   methods: readonly string[];
-  /** If absent, the path always exists. */
-  exists?: (parts: HttpParts) => boolean;
   /** @throws the error that refuses the request. */
-  serve: (parts: HttpParts, exchange: Exchange) => void | Promise<void>;
+  serve: (exchange: Exchange) => void | Promise<void>;
 }
 
+/** A refusal takes about 40 µs. */
+const requestsPerTurn = 100;
 const reading = ['GET', 'HEAD'];
 const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
 
-const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
-  ['/health', { methods: reading, serve: (_, { response }) => writeState(response, 'ok') }],
-  ['/ready', { methods: reading, serve: writeReadiness }],
-  [
-    '/metrics',
-    {
-      methods: reading,
-      exists: ({ metrics }) => metrics !== undefined,
-      serve: ({ metrics }, { response }) => metrics?.write(response),
-    },
-  ],
-  [
-    '/console',
-    {
-      methods: reading,
-      exists: ({ config }) => config.console,
-      serve: (_, { request, response }) => writeConsole(request, response),
-    },
-  ],
-  ['/', { methods: reading, serve: (_, { response }) => writeRedirect(response) }],
-  ...resourcePaths.keys().map((path): [string, Route] => [path, { methods: reading, serve: describeResource }]),
-  ['*', { methods: ['OPTIONS'], serve: (_, exchange) => writeOptions(exchange) }],
-]);
+function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
+  const routes = new Map<string, Route>([
+    ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
+    ['/health', { methods: reading, serve: ({ response }) => writeState(response, 'ok') }],
+    ['/ready', { methods: reading, serve: writeReadiness }],
+    ['/', { methods: reading, serve: ({ response }) => writeRedirect(response) }],
+    ['*', { methods: ['OPTIONS'], serve: writeOptions }],
+  ]);
+  if (metrics) routes.set('/metrics', { methods: reading, serve: ({ response }) => metrics.write(response) });
+  if (config.console) {
+    routes.set('/console', { methods: reading, serve: ({ request, response }) => writeConsole(request, response) });
+  }
+  for (const [path, resource] of config.oauth ? resourcePaths : []) {
+    routes.set(path, { methods: reading, serve: (exchange) => writeResourceMetadata(exchange, resource) });
+  }
+  return routes;
+}
 
 export function createHttpHandler(parts: HttpParts): HttpHandler {
+  const routes = createRoutes(parts);
+  const begin = (exchange: Exchange) => {
+    // Its client has left, or has sent something that was refused, while the request waited.
+    if (exchange.isRefused || exchange.request.socket.destroyed) return;
+    contain(() => route(routes, exchange), exchange.fail)();
+  };
+  const turns = new PerTurnQueue(requestsPerTurn, begin, ({ address }) => address);
   return (request, response, isStopping) => {
     const exchange: Exchange = {
       request,
@@ -88,31 +68,27 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
       cancellation: new Cancellation(),
       rate: undefined,
       report: undefined,
-      timer: parts.httpMetrics.begin(request.method, response),
+      timer: parts.httpMetrics.begin(response),
       parts,
       fail: (error) => fail(exchange, error),
     };
     (response as OwnedResponse).exchange = exchange;
-    try {
-      if (isStopping) throw stopping();
-      route(parts, exchange)?.catch(exchange.fail);
-    } catch (error) {
-      exchange.fail(error);
-    }
+    if (isStopping) exchange.fail(stopping());
+    else turns.push(exchange);
     return exchange;
   };
 }
 
-function route(parts: HttpParts, exchange: Exchange): void | Promise<void> {
-  const { request } = exchange;
+function route(routes: ReadonlyMap<string, Route>, exchange: Exchange): void | Promise<void> {
+  const { request, parts } = exchange;
   const { path, authority, query } = readTarget(request);
   parts.hosts.assertOwn(authority);
   const found = routes.get(path);
-  if (!found || found.exists?.(parts) === false) throw nothingHere();
+  if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
   exchange.timer.route = path;
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
-  return found.serve(parts, exchange);
+  return found.serve(exchange);
 }
 
 /** Answers with an error. If the answer has begun, or cannot be written, the connection is closed. */
@@ -146,26 +122,15 @@ function stopping(): HttpRefusal {
   return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' });
 }
 
-function nothingHere(): ClientError {
-  return new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
-}
-
-/** Exists only if an OAuth issuer is configured. */
-function describeResource({ config }: HttpParts, exchange: Exchange): void {
-  const resource = resourcePaths.get(readTarget(exchange.request).path);
-  if (!config.oauth || resource === undefined) throw nothingHere();
-  writeResourceMetadata(config, config.oauth, exchange, resource);
-}
-
 function writeRedirect(response: ServerResponse): void {
   response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
-/** 503 from the beginning of a drain, so that load balancers send no more clients. */
-async function writeReadiness({ readState, drain }: HttpParts, { response }: Exchange): Promise<void> {
-  const states = await readState();
+/** 503 as soon as the server stops, so that load balancers send no more clients. */
+async function writeReadiness({ response, parts }: Exchange): Promise<void> {
+  const states = await parts.readState();
   const status = states.database === 'up' ? 'ok' : 'not ready';
-  writeState(response, drain.hasBegun ? 'stopping' : status, states);
+  writeState(response, parts.stopping.aborted ? 'stopping' : status, states);
 }
 
 function writeState(response: ServerResponse, status: 'ok' | 'not ready' | 'stopping', states?: PartStates): void {

@@ -4,17 +4,17 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
-import { ConnectionLimit } from '../admission/connection-limit.ts';
+import { Connections } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import { createContainedServer } from './contained-server.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, HttpParts } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
 import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
-import { createHttpHandler, type HttpParts, refuse } from './routes.ts';
+import { createHttpHandler, refuse } from './routes.ts';
 import { linger, writeRefusal } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
@@ -32,11 +32,18 @@ const settings = {
 };
 
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
-export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies'>, upgrade: Upgrade): Server {
+export function createHttpServer(
+  parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies' | 'connections'>,
+  upgrade: Upgrade,
+): Server {
+  const { limits, trustProxy } = parts.config;
   const origins = new Origins(parts.config, parts.log);
   const hosts = new AllowedHosts(parts.config);
-  const handle = createHttpHandler({ ...parts, origins, hosts, bodies: new BodyBudget(parts.config.limits.bodyBytes) });
-  const exchanges = new LatestExchanges(parts.drain);
+  const bodies = new BodyBudget(limits.bodyBytes);
+  // With a proxy in front, all connections come from the proxy, which limits those of its clients.
+  const connections = new Connections(trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY);
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
+  const exchanges = new LatestExchanges(parts.stopping);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const isStopping = !server.listening || exchanges.isClosing(socket);
@@ -44,9 +51,18 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
     if (!exchanges.prepare(response)) return void socket.destroy();
     exchanges.add(socket, handle(request, response, isStopping));
   };
+  const refuseConnection = (socket: Socket, isQuiet = false) => {
+    if (connections.mayAnswer(socket)) writeRefusalTo(parts, socket, tooManyConnections(), isQuiet);
+    else socket.resetAndDestroy();
+  };
   const server = createContainedServer(settings, onRequest, {
     log: parts.log,
     find: (socket) => exchanges.find(socket),
+    refuses(socket) {
+      if (connections.add(socket)) return false;
+      refuseConnection(socket.on('error', ignore));
+      return true;
+    },
   });
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
@@ -56,13 +72,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
     writeRefusalTo(parts, socket, methodNotAllowed(...graphqlMethods));
   });
   const refuseSocket = (socket: Socket, error: unknown) => writeRefusalTo(parts, socket, error);
-  // With a proxy in front, all connections come from the proxy, which limits those of its clients.
-  const limit = parts.config.trustProxy === 0 ? new ConnectionLimit(parts.config.limits.sockets) : undefined;
-  const refuseConnection = (socket: Socket, isQuiet = false) => {
-    if (limit && !limit.mayAnswer(socket)) socket.resetAndDestroy();
-    else writeRefusalTo(parts, socket, tooManyConnections(), isQuiet);
-  };
-  if (limit) limitConnections(server, limit, refuseConnection);
   server.on('upgrade', (request, socket: Socket, head) => {
     flushAnswers();
     // The socket may fail before another listener is added.
@@ -72,7 +81,7 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
       hosts.assertOwn(authority);
       if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
-      if (upgrade(request, socket, head, refuseSocket)) limit?.release(socket);
+      if (upgrade(request, socket, head, refuseSocket)) connections.release(socket);
       else refuseConnection(socket, head.length === 0);
     } catch (error) {
       writeRefusalTo(parts, socket, error, head.length === 0);
@@ -88,16 +97,6 @@ export function createHttpServer(parts: Omit<HttpParts, 'origins' | 'hosts' | 'b
 }
 
 function ignore(): void {}
-
-/** Refused connections never reach the HTTP parser. */
-function limitConnections(server: Server, limit: ConnectionLimit, refuseConnection: (socket: Socket) => void): void {
-  const accept = server.listeners('connection');
-  server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
-    if (limit.add(socket)) for (const listener of accept) listener.call(server, socket);
-    else refuseConnection(socket.on('error', ignore));
-  });
-}
 
 function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
   const requestId = randomUUID();

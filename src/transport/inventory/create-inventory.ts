@@ -1,30 +1,22 @@
 import type { Config } from '../../config.ts';
 import type { Database } from '../../data/database.ts';
-import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
-import type { FanOut } from '../../live/fan-out.ts';
 import type { GroupCosts } from '../../live/groups/group-costs.ts';
 import { Inventory } from '../../live/inventory/inventory.ts';
 import type { ServerStatus } from '../../live/inventory/server-status.ts';
 import type { Presence } from '../../live/presence/presence.ts';
 import { StateStreams } from '../../live/states/state-streams.ts';
 import { nodeNameOf } from '../../log.ts';
-import type { LongConnections } from '../long-connections.ts';
-import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
-import { MeasuredNode } from './measured-node.ts';
+import { MeasuredNode, type NodeParts } from './measured-node.ts';
 
 const statusIntervalMs = 1_000;
 
-interface InventorySources {
+interface InventorySources extends NodeParts {
   config: Pick<Config, 'nodeName'>;
-  longConnections: LongConnections;
-  operationReports: OperationReports;
-  fanOut: FanOut;
   database: Database;
   bus: Bus;
   presence: Presence;
   groupCosts: GroupCosts;
-  eventLoopDelay: EventLoopDelay;
   onError: (error: unknown) => void;
 }
 

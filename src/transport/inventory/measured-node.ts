@@ -10,7 +10,7 @@ import type { LongConnection, LongConnections } from '../long-connections.ts';
 import type { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { Rates } from './rates.ts';
 
-interface NodeParts {
+export interface NodeParts {
   longConnections: LongConnections;
   operationReports: OperationReports;
   fanOut: FanOut;

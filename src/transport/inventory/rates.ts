@@ -1,48 +1,43 @@
 const intervalMs = 1_000;
 
-type Counts<Name extends string> = Record<Name, number>;
+interface Sample<Name extends string> {
+  /** By performance.now(): the timer may be late. */
+  at: number;
+  counts: Record<Name, number>;
+}
 
 /** Compares counts once a second, so that each reader gets the rates of the last full second. */
 export class Rates<Name extends string> {
-  readonly #read: () => Counts<Name>;
   readonly #timer: NodeJS.Timeout;
-  #counts: Counts<Name>;
-  #at = performance.now();
-  #increases: Counts<Name>;
-  #seconds = 1;
+  #previous: Sample<Name>;
+  #latest: Sample<Name>;
 
   /** `read` returns counts that only increase. */
-  constructor(read: () => Counts<Name>) {
-    this.#read = read;
-    this.#counts = read();
-    this.#increases = subtract(this.#counts, this.#counts);
-    this.#timer = setInterval(() => this.#sample(), intervalMs).unref();
+  constructor(read: () => Record<Name, number>) {
+    const sample = () => ({ at: performance.now(), counts: read() });
+    this.#latest = sample();
+    this.#previous = this.#latest;
+    const compare = () => {
+      this.#previous = this.#latest;
+      this.#latest = sample();
+    };
+    this.#timer = setInterval(compare, intervalMs).unref();
   }
 
   perSecond(name: Name): number {
-    return this.#increases[name] / this.#seconds;
+    return this.#increase(name) / ((this.#latest.at - this.#previous.at) / 1_000 || 1);
   }
 
   /** The increase of one count for each increase of another; 0 without any. */
   ratio(name: Name, other: Name): number {
-    return this.#increases[other] === 0 ? 0 : this.#increases[name] / this.#increases[other];
+    return this.#increase(name) / (this.#increase(other) || 1);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  #sample(): void {
-    const [counts, now] = [this.#read(), performance.now()];
-    this.#increases = subtract(counts, this.#counts);
-    // The timer may be late.
-    this.#seconds = (now - this.#at) / 1_000;
-    this.#counts = counts;
-    this.#at = now;
+  #increase(name: Name): number {
+    return this.#latest.counts[name] - this.#previous.counts[name];
   }
-}
-
-function subtract<Name extends string>(counts: Counts<Name>, before: Counts<Name>): Counts<Name> {
-  const names = Object.keys(counts) as Name[];
-  return Object.fromEntries(names.map((name) => [name, counts[name] - before[name]])) as Counts<Name>;
 }

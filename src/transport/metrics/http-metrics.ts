@@ -7,57 +7,32 @@ import type { HistogramSeries, Labels, Metrics } from './metrics.ts';
 /** In seconds, as OpenTelemetry recommends. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 /** A client may send any other text as the method. */
-const methods: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-]);
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
 const otherMethod = '_OTHER';
 /** The status of a request whose client left before any answer. */
 const noStatus = 0;
 
-type ByStatus = Map<number, Histogram>;
-
 /** Durations of HTTP requests by method, route and status. */
 export class HttpMetrics {
-  active = 0;
-  readonly #durations = new Map<string, Map<string, ByStatus>>();
+  #active = 0;
+  readonly #durations = new Map<string, HistogramSeries>();
 
   /** Measures a request until its response is closed. */
-  begin(method: string | undefined, response: ServerResponse): RequestTimer {
-    this.active += 1;
-    const timer = new RequestTimer(this, method, response);
+  begin(response: ServerResponse): RequestTimer {
+    this.#active += 1;
+    const timer = new RequestTimer(this.#durations, response);
     response.on('close', () => {
-      this.active -= 1;
+      this.#active -= 1;
       timer.record();
     });
     return timer;
   }
 
-  observe(method: string | undefined, route: string, status: number, seconds: number): void {
-    const known = method !== undefined && methods.has(method) ? method : otherMethod;
-    const byRoute = getOrAdd(this.#durations, known, () => new Map<string, ByStatus>());
-    const byStatus = getOrAdd(byRoute, route, () => new Map<number, Histogram>());
-    getOrAdd(byStatus, status, () => new Histogram(bounds)).observe(seconds);
-  }
-
   addTo(metrics: Metrics): void {
-    metrics.histogram('http_server_request_duration_seconds', 'Durations of HTTP requests.', () => this.#series());
-    metrics.gauge('http_server_active_requests', 'HTTP requests that are being answered.', () => this.active);
-  }
-
-  *#series(): Iterable<HistogramSeries> {
-    for (const [method, byRoute] of this.#durations) {
-      for (const [route, byStatus] of byRoute) {
-        for (const [status, histogram] of byStatus) yield { labels: labelsOf(method, route, status), histogram };
-      }
-    }
+    metrics.histogram('http_server_request_duration_seconds', 'Durations of HTTP requests.', () =>
+      this.#durations.values(),
+    );
+    metrics.gauge('http_server_active_requests', 'HTTP requests that are being answered.', () => this.#active);
   }
 }
 
@@ -65,16 +40,14 @@ export class HttpMetrics {
 class RequestTimer {
   /** One of the paths that the server serves; empty for any other path. */
   route = '';
-  readonly #metrics: HttpMetrics;
-  readonly #method: string | undefined;
-  readonly #response: ServerResponse;
   /** By `performance.now()`. */
   readonly startedAt = performance.now();
+  readonly #durations: Map<string, HistogramSeries>;
+  readonly #response: ServerResponse;
   #isRecorded = false;
 
-  constructor(metrics: HttpMetrics, method: string | undefined, response: ServerResponse) {
-    this.#metrics = metrics;
-    this.#method = method;
+  constructor(durations: Map<string, HistogramSeries>, response: ServerResponse) {
+    this.#durations = durations;
     this.#response = response;
   }
 
@@ -82,9 +55,16 @@ class RequestTimer {
   record(): void {
     if (this.#isRecorded) return;
     this.#isRecorded = true;
-    const { headersSent, statusCode } = this.#response;
-    const seconds = (performance.now() - this.startedAt) / 1_000;
-    this.#metrics.observe(this.#method, this.route, headersSent ? statusCode : noStatus, seconds);
+    const { headersSent, statusCode, req } = this.#response;
+    const method = methods.has(req.method ?? '') ? String(req.method) : otherMethod;
+    const status = headersSent ? statusCode : noStatus;
+    const key = `${method} ${status} ${this.route}`;
+    const series = this.#durations.get(key) ?? {
+      labels: labelsOf(method, this.route, status),
+      histogram: new Histogram(bounds),
+    };
+    this.#durations.set(key, series);
+    series.histogram.observeSince(this.startedAt);
   }
 }
 
@@ -98,13 +78,4 @@ function labelsOf(method: string, route: string, status: number): Labels {
     ...(route !== '' && { http_route: route }),
     ...((status === noStatus || status >= 500) && { error_type: errorType }),
   };
-}
-
-function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }

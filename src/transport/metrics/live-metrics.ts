@@ -3,13 +3,8 @@ import type { FanOut } from '../../live/fan-out.ts';
 import { streamTransports } from '../../live/live-counts.ts';
 import type { Metrics, Series } from './metrics.ts';
 
-export interface LiveParts {
-  bus: Bus;
-  fanOut: FanOut;
-}
-
 /** The metrics of subscriptions, deliveries and the bus. */
-export function addLiveMetrics(metrics: Metrics, { bus, fanOut }: LiveParts): void {
+export function addLiveMetrics(metrics: Metrics, bus: Bus, fanOut: FanOut): void {
   const { counts } = fanOut;
   metrics.gauge('postroom_feeds', 'Rooms with subscribers.', () => fanOut.sizes.feeds);
   metrics.gauge('postroom_groups', 'Groups of equal subscriptions.', () => fanOut.sizes.groups);

@@ -19,22 +19,18 @@ const gcBounds = [0.001, 0.01, 0.1, 1, 2, 5];
  * list all open handles and descriptors at each read. The result stops the measurements.
  */
 export function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () => void {
-  const collections = new GarbageCollections();
-  metrics.counter('process_cpu_user_seconds_total', 'CPU time in user mode.', () => process.cpuUsage().user / 1e6);
-  metrics.counter(
-    'process_cpu_system_seconds_total',
-    'CPU time in system mode.',
-    () => process.cpuUsage().system / 1e6,
-  );
-  metrics.counter('process_cpu_seconds_total', 'CPU time, user and system.', readCpuSeconds);
+  const { cpuUsage, memoryUsage } = process;
+  metrics.counter('process_cpu_user_seconds_total', 'CPU time in user mode.', () => cpuUsage().user / 1e6);
+  metrics.counter('process_cpu_system_seconds_total', 'CPU time in system mode.', () => cpuUsage().system / 1e6);
+  metrics.counter('process_cpu_seconds_total', 'CPU time, user and system.', () => {
+    const { user, system } = cpuUsage();
+    return (user + system) / 1e6;
+  });
+  const startedAt = performance.timeOrigin / 1_000;
   metrics.gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startedAt);
-  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  metrics.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => process.memoryUsage().heapTotal);
-  metrics.gauge(
-    'nodejs_heap_size_used_bytes',
-    'Used part of the JavaScript heap.',
-    () => process.memoryUsage().heapUsed,
-  );
+  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage.rss());
+  metrics.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memoryUsage().heapTotal);
+  metrics.gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', () => memoryUsage().heapUsed);
   metrics.gauge('nodejs_heap_space_size_used_bytes', 'Used part of each space of the heap.', () =>
     getHeapSpaceStatistics().map(({ space_name, space_used_size }) => ({
       labels: { space: space_name.replace(/_space$/, '') },
@@ -44,9 +40,8 @@ export function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () =
   metrics.gauge(
     'nodejs_external_memory_bytes',
     'Memory outside the JavaScript heap that its objects use, such as buffers.',
-    () => process.memoryUsage().external,
+    () => memoryUsage().external,
   );
-  metrics.histogram('nodejs_gc_duration_seconds', 'Garbage collections, by kind.', () => collections.series());
   metrics.gauge(
     'nodejs_eventloop_lag_p99_seconds',
     'Delay of the event loop in the last 30 to 60 seconds, 99th percentile.',
@@ -55,36 +50,20 @@ export function addProcessMetrics(metrics: Metrics, delay: EventLoopDelay): () =
   metrics.gauge('nodejs_version_info', 'The version of Node.', () => [
     { labels: { version: process.version }, value: 1 },
   ]);
-  return () => collections.stop();
+  return addCollections(metrics);
 }
 
-const startedAt = performance.timeOrigin / 1_000;
-
-function readCpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-}
-
-class GarbageCollections {
-  readonly #byKind = new Map(Object.values(gcKinds).map((kind) => [kind, new Histogram(gcBounds)]));
-  readonly #observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) this.#add(entry);
+function addCollections(metrics: Metrics): () => void {
+  const byKind = new Map(Object.values(gcKinds).map((kind) => [kind, new Histogram(gcBounds)]));
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { detail, duration } = entry as PerformanceEntry & { detail: { kind: number } };
+      byKind.get(gcKinds[detail.kind] ?? '')?.observe(duration / 1_000);
+    }
   });
-
-  constructor() {
-    this.#observer.observe({ entryTypes: ['gc'] });
-  }
-
-  series() {
-    return this.#byKind.entries().map(([kind, histogram]) => ({ labels: { kind }, histogram }));
-  }
-
-  stop(): void {
-    this.#observer.disconnect();
-  }
-
-  #add(entry: PerformanceEntry): void {
-    const { detail, duration } = entry as PerformanceEntry & { detail: { kind: number } };
-    this.#byKind.get(gcKinds[detail.kind] ?? '')?.observe(duration / 1_000);
-  }
+  observer.observe({ entryTypes: ['gc'] });
+  metrics.histogram('nodejs_gc_duration_seconds', 'Garbage collections, by kind.', () =>
+    byKind.entries().map(([kind, histogram]) => ({ labels: { kind }, histogram })),
+  );
+  return () => observer.disconnect();
 }

@@ -1,15 +1,20 @@
 import type { DatabaseTimings } from '../../data/timings.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
+import type { Bus } from '../../live/bus/bus.ts';
+import type { FanOut } from '../../live/fan-out.ts';
 import type { Log } from '../../log.ts';
 import { version } from '../../version.ts';
+import type { DroppedConnections } from '../admission/descriptor-limit.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';
-import { addLiveMetrics, type LiveParts } from './live-metrics.ts';
+import { addLiveMetrics } from './live-metrics.ts';
 import { Metrics } from './metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 
-export interface MeasuredParts extends LiveParts {
+export interface MeasuredParts {
+  bus: Bus;
+  fanOut: FanOut;
   operationReports: OperationReports;
   timings: DatabaseTimings;
   eventLoopDelay: EventLoopDelay;
@@ -17,7 +22,7 @@ export interface MeasuredParts extends LiveParts {
   log: Pick<Log, 'countDropped'>;
   countLogReads: () => number;
   countRateLimited: () => number;
-  countDroppedConnections: () => number;
+  droppedConnections: DroppedConnections;
 }
 
 interface ServerMetrics {
@@ -29,17 +34,10 @@ interface ServerMetrics {
 
 /** Creates all metrics of the server and of its process. */
 export function createMetrics(parts: MeasuredParts): ServerMetrics {
+  const { operationReports, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics();
   const httpMetrics = new HttpMetrics();
   httpMetrics.addTo(metrics);
-  addServerMetrics(metrics, parts);
-  return { metrics, httpMetrics, stop: addProcessMetrics(metrics, parts.eventLoopDelay) };
-}
-
-/** The metrics of operations, the live feed, the database, the connections and the log. */
-function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
-  const { operationReports, timings, webSockets, log, countLogReads, countRateLimited, countDroppedConnections } =
-    parts;
   metrics.gauge('postroom_build_info', 'The version of Postroom.', () => [{ labels: { version }, value: 1 }]);
   metrics.counter('postroom_operations_total', 'Operations by type, and by OK or the code of their first error.', () =>
     Array.from(operationReports.counts(), ({ type, code, count }) => ({ labels: { type, code }, value: count })),
@@ -47,9 +45,9 @@ function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
   metrics.counter('postroom_deprecated_fields_total', 'Operations that used a deprecated element of the schema.', () =>
     Array.from(operationReports.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
   );
-  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', countRateLimited);
-  addLiveMetrics(metrics, parts);
-  metrics.counter('postroom_log_reads_total', "Reads of a room's log.", countLogReads);
+  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', parts.countRateLimited);
+  addLiveMetrics(metrics, parts.bus, parts.fanOut);
+  metrics.counter('postroom_log_reads_total', "Reads of a room's log.", parts.countLogReads);
   metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
     Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),
   );
@@ -57,11 +55,12 @@ function addServerMetrics(metrics: Metrics, parts: MeasuredParts): void {
   metrics.counter(
     'postroom_dropped_connections_total',
     'Connections dropped because no file descriptor was left.',
-    countDroppedConnections,
+    () => droppedConnections.count,
   );
   metrics.counter(
     'postroom_log_lines_dropped_total',
     'Log lines dropped because standard error was not read or could not be written.',
     () => log.countDropped(),
   );
+  return { metrics, httpMetrics, stop: addProcessMetrics(metrics, parts.eventLoopDelay) };
 }

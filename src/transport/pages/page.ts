@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { gzipSync } from 'node:zlib';
 
 /** A page of the server that includes all its scripts and styles. */
@@ -34,16 +36,28 @@ export function normaliseLines(text: string): string {
 }
 
 /**
- * Joins modules, each after those that it imports, in the scope of one script: a policy with hashes does not allow
- * imports.
+ * Joins the module `browser/start` next to a page and all modules that it imports, each after those that it imports, in
+ * the scope of one script: a policy with hashes does not allow imports. They are JavaScript, or TypeScript in the
+ * repository.
  */
-export function joinModules(modules: readonly string[]): string {
-  return modules.map((module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
+export async function joinModules(page: string, extension: string): Promise<string> {
+  const modules = new Map<string, string>();
+  const add = async (name: string) => {
+    if (modules.has(name)) return;
+    const code = await readText(page, `browser/${name}`);
+    for (const [, imported = ''] of code.matchAll(/^import [^;]* from '\.\/([^']+)';$/gm)) await add(imported);
+    modules.set(name, extension === '.ts' ? stripTypeScriptTypes(code) : code);
+  };
+  await add(`start${extension}`);
+  return Array.from(modules.values(), (module) => module.replaceAll(/^import [^;]*;$|^export (\{\};)?/gm, '')).join('');
 }
 
-/** The icon of Postroom, as a URL that needs no request. */
-export function toIconUrl(svg: string): string {
-  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+/** A file next to the module `page`, which is a URL. */
+export function readText(page: string, path: string): Promise<string> {
+  return readFile(new URL(path, page), 'utf8');
 }
 
 export const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="2" y="5" width="28" height="20" rx="4" fill="#5b4bdb"/><path d="M6 10l10 8 10-8" fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><path d="M9 24v6l7-6z" fill="#5b4bdb"/></svg>`;
+
+/** The icon of Postroom, which needs no request. */
+export const iconUrl = `data:image/svg+xml;base64,${Buffer.from(logo).toString('base64')}`;

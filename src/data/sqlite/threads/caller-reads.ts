@@ -1,4 +1,4 @@
-import { yieldWhenDue } from '../../../event-loop.ts';
+import { nextTurnWhenDue } from '../../../event-loop.ts';
 import type { ReadContext } from '../../database.ts';
 import type { StatementRunner } from '../../sql/query-builder.ts';
 import type { DatabaseTimings } from '../../timings.ts';
@@ -21,7 +21,7 @@ export function createReads(
 ): (context: ReadContext) => StatementRunner {
   return (context) => ({
     async executeQuery({ sql, parameters }) {
-      const turn = yieldWhenDue();
+      const turn = nextTurnWhenDue();
       if (turn) await turn;
       const command = { sql, parameters } as ReadCommand;
       const start = performance.now();

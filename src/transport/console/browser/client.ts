@@ -83,13 +83,11 @@ export class Client {
   #refuse(result: Result<unknown>, token: string | undefined): Refusal {
     const refusal = toRefusal(result);
     // The token may have been renewed since the operation was sent, and the session may have ended.
-    if (token !== undefined && token === this.#session.token) this.#endIfRefused(refusal.code);
-    return refusal;
-  }
-
-  #endIfRefused(code: string): void {
+    if (token === undefined || token !== this.#session.token) return refusal;
+    const { code } = refusal;
     if (code === 'UNAUTHENTICATED') this.#session.end('Your session has expired or was revoked. Sign in again.');
     if (code === 'FORBIDDEN') this.#session.end(notAdmin(this.#session.name));
+    return refusal;
   }
 }
 

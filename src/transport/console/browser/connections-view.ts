@@ -4,7 +4,7 @@ import { cancelEnd, confirmEnd } from './end-dialog.ts';
 import { formatBytes, formatMs, formatNumber, formatTime } from './format.ts';
 import { type Connection, endConnection, listConnections } from './operations.ts';
 import { pause } from './pause.ts';
-import { Table } from './table.ts';
+import { numbers, Table } from './table.ts';
 
 const pageSize = 50;
 const refreshMs = 3_000;
@@ -111,9 +111,9 @@ function createTable(end: (connection: Connection) => void): Table<Connection> {
       { title: 'Transport', text: ({ transport }) => nameOf(transport) },
       { title: 'Since', text: ({ since }) => formatTime(since) },
       { title: 'Node', text: ({ node }) => node },
-      { title: 'Subscriptions', text: ({ subscriptions }) => formatNumber(subscriptions), isNumber: true },
-      { title: 'Waiting', text: ({ bytesWaiting }) => formatBytes(bytesWaiting), isNumber: true },
-      { title: 'Lag', text: ({ lagMs }) => formatMs(lagMs), isNumber: true },
+      numbers('Subscriptions', (connection) => connection.subscriptions),
+      numbers('Waiting', (connection) => connection.bytesWaiting, formatBytes),
+      numbers('Lag', (connection) => connection.lagMs, formatMs),
     ],
     keyOf: ({ id }) => id,
     action: { title: 'End', label: (connection) => `End ${describe(connection)}`, run: end },

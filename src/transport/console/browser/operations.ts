@@ -1,3 +1,5 @@
+import type { NodeReport } from '../../../live/inventory/server-status.ts';
+
 /** An operation. Its text is sent; `types` exists only for the compiler. */
 export interface Operation<Data, Variables = Record<string, never>> {
   text: string;
@@ -13,23 +15,7 @@ export interface Status {
   errors: { code: string; count: number; lastAt: string | null }[];
 }
 
-export interface NodeStatus {
-  name: string;
-  version: string;
-  nodeVersion: string;
-  startedAt: string;
-  connections: number;
-  subscriptions: number;
-  roomsFollowed: number;
-  operationsPerSecond: number;
-  failedOperationsPerSecond: number;
-  deliveriesPerSecond: number;
-  lagMs: number;
-  slowConsumers: number;
-  queues: { name: string; depth: number }[];
-  memoryBytes: number;
-  eventLoopLagMs: number;
-}
+export type NodeStatus = Omit<NodeReport['status'], 'startedAt'> & { startedAt: string };
 
 export interface Connection {
   id: string;

@@ -3,7 +3,7 @@ import { formatBytes, formatDuration, formatMs, formatNumber, formatTime } from 
 import { History } from './history.ts';
 import type { NodeStatus, Status } from './operations.ts';
 import { Plots } from './plots.ts';
-import { Table } from './table.ts';
+import { numbers, Table } from './table.ts';
 
 type NodeRow = NodeStatus & { uptime: string };
 
@@ -18,14 +18,14 @@ export class StatusView {
   readonly #rooms = new Table<Status['mostFollowedRooms'][number]>(find('rooms', HTMLTableElement), {
     columns: [
       { title: 'Room', text: ({ room }) => room?.name ?? 'unknown' },
-      { title: 'Followers', text: ({ followers }) => formatNumber(followers), isNumber: true },
+      numbers('Followers', (room) => room.followers),
     ],
     keyOf: ({ room }, index) => room?.id ?? `unknown ${index}`,
   });
   readonly #errors = new Table<Status['errors'][number]>(find('errors', HTMLTableElement), {
     columns: [
       { title: 'Code', text: ({ code }) => code },
-      { title: 'Operations', text: ({ count }) => formatNumber(count), isNumber: true },
+      numbers('Operations', (error) => error.count),
       { title: 'Last', text: ({ lastAt }) => (lastAt === null ? '–' : formatTime(lastAt)) },
     ],
     keyOf: ({ code }) => code,
@@ -70,28 +70,17 @@ function createNodeTable(): Table<NodeRow> {
       { title: 'Node', text: ({ name }) => name },
       { title: 'Version', text: ({ version, nodeVersion }) => `${version}, Node ${nodeVersion.replace(/^v/, '')}` },
       { title: 'Up for', text: ({ uptime }) => uptime, isNumber: true },
-      { title: 'Memory', text: ({ memoryBytes }) => formatBytes(memoryBytes), isNumber: true },
-      { title: 'Event loop', text: ({ eventLoopLagMs }) => formatMs(eventLoopLagMs), isNumber: true },
-      { title: 'Connections', text: ({ connections }) => formatNumber(connections), isNumber: true },
-      { title: 'Subscriptions', text: ({ subscriptions }) => formatNumber(subscriptions), isNumber: true },
-      { title: 'Rooms', text: ({ roomsFollowed }) => formatNumber(roomsFollowed), isNumber: true },
-      {
-        title: 'Operations per s',
-        text: ({ operationsPerSecond }) => formatNumber(operationsPerSecond),
-        isNumber: true,
-      },
-      { title: 'Failed per s', text: (node) => formatNumber(node.failedOperationsPerSecond), isNumber: true },
-      {
-        title: 'Deliveries per s',
-        text: ({ deliveriesPerSecond }) => formatNumber(deliveriesPerSecond),
-        isNumber: true,
-      },
-      { title: 'Lag', text: ({ lagMs }) => formatMs(lagMs), isNumber: true },
-      { title: 'Slow consumers', text: ({ slowConsumers }) => formatNumber(slowConsumers), isNumber: true },
-      {
-        title: 'Queues',
-        text: ({ queues }) => listQueues(queues) || 'empty',
-      },
+      numbers('Memory', (node) => node.memoryBytes, formatBytes),
+      numbers('Event loop', (node) => node.eventLoopLagMs, formatMs),
+      numbers('Connections', (node) => node.connections),
+      numbers('Subscriptions', (node) => node.subscriptions),
+      numbers('Rooms', (node) => node.roomsFollowed),
+      numbers('Operations per s', (node) => node.operationsPerSecond),
+      numbers('Failed per s', (node) => node.failedOperationsPerSecond),
+      numbers('Deliveries per s', (node) => node.deliveriesPerSecond),
+      numbers('Lag', (node) => node.lagMs, formatMs),
+      numbers('Slow consumers', (node) => node.slowConsumers),
+      { title: 'Queues', text: ({ queues }) => listQueues(queues) || 'empty' },
     ],
     keyOf: ({ name }) => name,
   });

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { contain, type Fail } from '../../../contain.ts';
+import { contain } from '../../../contain.ts';
 import type { Answer } from '../../../engine/answer.ts';
 import type { ClientAccount } from '../../../engine/limits/client-memory.ts';
 import { ClientError } from '../../../errors.ts';
-import type { Viewer } from '../../../identity/viewer.ts';
 import { createConnectionId } from '../../../ids.ts';
 import type { StreamTransport } from '../../../live/live-counts.ts';
 import type { Encoder, Sink, Stream, StreamMessage } from '../../../live/stream.ts';
 import { maxBufferedBytes } from '../../admission/buffered-bytes.ts';
-import type { LongConnection, LongConnections } from '../../long-connections.ts';
+import type { LongConnection } from '../../long-connections.ts';
+import type { Exchange } from '../exchange.ts';
 
 /** How a subscription is written into an HTTP response. */
 export interface StreamFormat {
@@ -23,72 +23,146 @@ export interface StreamFormat {
   end(body: Answer['body']): string;
 }
 
-export interface HttpStreamOptions {
-  format: StreamFormat;
-  address: string;
-  viewer: Viewer | null;
-  /** Formats the reason of an end. */
-  refuse: (error: ClientError) => Answer;
-  /** The client's account; it counts the bytes that the client has not read. */
-  account: ClientAccount;
-  longConnections: LongConnections;
-  /** Ends the response because of an exception in its work. */
-  fail: Fail;
-}
+/** A subscription that runs over the response of an exchange, until either side ends it. */
+export class HttpStream implements Sink, LongConnection {
+  readonly id: string;
+  readonly since: number;
+  readonly subscriptions = 1;
+  lagMs = 0;
+  readonly #exchange: Exchange;
+  readonly #stream: Stream;
+  readonly #format: StreamFormat;
+  /** It counts the bytes that the client has not read. */
+  readonly #account: ClientAccount;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #onWritten: () => void;
+  /** The bytes that waited for the client when they were last counted. */
+  #counted = 0;
+  #waiting: (() => void)[] = [];
 
-/** Runs a subscription over the response, until either side ends it. */
-export function runHttpStream(
-  response: ServerResponse,
-  stream: Stream,
-  { format, address, viewer, refuse, account, longConnections, fail }: HttpStreamOptions,
-): void {
-  const expiresAt = viewer?.expiresAt ?? Number.POSITIVE_INFINITY;
-  startStream(response, format);
-  const stopHeartbeat = () => clearInterval(heartbeat);
-  const sink = new HttpStreamSink(response, {
-    format,
-    expiresAt,
-    refuse,
-    account,
-    stopHeartbeat,
-    endAsSlowConsumer: (message) => stream.endAsSlowConsumer(message),
-    stop: () => stream.stop('connection_closed'),
-    fail,
-  });
-  const sendHeartbeat = () => {
-    // No heartbeat is added while the client does not read.
-    if (!response.writableNeedDrain) sink.send(format.heartbeat);
-  };
-  const heartbeat = setInterval(contain(sendHeartbeat, fail), format.heartbeatMs);
-  // The cursors of an inbox are in its events; its client resumes with `after`.
-  sink.send(format.begin(typeof stream.cursor === 'string' ? stream.cursor : undefined));
-  const connection: LongConnection = {
-    ...createConnectionId(),
-    transport: format.transport,
-    address,
-    viewerId: viewer?.user.id ?? null,
-    subscriptions: 1,
-    get bytesWaiting() {
-      return response.writableLength;
-    },
-    get lagMs() {
-      return sink.lagMs;
-    },
-    drain() {
-      stream.stop('server_stop');
-      sink.disconnect();
-    },
-    fail,
-    endByOperator: () => stream.end(new ClientError('CONNECTION_ENDED')),
-  };
-  response.once('close', () => {
-    longConnections.delete(connection);
-    stopHeartbeat();
-    // HTTP has no message by which a client says that it leaves.
-    stream.stop('disconnected');
-  });
-  stream.start(sink);
-  longConnections.add(connection);
+  constructor(exchange: Exchange, stream: Stream, format: StreamFormat, account: ClientAccount) {
+    const { response, fail, parts } = exchange;
+    const { id, since } = createConnectionId();
+    this.id = id;
+    this.since = since;
+    this.#exchange = exchange;
+    this.#stream = stream;
+    this.#format = format;
+    this.#account = account;
+    this.#onWritten = contain(() => this.#recount(), fail);
+    startStream(response, format);
+    const sendHeartbeat = () => this.#sendHeartbeat();
+    this.#heartbeat = setInterval(contain(sendHeartbeat, fail), format.heartbeatMs);
+    // The cursors of an inbox are in its events; its client resumes with `after`.
+    this.#send(format.begin(typeof stream.cursor === 'string' ? stream.cursor : undefined));
+    response.once('close', () => {
+      parts.longConnections.delete(this);
+      clearInterval(this.#heartbeat);
+      // HTTP has no message by which a client says that it leaves.
+      stream.stop('disconnected');
+    });
+    stream.start(this);
+    parts.longConnections.add(this);
+  }
+
+  get transport(): StreamTransport {
+    return this.#format.transport;
+  }
+
+  get address(): string {
+    return this.#exchange.address;
+  }
+
+  get viewerId(): string | null {
+    return this.#exchange.viewer?.user.id ?? null;
+  }
+
+  get bytesWaiting(): number {
+    return this.#exchange.response.writableLength;
+  }
+
+  fail(error: unknown): void {
+    this.#exchange.fail(error);
+  }
+
+  drain(): void {
+    this.#stream.stop('server_stop');
+    this.disconnect();
+  }
+
+  endByOperator(): void {
+    this.#stream.end(new ClientError('CONNECTION_ENDED'));
+  }
+
+  write(message: StreamMessage, at?: number): void {
+    const now = Date.now();
+    // The timer that ends the stream may be late.
+    if (now >= (this.#exchange.viewer?.expiresAt ?? Number.POSITIVE_INFINITY)) return;
+    if (at !== undefined) this.lagMs = Math.max(0, now - at);
+    const bytes = message.encode(this.#format.encode);
+    if (bytes.length > maxBufferedBytes && this.#account.isNearLimit) return this.#stream.endAsSlowConsumer(message);
+    this.#send(bytes);
+    if (this.#counted > 0 && this.#account.isAddressOver) this.#disconnectUnread();
+  }
+
+  isFull(maxBytes = maxBufferedBytes): boolean {
+    const waiting = this.bytesWaiting;
+    return waiting > maxBytes || (waiting > 0 && this.#account.isNearLimit);
+  }
+
+  onceDrained(resume: () => void): void {
+    this.#waiting.push(resume);
+  }
+
+  /** HTTP has no message by which a client says what it has read. */
+  onceRead(resume: () => void): void {
+    this.onceDrained(resume);
+  }
+
+  end(error: ClientError): void {
+    // Nothing may be written after the end, even if the client has not read the end yet.
+    clearInterval(this.#heartbeat);
+    const { response, requestId, parts } = this.#exchange;
+    response.end(this.#format.end(parts.engine.refuse(error, { requestId }).body));
+  }
+
+  /** Ends the response without an end of the format, so that the client reconnects. */
+  disconnect(): void {
+    clearInterval(this.#heartbeat);
+    this.#exchange.response.end();
+  }
+
+  /**
+   * Only after a write is it known whether the system accepts the bytes: one event for each of many streams could exceed
+   * the memory budget of the address. The client resumes from the latest event that it has received.
+   */
+  #disconnectUnread(): void {
+    this.#stream.stop('connection_closed');
+    clearInterval(this.#heartbeat);
+    this.#exchange.response.destroy();
+    this.#recount();
+  }
+
+  /** No heartbeat is added while the client does not read. */
+  #sendHeartbeat(): void {
+    if (!this.#exchange.response.writableNeedDrain) this.#send(this.#format.heartbeat);
+  }
+
+  /** Counts the bytes: a stream that waits for all of them to be read, also the heartbeats, is notified. */
+  #send(content: string | Buffer): void {
+    this.#exchange.response.write(content, this.#onWritten);
+    this.#recount();
+  }
+
+  #recount(): void {
+    const waiting = this.#exchange.response.destroyed ? 0 : this.bytesWaiting;
+    this.#account.add(waiting - this.#counted);
+    this.#counted = waiting;
+    if (waiting > 0 || this.#waiting.length === 0) return;
+    const resumed = this.#waiting;
+    this.#waiting = [];
+    for (const resume of resumed) resume();
+  }
 }
 
 export function startStream(
@@ -101,102 +175,4 @@ export function startStream(
     'cache-control': 'private, no-store',
     'x-accel-buffering': 'no',
   });
-}
-
-interface SinkOptions {
-  format: StreamFormat;
-  expiresAt: number;
-  refuse: (error: ClientError) => Answer;
-  account: ClientAccount;
-  /** Nothing may be written after the end, even if the client has not read the end yet. */
-  stopHeartbeat: () => void;
-  /** Ends the stream because the client is too slow to receive an event. */
-  endAsSlowConsumer: (message: StreamMessage) => void;
-  /** Ends the stream without a message to the client. */
-  stop: () => void;
-  fail: Fail;
-}
-
-class HttpStreamSink implements Sink {
-  /** From the time of the latest live event to its write; 0 before the first. */
-  lagMs = 0;
-  readonly #response: ServerResponse;
-  readonly #options: SinkOptions;
-  readonly fail: Fail;
-  readonly #onWritten: () => void;
-  /** The bytes that waited for the client when they were last counted. */
-  #counted = 0;
-  #waiting: (() => void)[] = [];
-
-  constructor(response: ServerResponse, options: SinkOptions) {
-    this.#response = response;
-    this.#options = options;
-    this.fail = options.fail;
-    this.#onWritten = contain(() => this.#recount(), options.fail);
-  }
-
-  write(message: StreamMessage, at?: number): void {
-    const now = Date.now();
-    // The timer that ends the stream may be late.
-    if (now >= this.#options.expiresAt) return;
-    if (at !== undefined) this.lagMs = Math.max(0, now - at);
-    const bytes = message.encode(this.#options.format.encode);
-    if (bytes.length > maxBufferedBytes && this.#options.account.isNearLimit)
-      return this.#options.endAsSlowConsumer(message);
-    this.send(bytes);
-    if (this.#counted > 0 && this.#options.account.isAddressOver) this.#disconnectUnread();
-  }
-
-  /**
-   * Only after a write is it known whether the system accepts the bytes: one event for each of many streams could exceed
-   * the memory budget of the address. The client resumes from the latest event that it has received.
-   */
-  #disconnectUnread(): void {
-    this.#options.stop();
-    this.#options.stopHeartbeat();
-    this.#response.destroy();
-    this.#recount();
-  }
-
-  /** Counts the bytes: a stream that waits for all of them to be read, also the heartbeats, is notified. */
-  send(content: string | Buffer): void {
-    this.#response.write(content, this.#onWritten);
-    this.#recount();
-  }
-
-  isFull(maxBytes = maxBufferedBytes): boolean {
-    const waiting = this.#response.writableLength;
-    return waiting > maxBytes || (waiting > 0 && this.#options.account.isNearLimit);
-  }
-
-  onceDrained(resume: () => void): void {
-    this.#waiting.push(resume);
-  }
-
-  /** HTTP has no message by which a client says what it has read. */
-  onceRead(resume: () => void): void {
-    this.onceDrained(resume);
-  }
-
-  #recount(): void {
-    const waiting = this.#response.destroyed ? 0 : this.#response.writableLength;
-    this.#options.account.add(waiting - this.#counted);
-    this.#counted = waiting;
-    if (waiting > 0 || this.#waiting.length === 0) return;
-    const resumed = this.#waiting;
-    this.#waiting = [];
-    for (const resume of resumed) resume();
-  }
-
-  end(error: ClientError): void {
-    const { stopHeartbeat, format, refuse } = this.#options;
-    stopHeartbeat();
-    this.#response.end(format.end(refuse(error).body));
-  }
-
-  /** Ends the response without an end of the format, so that the client reconnects. */
-  disconnect(): void {
-    this.#options.stopHeartbeat();
-    this.#response.end();
-  }
 }

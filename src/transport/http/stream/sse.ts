@@ -24,6 +24,5 @@ export const sse: StreamFormat = {
 /** Writes the answer of a query or a mutation as a stream, for a client that prefers text/event-stream. */
 export function writeAnswerAsStream(exchange: Exchange, answer: Answer): void {
   startStream(exchange.response, sse, answer.status);
-  const content = surround('event: next\ndata: ', jsonOf(answer), `\n\n${complete}`);
-  new Content(exchange, { content, bytes: Buffer.byteLength(content) }).flush();
+  new Content(exchange, surround('event: next\ndata: ', jsonOf(answer), `\n\n${complete}`)).flush();
 }

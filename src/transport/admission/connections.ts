@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net';
+import { FixedWindow } from '../../fixed-window.ts';
+import { networkOf } from '../address.ts';
+
+const maxAnswersPerSecond = 25;
+/** A piece of a byte takes 4 µs. */
+const piecesPerTurn = 2_048;
+
+interface AddressConnections {
+  address: string;
+  sockets: Set<Socket>;
+  /** The pieces of bodies that have arrived in this turn of the event loop. */
+  pieces: number;
+}
+
+/**
+ * The HTTP connections of each address, without WebSockets. Limits their number, the rate of answers that refuse a
+ * connection, and the pieces of bodies that are read in one turn of the event loop.
+ */
+export class Connections {
+  readonly #limit: number;
+  readonly #byAddress = new Map<string, AddressConnections>();
+  /** A closed socket no longer has its address. */
+  readonly #bySocket = new WeakMap<Socket, AddressConnections>();
+  readonly #answers = new FixedWindow({ limit: maxAnswersPerSecond, windowSeconds: 1 });
+
+  /** `limit`: the maximum number for each address; infinite if all are from a proxy, which limits its clients. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts the socket until it closes; false if its address has reached the limit. */
+  add(socket: Socket): boolean {
+    const address = addressOf(socket);
+    const own = this.#byAddress.get(address) ?? { address, sockets: new Set(), pieces: 0 };
+    if (own.sockets.size >= this.#limit) return false;
+    this.#byAddress.set(address, own);
+    this.#bySocket.set(socket, own);
+    own.sockets.add(socket);
+    socket.once('close', () => this.release(socket));
+    return true;
+  }
+
+  /** Stops counting the socket, for example when it becomes a WebSocket, which has a limit of its own. */
+  release(socket: Socket): void {
+    const own = this.#bySocket.get(socket);
+    if (own?.sockets.delete(socket) && own.sockets.size === 0) this.#byAddress.delete(own.address);
+  }
+
+  /**
+   * Whether to send an answer that refuses the connection; a call that returns true is counted. False when its address
+   * has received the maximum in this second: a refusal costs the server more than the request costs the client.
+   */
+  mayAnswer(socket: Socket): boolean {
+    return this.#limit === Number.POSITIVE_INFINITY || !this.#answers.charge(addressOf(socket)).isOver;
+  }
+
+  /** Counts a piece of a body. After the maximum of a turn, no connection of the address is read until the next turn. */
+  countPiece(socket: Socket): void {
+    const own = this.#bySocket.get(socket);
+    if (!own) return;
+    own.pieces += 1;
+    if (own.pieces === 1) setImmediate(beginTurn, own);
+    if (own.pieces === piecesPerTurn) pauseUntilNextTurn(own.sockets, socket);
+  }
+}
+
+function beginTurn(own: AddressConnections): void {
+  own.pieces = 0;
+}
+
+function pauseUntilNextTurn(sockets: Set<Socket>, latest: Socket): void {
+  // It is read after the others.
+  if (sockets.delete(latest)) sockets.add(latest);
+  const paused = [...sockets].filter((socket) => !socket.isPaused());
+  for (const socket of paused) socket.pause();
+  setImmediate(() => {
+    for (const socket of paused) socket.resume();
+  });
+}
+
+function addressOf({ remoteAddress = '' }: Socket): string {
+  return networkOf(remoteAddress);
+}
