@@ -9,7 +9,6 @@ import {
   slowDisk,
   waitForFlush,
 } from '../../support/database/disk-trace.ts';
-import { isPostgresTest } from '../../support/database/test-database.ts';
 import { launchForTest, type Postroom } from '../../support/server/postroom.ts';
 import { withDatabase } from '../../support/server/shared-server.ts';
 import { type Trace, traceServer } from '../../support/server/traced-server.ts';
@@ -87,7 +86,7 @@ function findAcknowledged({ folder, calls, acknowledged }: Trace): Acknowledged[
   });
 }
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'a post is acknowledged after a flush of the disk that began after its commit; posts that wait share flushes (strace)',
   async () => {
     const trace = await tracePosts();
@@ -115,7 +114,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'after a failed flush no change that waited is acknowledged, also if a later flush succeeds earlier; the process ends, and the next start has all acknowledged posts and none that was refused with 503 (strace)',
   async () => {
     // The 40th flush of each of two threads. Flushes of the other thread end meanwhile.
@@ -166,7 +165,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'while a flush takes seconds, later changes are refused with 503 and not stored (strace)',
   async () => {
     const faults = ['-e', 'inject=fdatasync:delay_enter=8000000:when=20'];
@@ -194,35 +193,32 @@ it.skipIf(!hasStrace || isPostgresTest)(
 /** It fills 20 pages of the log: 13 of them begin a checkpoint. */
 const longBody = '🙂'.repeat(20_000);
 
-it.skipIf(!hasStrace || isPostgresTest)(
-  'posts are written while a checkpoint flushes the database file (strace)',
-  async () => {
-    // Commits are flushed by fdatasync.
-    const faults = ['-e', 'inject=fsync:delay_enter=1000000'];
-    // The start of the server flushes it, too.
-    const findCheckpoint = (calls: readonly DiskCall[]) => {
-      const firstPost = calls.findIndex((call) => call.type === 'send' && call.text.includes('"createPost"'));
-      return firstPost === -1 ? undefined : calls.slice(firstPost).find(isFlushOfDatabase);
-    };
-    const trace = await traceServer(
-      async (postroom, { database, trace }) => {
-        const ada = await postroom.signUp('Ada');
-        const room = await postroom.createRoom(ada, 'lobby');
-        let isFlushing = false;
-        const write = async () => {
-          for (let count = 0; count < 10; count += 1) await postroom.createPost(ada, room, 'long', longBody);
-          while (!isFlushing) await postroom.createPost(ada, room, 'short');
-          for (let count = 0; count < 10; count += 1) await postroom.createPost(ada, room, 'short');
-        };
-        const checkpoint = waitForFlush(trace, database).then(() => {
-          isFlushing = true;
-        });
-        await Promise.all([checkpoint, write(), write(), write(), write()]);
-      },
-      { faults },
-    );
-    const { begin, end } = findCheckpoint(trace.calls) as DiskCall;
-    const isDuring = ({ committedAt }: Acknowledged) => committedAt > begin && committedAt < end;
-    expect(findAcknowledged(trace).filter(isDuring)).not.toEqual([]);
-  },
-);
+it.skipIf(!hasStrace)('posts are written while a checkpoint flushes the database file (strace)', async () => {
+  // Commits are flushed by fdatasync.
+  const faults = ['-e', 'inject=fsync:delay_enter=1000000'];
+  // The start of the server flushes it, too.
+  const findCheckpoint = (calls: readonly DiskCall[]) => {
+    const firstPost = calls.findIndex((call) => call.type === 'send' && call.text.includes('"createPost"'));
+    return firstPost === -1 ? undefined : calls.slice(firstPost).find(isFlushOfDatabase);
+  };
+  const trace = await traceServer(
+    async (postroom, { database, trace }) => {
+      const ada = await postroom.signUp('Ada');
+      const room = await postroom.createRoom(ada, 'lobby');
+      let isFlushing = false;
+      const write = async () => {
+        for (let count = 0; count < 10; count += 1) await postroom.createPost(ada, room, 'long', longBody);
+        while (!isFlushing) await postroom.createPost(ada, room, 'short');
+        for (let count = 0; count < 10; count += 1) await postroom.createPost(ada, room, 'short');
+      };
+      const checkpoint = waitForFlush(trace, database).then(() => {
+        isFlushing = true;
+      });
+      await Promise.all([checkpoint, write(), write(), write(), write()]);
+    },
+    { faults },
+  );
+  const { begin, end } = findCheckpoint(trace.calls) as DiskCall;
+  const isDuring = ({ committedAt }: Acknowledged) => committedAt > begin && committedAt < end;
+  expect(findAcknowledged(trace).filter(isDuring)).not.toEqual([]);
+});

@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { type DiskCall, hasStrace, readTrace, straceOf } from '../../support/database/disk-trace.ts';
-import { isPostgresTest } from '../../support/database/test-database.ts';
 import { launchProcessForTest, mainProgram, scratchFolder } from '../../support/server/postroom.ts';
 import { withDatabase } from '../../support/server/shared-server.ts';
 
@@ -98,7 +97,7 @@ async function launchWithFaults({ fault, isOfDatabase = false }: Faults) {
   return { postroom, database, send, erase, acknowledged, exit, restart, expectNothingLost };
 }
 
-it.skipIf(!hasStrace || isPostgresTest).each([
+it.skipIf(!hasStrace).each([
   { what: 'a page', body: 'kept', isStopped: false, isRead: false },
   { what: 'the first page of the database', body: longBody, isStopped: false, isRead: false },
   { what: 'a page, and the server is stopped', body: 'kept', isStopped: true, isRead: false },
@@ -133,7 +132,7 @@ it.skipIf(!hasStrace || isPostgresTest).each([
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'a start writes the log that a failed flush has left again and flushes it, before anything else is written, also while another program reads (strace)',
   async () => {
     const fault = 'fdatasync:error=EIO:when=8';
@@ -161,7 +160,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
 );
 
 /** SQLite flushes the file itself if nobody reads. */
-it.skipIf(!hasStrace || isPostgresTest).each([
+it.skipIf(!hasStrace).each([
   { what: 'the part of the log that a checkpoint has copied', isErasure: false, isRead: true, failing: 2 },
   { what: 'the part of the log that an erasure has copied', isErasure: true, isRead: true, failing: 2 },
   { what: 'the log that an erasure has copied', isErasure: true, isRead: false, failing: 2 },
@@ -191,7 +190,7 @@ it.skipIf(!hasStrace || isPostgresTest).each([
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'if a start cannot flush the log, the process ends, and the next start has all acknowledged posts (strace)',
   async () => {
     const { postroom, database, send, exit, restart, expectNothingLost } = await launchWithFaults({
@@ -207,7 +206,7 @@ it.skipIf(!hasStrace || isPostgresTest)(
   },
 );
 
-it.skipIf(!hasStrace || isPostgresTest)(
+it.skipIf(!hasStrace)(
   'a checkpoint that fails on a full disk refuses changes with 503, and is repeated until it succeeds (strace)',
   async () => {
     const { postroom, send, erase, exit, expectNothingLost } = await launchWithFaults({
