@@ -86,7 +86,6 @@ const silent = [
   'updateUser',
   'replaceUser',
   'endConnection',
-  'muteUser',
   // Without other nodes.
   'setTyping',
 ];
