@@ -74,8 +74,9 @@ export interface NewPlainEvent<Row> extends NewEntry {
 }
 
 /**
- * Writes an event and its change in the transaction. Returns the event, and the row that was stored with it. The number and the time come from the room's row, which stays
- * locked until the commit, so that the order of numbers is the order of commits.
+ * Writes an event and its change in the transaction. Returns the event, and the row that was stored with it. The number
+ * and the time come from the room's row, which stays locked until the commit, so that the order of numbers is the order
+ * of commits.
  *
  * No statement needs the result of an earlier one. All are sent together with the commit, so that a database behind a
  * network does not hold the lock of the room while messages travel.
@@ -169,7 +170,7 @@ export async function readEvents(db: Db, roomId: string, after: number, limit: n
   return events.map((event) => (isKnown(event) ? event : { ...event, type: 'OtherEvent' }));
 }
 
-/** The position before the first event of a room after number `after` that is not older than `since`, in milliseconds since 1970. */
+/** The position before the first event of a room after a number. `since`: in milliseconds since 1970; no event is older. */
 export async function findFirstPosition(
   db: Db,
   { roomId, after, since }: { roomId: string; after: number; since: number },

@@ -233,8 +233,8 @@ export class Operation implements PreparedOperation {
 
   #answer(result: ExecutionResult): Answer | Promise<Answer> {
     const { showsCost, cost } = this.#bound;
-    const extensions = { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
-    const answer = this.#toAnswer(showsCost ? { ...result, extensions } : result);
+    const extensions = showsCost && { cost: { requested: cost, maximum: this.#parts.config.limits.cost } };
+    const answer = this.#toAnswer(extensions ? { ...result, extensions } : result);
     const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
     if (characters >= longAnswer && !isExceeded)

@@ -99,6 +99,7 @@ const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
   passwordChanged: true,
   membershipsChanged: true,
   roomRead: true,
+  typingStopped: true,
   contentErased: true,
 };
 
