@@ -91,7 +91,8 @@ const silent = [
 ];
 
 /** The types of messages that changes publish. The compiler reports a type that is missing here. */
-const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
+const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'] | 'typingStopped', true> = {
+  typingStopped: true,
   roomChanged: true,
   roomDeleted: true,
   userDeleted: true,
@@ -99,7 +100,6 @@ const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
   passwordChanged: true,
   membershipsChanged: true,
   roomRead: true,
-  typingStopped: true,
   contentErased: true,
 };
 
