@@ -97,6 +97,8 @@ export interface BoundOperation {
 
 /** An operation that costs more counts as costly: few run at a time, and their root fields run one after the other. */
 const costlyFrom = 1_000;
+/** Of those that read bodies of posts few run at a time, because their answers may have megabytes. */
+const longFrom = 150;
 
 export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
@@ -105,6 +107,7 @@ export class Operation implements PreparedOperation {
   readonly #call: Call;
   readonly #resumed: ResumedCharge | undefined;
   readonly #isCostly: boolean;
+  readonly #waitsForTurn: boolean;
   readonly #size: AnswerSize;
   #context: Context | undefined;
 
@@ -116,6 +119,7 @@ export class Operation implements PreparedOperation {
     this.#call = call;
     this.#resumed = resumed;
     this.#isCostly = bound.cost > costlyFrom;
+    this.#waitsForTurn = this.#isCostly || (bound.compiled.fields.hasPostBody && bound.cost > longFrom);
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
 
@@ -126,7 +130,8 @@ export class Operation implements PreparedOperation {
 
   execute(): Answer | Promise<Answer> {
     try {
-      const result = this.#isCostly ? this.#executeInTurn() : this.#execute();
+      if (this.#waitsForTurn) return this.#answerInTurn();
+      const result = this.#execute();
       if (!(result instanceof Promise)) return this.#answer(result);
       return this.#withTimeout(result).then(
         (done) => this.#answer(done),
@@ -185,15 +190,18 @@ export class Operation implements PreparedOperation {
     }
   }
 
-  /** An operation that is cancelled while it waits is answered at once, and never runs. */
-  #executeInTurn(): Promise<ExecutionResult> {
+  /**
+   * An operation that is cancelled while it waits is answered at once, and never runs. The JSON is created in the same
+   * turn, because few long answers may be in work.
+   */
+  async #answerInTurn(): Promise<Answer> {
     const { cancellation } = this.#call;
-    const execute = () => {
+    const answer = async () => {
       cancellation.throwIfCancelled();
-      return this.#execute();
+      return this.#answer(await this.#execute());
     };
-    const running = this.#parts.costlyOperations.run(execute, callerOf(this.#call));
-    return cancellation.race(running);
+    const running = this.#parts.costlyOperations.run(answer, callerOf(this.#call));
+    return this.#withTimeout(cancellation.race(running)).catch((error) => this.#answerError(error));
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
