@@ -151,7 +151,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       async close({ withDelay = true } = {}) {
         const delayMs = withDelay ? config.drainDelaySeconds * 1_000 : 0;
         const open = { ...servers, ...live, longConnections, stopping };
-        await closeTransport(open, { delayMs, drainSeconds: config.drainSeconds });
+        await closeTransport(open, delayMs, config.drainSeconds);
         leaveBus();
         inventory.close();
         const { executions } = fanOut.counts;

@@ -8,8 +8,6 @@ export interface Attack {
   promise: string;
   /** The archive that the attack needs. The import is slow, so it is not part of the attack's time. */
   archive?: ArchiveName;
-  /** Whether the attack must not delay other clients. */
-  limitsLatency?: true;
   /** Attacks servers of the sandbox and adds its results to the findings. The sandbox cleans up. */
   run(sandbox: Sandbox, findings: Findings): Promise<void>;
 }

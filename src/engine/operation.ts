@@ -97,6 +97,8 @@ export interface BoundOperation {
 
 /** An operation that costs more counts as costly: few run at a time, and their root fields run one after the other. */
 const costlyFrom = 1_000;
+/** Of those that read bodies of posts few run at a time, because their answers may have megabytes. */
+const longFrom = 150;
 
 export class Operation implements PreparedOperation {
   readonly type: OperationTypeNode;
@@ -105,6 +107,7 @@ export class Operation implements PreparedOperation {
   readonly #call: Call;
   readonly #resumed: ResumedCharge | undefined;
   readonly #isCostly: boolean;
+  readonly #waitsForTurn: boolean;
   readonly #size: AnswerSize;
   #context: Context | undefined;
 
@@ -116,6 +119,7 @@ export class Operation implements PreparedOperation {
     this.#call = call;
     this.#resumed = resumed;
     this.#isCostly = bound.cost > costlyFrom;
+    this.#waitsForTurn = this.#isCostly || (bound.compiled.fields.hasPostBody && bound.cost > longFrom);
     this.#size = new AnswerSize(parts.config.limits.answerBytes);
   }
 
@@ -126,10 +130,8 @@ export class Operation implements PreparedOperation {
 
   execute(): Answer | Promise<Answer> {
     try {
-      // An operation that is cancelled while it waits is answered at once, and never runs.
-      const result = this.#isCostly
-        ? this.#parts.costlyOperations.run(() => this.#execute(), toReadContext(this.#call))
-        : this.#execute();
+      if (this.#waitsForTurn) return this.#answerInTurn();
+      const result = this.#execute();
       if (!(result instanceof Promise)) return this.#answer(result);
       return this.#withTimeout(result).then(
         (done) => this.#answer(done),
@@ -189,6 +191,16 @@ export class Operation implements PreparedOperation {
       onEnd();
       throw error;
     }
+  }
+
+  /**
+   * An operation that is cancelled while it waits is answered at once, and never runs. The JSON is created in the same
+   * turn, because few long answers may be in work.
+   */
+  async #answerInTurn(): Promise<Answer> {
+    const answer = async () => this.#answer(await this.#execute());
+    const running = this.#parts.costlyOperations.run(answer, toReadContext(this.#call));
+    return this.#withTimeout(running).catch((error) => this.#answerError(error));
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {

@@ -21,17 +21,14 @@ interface OpenTransport {
   stopping: AbortController;
 }
 
-interface CloseOptions {
-  /** The time for which new connections are still accepted. */
-  delayMs: number;
-  /** The maximum time in which long connections are asked to close. */
-  drainSeconds: number;
-}
-
-/** Moves the clients to other servers, waits for running operations, and closes all connections. */
+/**
+ * Moves the clients to other servers, waits for running operations, and closes all connections. For `delayMs` new
+ * connections are still accepted; long connections are asked to close within `drainSeconds`.
+ */
 export async function closeTransport(
   { http, webSockets, fanOut, statusStreams, presence, longConnections, stopping }: OpenTransport,
-  { delayMs, drainSeconds }: CloseOptions,
+  delayMs: number,
+  drainSeconds: number,
 ): Promise<void> {
   stopping.abort();
   if (delayMs > 0) await wait(delayMs);

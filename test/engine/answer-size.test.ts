@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
-import { exchange, post, RawConnection } from '../support/clients/http.ts';
+import { exchange, post, postOf, RawConnection } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
+import { readSeries } from '../support/engine/metrics.ts';
 import { launchForTest, type Person } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
 
@@ -200,6 +201,38 @@ describe('answers that are not read', () => {
     expect([200, 503]).toEqual(expect.arrayContaining(statuses));
     await expect.poll(statusOf).toBe(200);
     expect((await send('10.0.0.1')).status).toBe(200);
+  });
+
+  it('keep queries that wait for their turn from running, when they have used up the memory of the address', async () => {
+    const postroom = await launchForTest({
+      LIMIT_ANSWER_BYTES: '8000000',
+      LIMIT_COST: '100000',
+      LOG_LEVEL: 'debug',
+      RATE_LIMIT: '0',
+    });
+    const ada = await postroom.signUp('Ada');
+    const room = await postroom.createRoom(ada, 'hall');
+    for (let index = 0; index < 80; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+    const from = postroom.log.length;
+    const count = 24;
+    for (let index = 0; index < count; index += 1) {
+      const connection = await RawConnection.open(postroom);
+      connection.pause();
+      connection.send(postOf('{ posts(limit: 80) { data { body } } }'));
+    }
+    const finished = async () => {
+      const { 'query OK': ok = 0, 'query SERVICE_UNAVAILABLE': refused = 0 } = await readSeries(
+        postroom,
+        'postroom_operations_total',
+      );
+      return ok + refused;
+    };
+    await expect.poll(finished).toBe(count);
+    const statements = postroom.log
+      .slice(from)
+      .filter(({ msg, sql }) => msg === 'statement' && /"body"/.test(String(sql)));
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.length).toBeLessThan(count / 2);
   });
 
   it('are limited also when the request itself never ends', async () => {

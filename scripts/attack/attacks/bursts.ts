@@ -8,6 +8,8 @@ import { sleep } from '../waiting.ts';
 /* One anonymous address sends many small units of work at once: keys, values, chunks and requests. */
 
 const attackMs = 5_000;
+/** Between an answer and the next request of a connection: the clients must not need all processors themselves. */
+const pauseMs = 50;
 const address = '127.0.0.9';
 
 interface Flood {
@@ -42,7 +44,7 @@ async function flood(sandbox: Sandbox, server: Server, { connections, bytes, req
       const found = [...data.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = '']) => status);
       statuses.push(...found);
       waiting -= found.length;
-      if (waiting <= 0 && found.length > 0 && !isOver) send();
+      if (waiting <= 0 && found.length > 0) void sleep(pauseMs).then(() => isOver || send());
     });
     sandbox.onEnd(() => connection.destroy());
   };
@@ -55,8 +57,7 @@ async function flood(sandbox: Sandbox, server: Server, { connections, bytes, req
 function floodAttack(name: string, what: string, given: Flood): Attack {
   return {
     name,
-    promise: `${what} from one address neither block the event loop for more than 250 ms nor delay other clients.`,
-    limitsLatency: true,
+    promise: `${what} from one address do not block the event loop for more than 250 ms.`,
     async run(sandbox, findings) {
       const server = await sandbox.start();
       const statuses = await sandbox.measure(server, () => flood(sandbox, server, given));
@@ -83,7 +84,6 @@ const chunks = '1\r\n \r\n'.repeat(5_000);
 const withheldBodies: Attack = {
   name: 'withheld-bodies',
   promise: 'Unfinished bodies of one address leave memory for those of another.',
-  limitsLatency: true,
   async run(sandbox, findings) {
     const server = await sandbox.start();
     const client = sandbox.openClient(server, '127.0.0.8');

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Answer } from '../../engine/answer.ts';
-import type { PreparedOperation } from '../../engine/operation.ts';
+import type { Call, PreparedOperation } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { BytesByAddress } from './bytes-by-address.ts';
 
@@ -34,6 +34,8 @@ export class AnswerBudget {
   readonly #maxPerAddress: number;
   readonly #maxTotal: number;
   readonly #held = new BytesByAddress();
+  /** The queries that are running. */
+  readonly #queries = new Set<Pick<Call, 'address' | 'cancellation'>>();
   /** For each answer that waits on a socket, the function that releases it. */
   readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
 
@@ -58,8 +60,35 @@ export class AnswerBudget {
     const { length = 0 } = answer;
     if (length <= maxShortAnswer) return answer;
     const bytes = bytesPerCharacter * length;
-    if (this.#fits(bytes, address)) return { ...answer, release: this.reserveBytes(socket, address, bytes) };
+    if (this.#fits(bytes, address)) {
+      const release = this.reserveBytes(socket, address, bytes);
+      // From then on the bytes of the written answer are counted instead of the estimate.
+      const replace = () => {
+        release();
+        this.#cancelUnlessFits(address);
+      };
+      return { ...answer, release: replace };
+    }
     throw type === 'mutation' ? droppedAnswer() : tooManyUnread();
+  }
+
+  /** Waits for a query. It is cancelled when the budget of its address is used up, because its answer would be dropped. */
+  async watch<Result>(
+    running: Promise<Result>,
+    { address, cancellation }: Pick<Call, 'address' | 'cancellation'>,
+  ): Promise<Result> {
+    const query = { address, cancellation };
+    this.#queries.add(query);
+    try {
+      return await running;
+    } finally {
+      this.#queries.delete(query);
+    }
+  }
+
+  #cancelUnlessFits(address: string): void {
+    if (this.#fits(this.#maxAnswerBytes, address)) return;
+    for (const query of this.#queries) if (query.address === address) query.cancellation.cancel(tooManyUnread());
   }
 
   /** Counts an answer until the function that it returns is called, or the socket is closed. */

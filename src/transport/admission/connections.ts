@@ -3,25 +3,27 @@ import { FixedWindow } from '../../fixed-window.ts';
 import { networkOf } from '../address.ts';
 
 const maxAnswersPerSecond = 25;
-/** A piece of a byte takes 4 µs. */
+/** A piece of a body takes 4 µs, and parsing a request without a body as long as `piecesPerRequest` pieces. */
 const piecesPerTurn = 2_048;
+export const piecesPerRequest = 5;
 
 interface AddressConnections {
   address: string;
   sockets: Set<Socket>;
-  /** The pieces of bodies that have arrived in this turn of the event loop. */
+  /** The pieces of requests that have arrived in this turn of the event loop. */
   pieces: number;
 }
 
 /**
  * The HTTP connections of each address, without WebSockets. Limits their number, the rate of answers that refuse a
- * connection, and the pieces of bodies that are read in one turn of the event loop.
+ * connection, and the pieces of requests that are read in one turn of the event loop.
  */
 export class Connections {
   readonly #limit: number;
   readonly #byAddress = new Map<string, AddressConnections>();
   /** A closed socket no longer has its address. */
   readonly #bySocket = new WeakMap<Socket, AddressConnections>();
+  readonly #stopped = new WeakSet<Socket>();
   readonly #answers = new FixedWindow({ limit: maxAnswersPerSecond, windowSeconds: 1 });
 
   /** `limit`: the maximum number for each address; infinite if all are from a proxy, which limits its clients. */
@@ -55,28 +57,35 @@ export class Connections {
     return this.#limit === Number.POSITIVE_INFINITY || !this.#answers.charge(addressOf(socket)).isOver;
   }
 
-  /** Counts a piece of a body. After the maximum of a turn, no connection of the address is read until the next turn. */
-  countPiece(socket: Socket): void {
+  /** Counts what was read. After the maximum of a turn, no connection of the address is read until the next turn. */
+  count(socket: Socket, pieces = 1): void {
     const own = this.#bySocket.get(socket);
     if (!own) return;
-    own.pieces += 1;
-    if (own.pieces === 1) setImmediate(beginTurn, own);
-    if (own.pieces === piecesPerTurn) pauseUntilNextTurn(own.sockets, socket);
+    if (own.pieces === 0) setImmediate(beginTurn, own);
+    own.pieces += pieces;
+    if (own.pieces >= piecesPerTurn && own.pieces - pieces < piecesPerTurn)
+      this.#pauseUntilNextTurn(own.sockets, socket);
+  }
+
+  /** Leaves all further bytes of the connection in the network. */
+  stopReading(socket: Socket): void {
+    this.#stopped.add(socket);
+    socket.pause();
+  }
+
+  #pauseUntilNextTurn(sockets: Set<Socket>, latest: Socket): void {
+    // It is read after the others.
+    if (sockets.delete(latest)) sockets.add(latest);
+    const paused = [...sockets].filter((socket) => !socket.isPaused());
+    for (const socket of paused) socket.pause();
+    setImmediate(() => {
+      for (const socket of paused) if (!this.#stopped.has(socket)) socket.resume();
+    });
   }
 }
 
 function beginTurn(own: AddressConnections): void {
   own.pieces = 0;
-}
-
-function pauseUntilNextTurn(sockets: Set<Socket>, latest: Socket): void {
-  // It is read after the others.
-  if (sockets.delete(latest)) sockets.add(latest);
-  const paused = [...sockets].filter((socket) => !socket.isPaused());
-  for (const socket of paused) socket.pause();
-  setImmediate(() => {
-    for (const socket of paused) socket.resume();
-  });
 }
 
 function addressOf({ remoteAddress = '' }: Socket): string {

@@ -31,17 +31,14 @@ export class AllowedHosts {
    */
   assertOwn(authority: string | undefined): void {
     if (!this.#isChecked || authority === undefined || authority === this.#latest) return;
-    if (!this.#isOwn(hostOf(authority))) {
+    const host = hostOf(authority);
+    if (!localhost.test(host) && !loopbackAddress.test(host) && host !== this.#config.host.toLowerCase()) {
       throw new ClientError(
         'MISDIRECTED_REQUEST',
         `${JSON.stringify(authority.slice(0, 100))} is not a name of this server: use localhost, or set PUBLIC_URL.`,
       );
     }
     this.#latest = authority;
-  }
-
-  #isOwn(host: string): boolean {
-    return localhost.test(host) || loopbackAddress.test(host) || host === this.#config.host.toLowerCase();
   }
 }
 

@@ -10,12 +10,10 @@ import type { AllowedHosts } from './allowed-hosts.ts';
 import type { Origins } from './origins.ts';
 
 export interface PartStates {
-  database: PartState;
+  database: 'up' | 'down';
   /** Only a hint: without it events arrive later. */
-  bus: PartState;
+  bus: 'up' | 'down';
 }
-
-type PartState = 'up' | 'down';
 
 /** The parts of the HTTP server. */
 export interface HttpParts extends TransportParts {

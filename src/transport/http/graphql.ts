@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientDisconnected } from '../../cancellation.ts';
 import { contain } from '../../contain.ts';
-import type { CachePolicy } from '../../engine/documents/cache-control.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import type { OperationReport } from '../../engine/operation-report.ts';
@@ -54,7 +53,8 @@ export async function serveGraphql(exchange: Exchange): Promise<void> {
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   parts.answerBudget.assertMayRun(address);
   const executing = prepared.execute();
-  const executed = executing instanceof Promise ? await executing : executing;
+  const isLongQuery = executing instanceof Promise && prepared.type === 'query';
+  const executed = await (isLongQuery ? parts.answerBudget.watch(executing, exchange) : executing);
   const answer = parts.answerBudget.reserve(executed, prepared.type, { socket: request.socket, address });
   parts.operationReports.finish(exchange, answer);
   await writeResult(exchange, prepared, accepted, answer);
@@ -109,19 +109,14 @@ async function writeResult(
   if (answer.status === 294) exchange.response.statusMessage = 'Partial Success';
   if (accepted.result === eventStreamType && answer.status < 400) writeAnswerAsStream(exchange, answer);
   else {
-    const cachePolicy = answer.status === 200 ? findSharedPolicy(exchange, prepared) : undefined;
+    const { method, headers } = exchange.request;
+    const isShared = method !== 'POST' && headers.authorization === undefined && prepared.cachePolicy.isPublic;
+    const cachePolicy = answer.status === 200 && isShared ? prepared.cachePolicy : undefined;
     const digest = cachePolicy && Buffer.isBuffer(answer.json) ? await digestInSteps(answer.json) : undefined;
     writeAnswer(exchange, answer, { accepted, cachePolicy, digest });
   }
   // From here on the bytes of the written answer are counted instead.
   answer.release?.();
-}
-
-function findSharedPolicy(
-  { request: { method, headers } }: Exchange,
-  { cachePolicy }: PreparedOperation,
-): CachePolicy | undefined {
-  return method !== 'POST' && headers.authorization === undefined && cachePolicy.isPublic ? cachePolicy : undefined;
 }
 
 async function openStream(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): Promise<void> {

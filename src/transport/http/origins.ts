@@ -15,6 +15,7 @@ const preflightHeaders = {
   'access-control-max-age': '600',
 };
 const maxLoggedLength = 200;
+const refusedOrigin = 'a page of this origin was refused: if it is yours, add the origin to ALLOWED_ORIGINS';
 
 /** The origins whose pages may call: the server's own and the configured ones, compared exactly. */
 export class Origins {
@@ -46,13 +47,9 @@ export class Origins {
    */
   assertAllowed({ headers: { origin } }: IncomingMessage): void {
     if (origin === undefined || this.#allowed.has(origin)) return;
-    this.#report(origin.slice(0, maxLoggedLength));
+    const logged = origin.slice(0, maxLoggedLength);
+    if (this.#refused.isDue(logged)) this.#log.warn({ origin: logged }, refusedOrigin);
     throw new ClientError('FORBIDDEN', 'Pages of this origin are not allowed: see ALLOWED_ORIGINS and PUBLIC_URL.');
-  }
-
-  #report(origin: string): void {
-    if (!this.#refused.isDue(origin)) return;
-    this.#log.warn({ origin }, 'a page of this origin was refused: if it is yours, add the origin to ALLOWED_ORIGINS');
   }
 }
 

@@ -106,7 +106,7 @@ function readBody(
     };
     request.on('data', (chunk: Buffer) => {
       if (isRefused) return;
-      parts.connections.countPiece(request.socket);
+      parts.connections.count(request.socket);
       length += chunk.length;
       pieces += 1;
       if (pieces > maxPieces + length / bytesPerPiece)

@@ -16,9 +16,6 @@ import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
 import { writeAnswer } from './responses.ts';
 import { readTarget } from './target.ts';
 
-/** Starts to answer a request. While the server stops, the answer is an error. */
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse, isStopping: boolean) => Exchange;
-
 interface Route {
   methods: readonly string[];
   /** @throws the error that refuses the request. */
@@ -28,6 +25,7 @@ interface Route {
 /** A refusal takes about 40 µs. */
 const requestsPerTurn = 100;
 const reading = ['GET', 'HEAD'];
+const redirect = { location: '/graphql', 'content-length': 0 };
 const writeConsole = createPageRoute(new URL('../console/page.ts', import.meta.url));
 
 function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
@@ -35,7 +33,7 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
     ['/graphql', { methods: graphqlMethods, serve: serveGraphql }],
     ['/health', { methods: reading, serve: ({ response }) => writeState(response, 'ok') }],
     ['/ready', { methods: reading, serve: writeReadiness }],
-    ['/', { methods: reading, serve: ({ response }) => writeRedirect(response) }],
+    ['/', { methods: reading, serve: ({ response }) => void response.writeHead(302, redirect).end() }],
     ['*', { methods: ['OPTIONS'], serve: writeOptions }],
   ]);
   if (metrics) routes.set('/metrics', { methods: reading, serve: ({ response }) => metrics.write(response) });
@@ -48,7 +46,8 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
   return routes;
 }
 
-export function createHttpHandler(parts: HttpParts): HttpHandler {
+/** The result starts to answer a request. While the server stops, the answer is an error. */
+export function createHttpHandler(parts: HttpParts) {
   const routes = createRoutes(parts);
   const begin = (exchange: Exchange) => {
     // Its client has left, or has sent something that was refused, while the request waited.
@@ -56,7 +55,7 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
     contain(() => route(routes, exchange), exchange.fail)();
   };
   const turns = new PerTurnQueue(requestsPerTurn, begin, ({ address }) => address);
-  return (request, response, isStopping) => {
+  return (request: IncomingMessage, response: ServerResponse, isStopping: boolean): Exchange => {
     const exchange: Exchange = {
       request,
       response,
@@ -73,7 +72,8 @@ export function createHttpHandler(parts: HttpParts): HttpHandler {
       fail: (error) => fail(exchange, error),
     };
     (response as OwnedResponse).exchange = exchange;
-    if (isStopping) exchange.fail(stopping());
+    // The connection is closed so that the client reconnects, perhaps to another process.
+    if (isStopping) exchange.fail(new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' }));
     else turns.push(exchange);
     return exchange;
   };
@@ -115,15 +115,6 @@ export function refuse(exchange: Exchange, error: unknown): void {
   const headers = error instanceof HttpRefusal ? error.headers : undefined;
   parts.operationReports.finish(exchange, answer);
   writeAnswer(exchange, answer, { headers });
-}
-
-/** The connection is closed so that the client reconnects, perhaps to another process. */
-function stopping(): HttpRefusal {
-  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' });
-}
-
-function writeRedirect(response: ServerResponse): void {
-  response.writeHead(302, { location: '/graphql', 'content-length': 0 }).end();
 }
 
 /** 503 as soon as the server stops, so that load balancers send no more clients. */

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
-import { Connections } from '../admission/connections.ts';
+import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
 import type { Upgrade } from '../transport.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
@@ -46,6 +46,7 @@ export function createHttpServer(
   const exchanges = new LatestExchanges(parts.stopping);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
+    connections.count(socket, piecesPerRequest);
     const isStopping = !server.listening || exchanges.isClosing(socket);
     // The rest of the packet is parsed nevertheless.
     if (!exchanges.prepare(response)) return void socket.destroy();

@@ -7,13 +7,13 @@ import { yieldWhenDue } from '../../event-loop.ts';
 import { namesEntityTag } from '../http/entity-tag.ts';
 import type { Page } from './page.ts';
 
-/** Answers with a page. */
-export type WritePage = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-/** The page is created when it is first requested, by a worker thread that posts it as its only message. */
-export function createPageRoute(script: URL): WritePage {
+/**
+ * The result answers with a page, which is created when it is first requested, by a worker thread that posts it as its
+ * only message.
+ */
+export function createPageRoute(script: URL) {
   let cached: Promise<Page> | undefined;
-  return async (request, response) => {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     cached ??= runWorker(script).catch((error) => {
       cached = undefined;
       throw error;

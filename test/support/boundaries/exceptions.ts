@@ -56,7 +56,6 @@ export const exceptions: Readonly<Record<string, string>> = {
   "transport/http/latest-exchanges.ts: stopping.addEventListener('abort')": bookkeeping,
   'transport/http/contained-server.ts': 'is the listener of createContainedServer',
   "transport/http/responses.ts: request.on('data')": 'counts what arrives after the answer',
-  "transport/http/server.ts: last.response.once('finish')": destroys,
   "transport/http/server.ts: server.once('listening')": atStart,
   'transport/http/socket-refusal.ts: socket.end(…)': destroys,
   'transport/http/socket-refusal.ts: setTimeout(…)': destroys,
