@@ -8,14 +8,15 @@ export function launchInstrumented(settings: Settings): Promise<PostroomProcess>
   return launch({ LOG_LEVEL: 'info', ...settings }, ['--import', instrument, ...mainProgram]);
 }
 
-/** Waits for a line of the log after the first `from`. */
+/** Waits for a line of the log after the first `from`. `timeout`: in milliseconds. */
 export async function lineOf(
   { log }: PostroomProcess,
   from: number,
   fits: (line: LogLine) => boolean,
+  timeout?: number,
 ): Promise<LogLine> {
   const find = () => log.slice(from).find(fits);
-  await expect.poll(find).toBeDefined();
+  await expect.poll(find, timeout === undefined ? {} : { timeout }).toBeDefined();
   return find() as LogLine;
 }
 
