@@ -36,6 +36,7 @@ class Counts {
   readonly #viewer: Person;
   readonly #live: Client;
   #end = () => {};
+  #latestStart = 0;
 
   constructor(postroom: Postroom, viewer: Person, live: Client) {
     this.#postroom = postroom;
@@ -47,7 +48,11 @@ class Counts {
   /** Ends the inbox, queries the rooms, then subscribes with their cursors. */
   async start(): Promise<void> {
     this.#end();
+    this.#latestStart += 1;
+    const start = this.#latestStart;
     const rooms = await listRooms(this.#postroom, this.#viewer);
+    // Two events of a room that is not listed yet cause two starts.
+    if (start !== this.#latestStart) return;
     this.unread.clear();
     for (const { id, unread } of rooms) this.unread.set(id, unread);
     const variables = { after: rooms.map(({ cursor }) => cursor) };
