@@ -226,11 +226,6 @@ export interface ErrorExtras {
   scope?: string;
 }
 
-/** The last case of a `switch` that lists every kind: the compiler refuses it if a kind is missing. */
-export function assertNever(value: never): never {
-  throw new Error(`Unexpected kind: ${JSON.stringify(value)}`);
-}
-
 /** An error whose code, message and extras may be shown to the client. */
 export class ClientError extends TracelessError {
   readonly code: ErrorCode;

@@ -72,7 +72,7 @@ class TracedExecutor extends DefaultQueryExecutor {
   }
 
   override executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const operation = operationOf(query.sql);
+    const operation = /^\s*(\w+)/.exec(query.sql)?.[1]?.toUpperCase() ?? 'STATEMENT';
     const summary = `${operation}${tableOf(query.sql)}`;
     const span = this.#parent.startChild(summary, 'client', {
       ...this.#own,
@@ -82,10 +82,6 @@ class TracedExecutor extends DefaultQueryExecutor {
     });
     return withinSpan(span, () => this.#inner.executeQuery(query as CompiledQuery<Row>));
   }
-}
-
-function operationOf(sql: string): string {
-  return /^\s*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? 'STATEMENT';
 }
 
 /** The first table of a statement, after a space. */

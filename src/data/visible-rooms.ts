@@ -71,7 +71,11 @@ export function isAmongVisibleRooms(
 ): RawBuilder<boolean> {
   if (visibleRooms.seesAll) return isRoomNotDeleted(roomId);
   const prefix = sql.raw(isInOrder && !isPostgres(db) ? '+' : '');
-  return sql`${prefix}${sql.ref(roomId)} in (${selectVisibleRooms(db, visibleRooms)})`;
+  const { userId } = visibleRooms;
+  const publicRooms = selectPublicRooms(db).select('rooms.id');
+  const rooms =
+    userId === null ? publicRooms : publicRooms.unionAll(selectJoinedPrivateRooms(db, userId).select('rooms.id'));
+  return sql`${prefix}${sql.ref(roomId)} in (${rooms})`;
 }
 
 /** The same if there are few private rooms: a row is then skipped faster. */
@@ -80,11 +84,6 @@ export function isNotAmongHiddenRooms({ userId, seesAll }: VisibleRooms, roomId:
   const joined = sql`select "roomId" from "roomMembers" where "userId" = ${userId}`;
   const hidden = userId === null ? privateRooms : sql`${privateRooms} and "id" not in (${joined})`;
   return sql`${sql.ref(roomId)} not in (${hidden} union all ${deletedRooms})`;
-}
-
-function selectVisibleRooms(db: Db, { userId }: VisibleRooms) {
-  const rooms = selectPublicRooms(db).select('rooms.id');
-  return userId === null ? rooms : rooms.unionAll(selectJoinedPrivateRooms(db, userId).select('rooms.id'));
 }
 
 const maxFewRooms = 1_000;

@@ -11,6 +11,8 @@ export type StreamTransport = (typeof streamTransports)[number];
  */
 export type StreamEnd = 'client' | 'disconnected' | 'connection_closed' | 'server_stop';
 
+type Ends = Map<StreamEnd | ErrorCode, number>;
+
 /** In seconds. */
 const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -26,11 +28,7 @@ export class LiveCounts {
   slowConsumers = 0;
   readonly open: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };
   readonly started: Record<StreamTransport, number> = { sse: 0, multipart: 0, websocket: 0 };
-  readonly ended: Record<StreamTransport, Map<StreamEnd | ErrorCode, number>> = {
-    sse: new Map(),
-    multipart: new Map(),
-    websocket: new Map(),
-  };
+  readonly ended: Record<StreamTransport, Ends> = { sse: new Map(), multipart: new Map(), websocket: new Map() };
   /** The attempts to continue after a cursor, by outcome. */
   readonly resumes = new Map<'OK' | ErrorCode, number>([['OK', 0]]);
   /** The seconds from the time of an event to its write, once for each live delivery. */

@@ -9,7 +9,9 @@ export const muteMutations: MutationResolvers = {
   async muteUser(_, { input }, context) {
     assertAdmin(context.viewer);
     const { until = null } = input;
-    assertFuture(until);
+    const check = new InputCheck();
+    if (until !== null && until <= Date.now()) check.add('until', 'out_of_range');
+    check.assertValid();
     // Exclusive: when the mutation is answered, no post is being written that does not know of it.
     const place = { id: input.room, lock: 'exclusive' } as const;
     return changeInRoom(context, place, async (db, { write, announce, afterCommit }, viewer, { room }) => {
@@ -25,9 +27,3 @@ export const muteMutations: MutationResolvers = {
     });
   },
 };
-
-function assertFuture(until: number | null): void {
-  const check = new InputCheck();
-  if (until !== null && until <= Date.now()) check.add('until', 'out_of_range');
-  check.assertValid();
-}

@@ -52,11 +52,8 @@ function parseDateTime(value: unknown, node?: ASTNode): number {
   // Date.parse accepts only upper case.
   const text = typeof value === 'string' && value.length <= 40 ? value.toUpperCase() : '';
   const time = form.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time) && isDay(text.slice(0, 10))) return time;
+  const day = text.slice(0, 10);
+  // Date.parse reads the 30th of February as the 2nd of March.
+  if (!Number.isNaN(time) && new Date(day).toISOString().startsWith(day)) return time;
   throw new GraphQLError('DateTime must be ISO 8601 with an offset, as 2026-11-20T08:30:00.000Z.', { nodes: node });
-}
-
-/** Date.parse reads the 30th of February as the 2nd of March. */
-function isDay(day: string): boolean {
-  return new Date(day).toISOString().startsWith(day);
 }

@@ -30,7 +30,8 @@ export function createStatement<Values extends object, Row>(
     const executor = db.getExecutor();
     let statement = compiled.get(executor.adapter);
     if (!statement) {
-      statement = build(db, createSlots(values)).compile();
+      const slots = Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)]));
+      statement = build(db, slots as Values).compile();
       compiled.set(executor.adapter, statement);
     }
     const parameters = statement.parameters.map((value) =>
@@ -88,10 +89,6 @@ export function createFinder<Row>(
     exclusive: createStatement((db, values: { id: string }) => build(db, values).forUpdate()),
   };
   return async (db, id, lock) => (await statements[lock ?? 'none'](db, { id }))[0];
-}
-
-function createSlots<Values extends object>(values: Values): Values {
-  return Object.fromEntries(Object.keys(values).map((name) => [name, new Slot(name)])) as Values;
 }
 
 /** @throws Error if a statement that always returns a row has returned none. */

@@ -166,7 +166,8 @@ export class FieldExecutor {
         pending.waitFor(index, value);
       }
     } catch (error) {
-      ignoreRejections(list);
+      // Nothing awaits them any more.
+      for (const value of list) if (isPromise(value)) value.catch(() => {});
       throw error;
     }
     this.#size.characters += values.length;
@@ -203,9 +204,4 @@ function nameOf({ parentType, field }: FieldPlan): string {
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise;
-}
-
-/** Prevents unhandled rejections of promises that nothing awaits. */
-function ignoreRejections(values: readonly unknown[]): void {
-  for (const value of values) if (isPromise(value)) value.catch(() => {});
 }

@@ -42,7 +42,10 @@ interface ActiveToken {
 /** Asks the issuer about opaque tokens, and caches its answers (RFC 7662). */
 export class Introspection {
   readonly #parts: IntrospectionParts;
-  readonly #limit = new LimitedQueue({ ...limits, refusal: tooManyTokens });
+  readonly #limit = new LimitedQueue({
+    ...limits,
+    refusal: () => new ClientError('SERVICE_UNAVAILABLE', tooManyTokens, { retryAfterMs: 1_000 }),
+  });
   readonly #watch: TokenWatch;
   readonly #refusals: FixedWindow | undefined;
   /** Stale tokens are kept, because they are not guesses. */
@@ -124,10 +127,7 @@ export class Introspection {
   }
 }
 
-function tooManyTokens(): ClientError {
-  const message = 'Too many access tokens of this address wait for their issuer.';
-  return new ClientError('SERVICE_UNAVAILABLE', message, { retryAfterMs: 1_000 });
-}
+const tooManyTokens = 'Too many access tokens of this address wait for their issuer.';
 
 function createRequest(token: string, { clientId = '', clientSecret = '' }: OAuthSettings): RequestInit {
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');

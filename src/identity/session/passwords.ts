@@ -26,7 +26,11 @@ const hashBytes = 32;
  * wait, or with the reason of the cancellation.
  */
 export class Passwords {
-  readonly #queue = new LimitedQueue({ ...requestQueueLimits, maxRunning, refusal: tooManyPasswords });
+  readonly #queue = new LimitedQueue({
+    ...requestQueueLimits,
+    maxRunning,
+    refusal: () => new ClientError('SERVICE_UNAVAILABLE', 'Too many passwords wait to be hashed.'),
+  });
   readonly #cost: PasswordCost;
   readonly #decoy: string;
 
@@ -57,10 +61,6 @@ export class Passwords {
   #run(parameters: Argon2Parameters, requester: Requester): Promise<Buffer> {
     return this.#queue.run(() => hash('argon2id', parameters), requester);
   }
-}
-
-function tooManyPasswords(): ClientError {
-  return new ClientError('SERVICE_UNAVAILABLE', 'Too many passwords wait to be hashed.');
 }
 
 function format({ memory, passes }: PasswordCost, salt: Buffer, hash: Buffer): string {

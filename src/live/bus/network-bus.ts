@@ -69,7 +69,10 @@ export class NetworkBus implements Bus {
     if (isFirst) this.#subscribeTo(topic);
     await this.#subscribing.get(topic);
     return () => {
-      if (remove()) this.#unsubscribeFrom(topic);
+      if (!remove()) return;
+      this.#subscribing.delete(topic);
+      // The next connection subscribes only to topics that have listeners.
+      this.#connection?.unsubscribe(topic).catch(() => {});
     };
   }
 
@@ -109,21 +112,14 @@ export class NetworkBus implements Bus {
   #subscribeTo(topic: string): void {
     const connection = this.#connection;
     if (!connection) return;
-    const confirmed = this.#confirm(connection, topic).finally(() => {
-      if (this.#subscribing.get(topic) === confirmed) this.#subscribing.delete(topic);
-    });
+    const confirmed = connection
+      .subscribe([topic])
+      // The next connection subscribes again.
+      .catch((error) => connection.lose(error))
+      .finally(() => {
+        if (this.#subscribing.get(topic) === confirmed) this.#subscribing.delete(topic);
+      });
     this.#subscribing.set(topic, confirmed);
-  }
-
-  /** Resolves in any case: the next connection subscribes again. */
-  async #confirm(connection: CheckedConnection, topic: string): Promise<void> {
-    await connection.subscribe([topic]).catch((error) => connection.lose(error));
-  }
-
-  #unsubscribeFrom(topic: string): void {
-    this.#subscribing.delete(topic);
-    // The next connection subscribes only to topics that have listeners.
-    this.#connection?.unsubscribe(topic).catch(() => {});
   }
 
   async #stayConnected(onFirstAttempt: () => void): Promise<void> {

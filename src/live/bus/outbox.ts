@@ -96,18 +96,14 @@ export class Outbox {
 
   #sendBatch(send: Send): void {
     this.#inFlight += 1;
-    const settle = (isSent: boolean) => {
-      // After a failure the connection is replaced.
-      if (!isSent) this.#replaceLost(send, batch);
+    const settle = () => {
       if (send !== this.#send) return;
       this.#inFlight -= 1;
       this.#flush();
     };
     const batch = this.#takeBatch();
-    send(batch).then(
-      () => settle(true),
-      () => settle(false),
-    );
+    // After a failure the connection is replaced.
+    send(batch).then(settle, () => this.#replaceLost(send, batch));
   }
 
   #takeBatch(): EncodedMessage[] {

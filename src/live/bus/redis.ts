@@ -16,7 +16,8 @@ export interface RedisBusOptions extends BusOptions {
  * names, because Redis does not keep the channels of its databases apart: a copy of an installation has the same `databaseId`.
  */
 export function openRedisBus(redisUrl: string, { databaseId, ...options }: RedisBusOptions): Promise<Bus> {
-  const prefix = `postroom:${numberOf(redisUrl)}:${databaseId}:`;
+  const number = new URL(redisUrl).pathname.slice(1) || '0';
+  const prefix = `postroom:${number}:${databaseId}:`;
   const driver: BusDriver = {
     kind: 'redis',
     maxMessageBytes,
@@ -24,11 +25,6 @@ export function openRedisBus(redisUrl: string, { databaseId, ...options }: Redis
     connect: (handlers, signal) => connect(redisUrl, prefix, handlers, signal),
   };
   return new NetworkBus(driver, options).open();
-}
-
-/** The number of the database of Redis that a URL selects. */
-function numberOf(redisUrl: string): string {
-  return new URL(redisUrl).pathname.slice(1) || '0';
 }
 
 async function connect(

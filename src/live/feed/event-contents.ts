@@ -1,4 +1,4 @@
-import type { EventContent, RoomEvent } from '../../data/events.ts';
+import type { RoomEvent } from '../../data/events.ts';
 
 /** The estimated size of the rows of a post and its author, without their texts. */
 const rowBytes = 1_000;
@@ -45,7 +45,9 @@ export class ContentBudget {
 /** Keeps the content of an event as it was written, until one of the budgets is exceeded. */
 export function holdContent(event: RoomEvent, budgets: readonly ContentBudget[]): void {
   if (!event.content) return;
-  const held = { event, bytes: bytesOf(event.content), budgets };
+  const { post, author } = event.content;
+  const bytes = rowBytes + 2 * (post.title.length + (post.body?.length ?? 0) + author.name.length);
+  const held = { event, bytes, budgets };
   for (const budget of budgets) budget.add(held);
 }
 
@@ -55,8 +57,4 @@ export function holdContent(event: RoomEvent, budgets: readonly ContentBudget[])
 function remove(held: HeldContent): void {
   held.event.content = undefined;
   for (const budget of held.budgets) budget.delete(held);
-}
-
-function bytesOf({ post, author }: EventContent): number {
-  return rowBytes + 2 * (post.title.length + (post.body?.length ?? 0) + author.name.length);
 }

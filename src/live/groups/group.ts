@@ -174,7 +174,21 @@ export class Group implements FeedReader {
 
   async #executeDeletion(): ReturnType<ExecuteEvent> {
     try {
-      return await this.#parts.execute(createRoomDeleted(this.feed));
+      const { roomId, head, room, deletion } = this.feed;
+      const { actorId = null, at = Date.now() } = deletion ?? {};
+      const subject = { subjectId: roomId, version: room?.version ?? 0 };
+      // It has the room as it was before.
+      const event: InboxEvent = {
+        ...head,
+        ...subject,
+        type: 'RoomDeleted',
+        roomId,
+        previousMark: 0,
+        actorId,
+        at,
+        room,
+      };
+      return await this.#parts.execute(event);
     } catch (error) {
       // The next call tries again.
       this.#deletion = undefined;
@@ -247,11 +261,4 @@ export class Group implements FeedReader {
     // would release it.
     for (const member of this.members) member.becomePersonal(findOrCreate);
   }
-}
-
-/** The event that tells an inbox that a room was deleted. It has the room as it was before. */
-function createRoomDeleted({ roomId, head, room, deletion }: Feed): InboxEvent {
-  const { actorId = null, at = Date.now() } = deletion ?? {};
-  const subject = { subjectId: roomId, version: room?.version ?? 0 };
-  return { ...head, ...subject, type: 'RoomDeleted', roomId, previousMark: 0, actorId, at, room };
 }

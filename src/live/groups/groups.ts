@@ -49,7 +49,8 @@ export class Groups {
   /** The group of a selection in a room. A new group sends the events after `position` live. */
   findOrCreate(feed: Feed, selection: Selection, position: LogPosition): Group {
     const key = groupKeyOf(selection);
-    const room = this.#rooms.get(feed) ?? createRoom();
+    const createQueue = () => new LimitedQueue({ maxRunning: 1 });
+    const room = this.#rooms.get(feed) ?? { groups: new Map(), live: createQueue(), replay: createQueue() };
     const { groups, live, replay } = room;
     const existing = groups.get(key);
     if (existing) return existing;
@@ -78,8 +79,4 @@ export class Groups {
         return execute(event, span);
       });
   }
-}
-
-function createRoom(): RoomGroups {
-  return { groups: new Map(), live: new LimitedQueue({ maxRunning: 1 }), replay: new LimitedQueue({ maxRunning: 1 }) };
 }

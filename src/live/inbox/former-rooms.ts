@@ -18,12 +18,9 @@ export class FormerRooms {
     this.#positions.delete(roomId);
     this.#positions.set(roomId, position);
     const [oldest] = this.#positions.keys();
-    if (this.#positions.size > maxInboxRooms && oldest !== undefined) this.delete(oldest);
-  }
-
-  delete(roomId: string): void {
-    this.#positions.delete(roomId);
-    this.#unchecked.delete(roomId);
+    if (this.#positions.size <= maxInboxRooms || oldest === undefined) return;
+    this.#positions.delete(oldest);
+    this.#unchecked.delete(oldest);
   }
 
   /** The position before the user's next MemberJoined in a room that has ended, if the user may see the room. */

@@ -66,7 +66,10 @@ export class Inboxes {
     const { rooms, version } = request.rooms;
     const positions = request.after && readCursors(request.after);
     await this.#assertOwn(request, positions?.keys() ?? []);
-    assertFits(request);
+    const { selection } = request;
+    const bytes = rooms.length * inboxRoomBytes;
+    selection.account.addOrThrow(bytes);
+    selection.account.add(-bytes);
     const inbox = this.#create(request);
     const { userId } = inbox.request;
     const findNext = (roomId: string, { seq }: LogPosition) =>
@@ -131,11 +134,4 @@ export class Inboxes {
     if (foreign.length > 0)
       throw new ClientError('CURSOR_INVALID', 'A cursor is of a room that you never belonged to.');
   }
-}
-
-/** @throws ClientError SUBSCRIPTION_LIMIT_EXCEEDED. */
-function assertFits({ selection: { account }, rooms: { rooms } }: InboxRequest): void {
-  const bytes = rooms.length * inboxRoomBytes;
-  account.addOrThrow(bytes);
-  account.add(-bytes);
 }

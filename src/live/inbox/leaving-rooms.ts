@@ -18,14 +18,10 @@ interface End {
   until: number;
 }
 
-interface Leaving {
-  end?: End;
-}
-
 /** The rooms of an inbox of which its user is no longer a member, until the user's own MemberLeft has been sent. */
 export class LeavingRooms {
   readonly #findLast: FindNext;
-  readonly #rooms = new Map<string, Leaving>();
+  readonly #rooms = new Map<string, { end?: End }>();
 
   /** `findLast`: finds the position before the user's next MemberLeft. */
   constructor(findLast: FindNext) {
@@ -58,7 +54,7 @@ export class LeavingRooms {
   /** Adds a room that is followed from a position. Resolves with whether it ends at the head of its feed. */
   async add(feed: Feed, position: LogPosition): Promise<boolean> {
     const { roomId } = feed;
-    const leaving: Leaving = {};
+    const leaving: { end?: End } = {};
     this.#rooms.set(roomId, leaving);
     try {
       await feed.syncWithLog();

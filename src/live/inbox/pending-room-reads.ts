@@ -42,17 +42,16 @@ export class PendingRoomReads {
         if (this.#inbox.sink?.isFull()) return this.#inbox.waitUntilDrained(this.start);
         this.#due.delete(roomId);
         const follower = this.#inbox.findRoom(roomId);
-        if (follower) await this.#sendRoomRead(follower).catch((error) => this.#keep(roomId, error));
+        if (!follower) continue;
+        await this.#sendRoomRead(follower).catch((error) => {
+          this.#due.add(roomId);
+          throw error;
+        });
       }
     } finally {
       // Runs in the same synchronous step as the end of the loop, so that no room is missed.
       this.#isSending = false;
     }
-  }
-
-  #keep(roomId: string, error: unknown): never {
-    this.#due.add(roomId);
-    throw error;
   }
 
   /** Its cursor must be that of the latest event that was sent, or the client would resume from an earlier one. */
@@ -61,16 +60,13 @@ export class PendingRoomReads {
     const { roomId } = follower.feed;
     while (this.#inbox.findRoom(roomId) === follower) {
       const { position } = follower;
-      const encoded = await request.executePersonal(createRoomRead(follower, request.userId));
+      const subject = { subjectId: roomId, version: 0, actorId: request.userId, at: Date.now() };
+      // It has the position of the latest event that was sent.
+      const event: InboxEvent = { ...position, ...subject, type: 'RoomRead', roomId, previousMark: 0 };
+      const encoded = await request.executePersonal(event);
       if (this.#inbox.findRoom(roomId) !== follower || !encoded || encoded === personal) return;
       if (follower.position === position) return this.#inbox.sink?.write(encoded);
       await setImmediate();
     }
   }
-}
-
-/** The event has the position of the latest event that was sent. */
-function createRoomRead({ feed: { roomId }, position }: Follower, userId: string): InboxEvent {
-  const subject = { subjectId: roomId, version: 0 };
-  return { ...position, ...subject, type: 'RoomRead', roomId, previousMark: 0, actorId: userId, at: Date.now() };
 }

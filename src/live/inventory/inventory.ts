@@ -1,5 +1,4 @@
 import type { Database } from '../../data/database.ts';
-import { assertNever } from '../../errors.ts';
 import type { Bus } from '../bus/bus.ts';
 import {
   type Client,
@@ -105,7 +104,7 @@ export class Inventory {
       case 'end':
         return { ended: node.endClient(question.id) ?? null };
       default:
-        return assertNever(question);
+        return question satisfies never;
     }
   }
 }

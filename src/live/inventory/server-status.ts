@@ -72,14 +72,10 @@ export function joinReports(
   reports: readonly NodeReport[],
 ): Pick<ServerStatus, 'nodes' | 'mostFollowedRooms' | 'errors'> {
   const nodes = reports.map(({ status }) => status).sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { nodes, mostFollowedRooms: joinRooms(reports), errors: joinErrors(reports) };
-}
-
-function joinRooms(reports: readonly NodeReport[]): RoomFollowers[] {
   const followers = new Map<string, number>();
   for (const { rooms } of reports)
     for (const room of rooms) followers.set(room.roomId, (followers.get(room.roomId) ?? 0) + room.followers);
-  return mostFollowed(followers, maxRooms);
+  return { nodes, mostFollowedRooms: mostFollowed(followers, maxRooms), errors: joinErrors(reports) };
 }
 
 /** The rooms with the most followers, first. */

@@ -64,7 +64,9 @@ export class OwnPresence {
 
   /** The number of anonymous viewers: one for each connection. */
   get anonymous(): number {
-    return this.#anonymous.values().reduce((sum, present) => sum + countConnections(present), 0);
+    return this.#anonymous
+      .values()
+      .reduce((sum, { connections, absences }) => sum + connections.size + absences.size, 0);
   }
 
   /** The ids of the first by name. */
@@ -129,7 +131,11 @@ export class OwnPresence {
 
   /** Credentials were revoked: connections that were lost do not come back. */
   forget(revoked: { userId: string } | { keyId: string }): void {
-    const present = 'keyId' in revoked ? this.#findByKey(revoked.keyId) : this.#users.get(revoked.userId);
+    // An API key belongs to a user of its own.
+    const present =
+      'keyId' in revoked
+        ? this.#users.values().find(({ keyId }) => keyId === revoked.keyId)
+        : this.#users.get(revoked.userId);
     if (present) this.#endAbsences(present);
   }
 
@@ -141,11 +147,6 @@ export class OwnPresence {
   *#all(): Generator<Present> {
     yield* this.#users.values();
     yield* this.#anonymous.values();
-  }
-
-  /** An API key belongs to a user of its own. */
-  #findByKey(keyId: string): Present | undefined {
-    return this.#users.values().find((present) => present.keyId === keyId);
   }
 
   #end(present: Present): void {
@@ -169,7 +170,7 @@ export class OwnPresence {
 
   #dropIfGone(present: Present): void {
     const [all, key] = this.#placeOf(present);
-    if (countConnections(present) === 0 && all.get(key) === present) all.delete(key);
+    if (present.connections.size + present.absences.size === 0 && all.get(key) === present) all.delete(key);
     this.#changeUser(present);
   }
 
@@ -177,9 +178,4 @@ export class OwnPresence {
     this.#first = undefined;
     this.#onChange(user?.id);
   }
-}
-
-/** The connections of a viewer, with those that were lost and may come back. */
-function countConnections({ connections, absences }: Present): number {
-  return connections.size + absences.size;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { yieldWhenDue } from '../../event-loop.ts';
 import type { LimitedQueue } from '../../limited-queue.ts';
-import type { Bus, PresenceReport } from '../bus/bus.ts';
+import type { Bus } from '../bus/bus.ts';
 import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
 
@@ -37,9 +37,8 @@ interface OwnReportsParts {
   onError: (error: unknown) => void;
 }
 
-/** The properties of the last part of a report. */
-type LastPart = Pick<PresenceReport, 'first' | 'anonymous' | 'typing'>;
-const notLast: LastPart = { first: [], anonymous: 0, typing: [] };
+/** The properties that only the last part of a report has. */
+const notLast: Pick<OwnPresence, 'first' | 'anonymous' | 'typing'> = { first: [], anonymous: 0, typing: [] };
 
 /** Reports the presence in a room on this node to the other nodes. */
 export class OwnReports {
@@ -153,7 +152,9 @@ export class OwnReports {
     node.lastNumber += 1;
     this.#number = node.lastNumber;
     const numbers = { node: node.id, number: node.lastNumber, previous, leaseMs: this.#leaseMs };
-    const last = isLast ? this.#readLastPart() : notLast;
+    const { first, anonymous, typing } = isLast ? own : notLast;
+    const leftMs = (endsAt: number) => Math.max(0, Math.ceil(endsAt - performance.now()));
+    const last = { first, anonymous, typing: typing.map(({ id, endsAt }) => ({ id, leftMs: leftMs(endsAt) })) };
     bus.publish({ type: 'presenceReported', roomId, ...numbers, isLast, joined, left, ...last });
     if (isLast) this.#renewLater();
     return isLast;
@@ -165,12 +166,5 @@ export class OwnReports {
     if (this.#parts.own.isEmpty) return this.#forgetReports();
     const delayMs = maxRenewalMs * (0.5 + Math.random() / 2);
     this.#renewal = setTimeout(() => void this.renew(), delayMs).unref();
-  }
-
-  #readLastPart(): LastPart {
-    const { first, anonymous, typing } = this.#parts.own;
-    const now = performance.now();
-    const left = typing.map(({ id, endsAt }) => ({ id, leftMs: Math.max(0, Math.ceil(endsAt - now)) }));
-    return { first, anonymous, typing: left };
   }
 }

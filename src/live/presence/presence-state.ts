@@ -21,19 +21,14 @@ export interface NodePresence {
 /** A user who is present through several nodes counts once. */
 export function joinPresence(roomId: string, nodes: readonly NodePresence[]): PresenceState {
   const [some, ...others] = nodes.filter(({ users }) => users.size > 0);
-  const userCount = others.length === 0 ? (some?.users.size ?? 0) : countDistinct(nodes);
+  const userCount =
+    others.length === 0 ? (some?.users.size ?? 0) : new Set(nodes.flatMap(({ users }) => [...users.keys()])).size;
   return {
     roomId,
     count: nodes.reduce((count, { anonymous }) => count + anonymous, userCount),
     users: [...new Set(nodes.flatMap(({ first }) => first))],
     typing: [...new Set(nodes.flatMap(({ typing }) => typing))],
   };
-}
-
-function countDistinct(nodes: readonly NodePresence[]): number {
-  const ids = new Set<string>();
-  for (const { users } of nodes) for (const id of users.keys()) ids.add(id);
-  return ids.size;
 }
 
 /** The properties that are fields of the schema without a resolver. */

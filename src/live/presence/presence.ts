@@ -3,9 +3,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { VisibleRooms } from '../../data/visible-rooms.ts';
 import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
-import type { StateRequest } from '../states/state-stream.ts';
 import type { Stream } from '../stream.ts';
-import type { PresentViewer } from './own-presence.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
 import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
 
@@ -43,12 +41,8 @@ export class Presence {
   }
 
   /** `viewer` is present while the stream is open; null for a viewer who is not shown. @throws ClientError. */
-  subscribe(
-    roomId: string,
-    request: StateRequest<PresenceState>,
-    ...present: [viewer: PresentViewer | null, connection: object]
-  ): Promise<Stream> {
-    return this.#use(roomId, (room) => room.subscribe(request, ...present));
+  subscribe(roomId: string, ...given: Parameters<PresenceRoom['subscribe']>): Promise<Stream> {
+    return this.#use(roomId, (room) => room.subscribe(...given));
   }
 
   async read(roomId: string): Promise<PresenceState> {

@@ -69,7 +69,8 @@ export class AnswerBudget {
       };
       return { ...answer, release: replace };
     }
-    throw type === 'mutation' ? droppedAnswer() : tooManyUnread();
+    if (type !== 'mutation') throw tooManyUnread();
+    throw new ClientError('COST_LIMIT_EXCEEDED', `${unread} The mutation has run, and its answer is dropped.`);
   }
 
   /** Waits for a query. It is cancelled when the budget of its address is used up, because its answer would be dropped. */
@@ -127,8 +128,4 @@ const unread = 'Too many bytes of answers have not been read yet.';
 
 function tooManyUnread(): ClientError {
   return new ClientError('SERVICE_UNAVAILABLE', unread, { retryAfterMs: 1_000 });
-}
-
-function droppedAnswer(): ClientError {
-  return new ClientError('COST_LIMIT_EXCEEDED', `${unread} The mutation has run, and its answer is dropped.`);
 }

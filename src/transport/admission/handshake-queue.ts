@@ -16,24 +16,18 @@ const queueTimeoutMs = 10_000;
  */
 const admittedPerTurn = 1;
 
-/** Carries out the decisions of the queue. */
-export interface HandshakeHandler<Handshake> {
-  admit(handshake: Handshake): void;
-  /** Called when the handshake has waited too long, when the queue is closed, or with the exception of its work. */
-  refuse(handshake: Handshake, exception?: unknown): void;
-}
-
-interface Pending<Handshake> {
-  handshake: Handshake;
-  timeout: NodeJS.Timeout;
+export interface Handshake {
+  admit(): void;
+  /** Called when it has waited too long, when the queue is closed, or with the exception of its work. */
+  refuse(exception?: unknown): void;
 }
 
 /** The sockets of one address. */
-interface AddressSockets<Handshake> {
+interface AddressSockets {
   /** Pending and admitted. */
   count: number;
   /** In order of arrival. */
-  pending: Map<Socket, Pending<Handshake>>;
+  pending: Map<Socket, Handshake & { timeout: NodeJS.Timeout }>;
   /** Admitted sockets that have not sent a message yet. */
   silent: Set<Socket>;
   isPaused: boolean;
@@ -46,17 +40,15 @@ interface AddressSockets<Handshake> {
  * that have not sent a message yet. After a flood it admits no socket of the address for `pauseMs`. Other handshakes
  * wait in order; a pending handshake costs little memory. Addresses take turns.
  */
-export class HandshakeQueue<Handshake> {
-  readonly #addresses = new Map<string, AddressSockets<Handshake>>();
+export class HandshakeQueue {
+  readonly #addresses = new Map<string, AddressSockets>();
   readonly #limit: number;
-  readonly #handler: HandshakeHandler<Handshake>;
-  readonly #turns = new PerTurnQueue<AddressSockets<Handshake>>(admittedPerTurn, (sockets) => this.#admitNext(sockets));
+  readonly #turns = new PerTurnQueue<AddressSockets>(admittedPerTurn, (sockets) => this.#admitNext(sockets));
   #isClosed = false;
 
   /** `limit`: the maximum number of sockets per address. */
-  constructor(limit: number, handler: HandshakeHandler<Handshake>) {
+  constructor(limit: number) {
     this.#limit = limit;
-    this.#handler = handler;
   }
 
   /**
@@ -69,10 +61,8 @@ export class HandshakeQueue<Handshake> {
     sockets.count += 1;
     socket.once('close', () => this.#leave(address, socket));
     socket.on('end', destroy);
-    const fail = (error: unknown) => this.#handler.refuse(handshake, error);
-    const refuse = contain(() => this.#refuse(sockets, socket), fail);
-    const timeout = setTimeout(refuse, queueTimeoutMs);
-    sockets.pending.set(socket, { handshake, timeout });
+    const refuse = contain(() => this.#takePending(sockets, socket)?.refuse(), handshake.refuse);
+    sockets.pending.set(socket, { ...handshake, timeout: setTimeout(refuse, queueTimeoutMs) });
     this.#queueTurn(sockets);
     return true;
   }
@@ -100,11 +90,11 @@ export class HandshakeQueue<Handshake> {
   close(): void {
     this.#isClosed = true;
     for (const sockets of this.#addresses.values()) {
-      for (const socket of sockets.pending.keys()) this.#refuse(sockets, socket);
+      for (const socket of sockets.pending.keys()) this.#takePending(sockets, socket)?.refuse();
     }
   }
 
-  #find(address: string): AddressSockets<Handshake> {
+  #find(address: string): AddressSockets {
     const existing = this.#addresses.get(address);
     if (existing) return existing;
     const sockets = { count: 0, pending: new Map(), silent: new Set<Socket>(), isPaused: false, isQueued: false };
@@ -120,42 +110,37 @@ export class HandshakeQueue<Handshake> {
     this.#deleteIfIdle(address, sockets);
   }
 
-  #deleteIfIdle(address: string, { count, isPaused }: AddressSockets<Handshake>): void {
+  #deleteIfIdle(address: string, { count, isPaused }: AddressSockets): void {
     if (count === 0 && !isPaused) this.#addresses.delete(address);
   }
 
-  #queueTurn(sockets: AddressSockets<Handshake>): void {
+  #queueTurn(sockets: AddressSockets): void {
     if (sockets.isQueued || !mayAdmit(sockets)) return;
     sockets.isQueued = true;
     this.#turns.push(sockets);
   }
 
-  #admitNext(sockets: AddressSockets<Handshake>): void {
+  #admitNext(sockets: AddressSockets): void {
     sockets.isQueued = false;
     const [socket] = sockets.pending.keys();
     if (!socket || !mayAdmit(sockets)) return;
     sockets.silent.add(socket);
     const handshake = this.#takePending(sockets, socket);
-    if (handshake) contain(this.#handler.admit, (error) => this.#handler.refuse(handshake, error))(handshake);
+    if (handshake) contain(handshake.admit, handshake.refuse)();
     this.#queueTurn(sockets);
   }
 
-  #refuse(sockets: AddressSockets<Handshake>, socket: Socket): void {
-    const handshake = this.#takePending(sockets, socket);
-    if (handshake) this.#handler.refuse(handshake);
-  }
-
-  #takePending({ pending }: AddressSockets<Handshake>, socket: Socket): Handshake | undefined {
+  #takePending({ pending }: AddressSockets, socket: Socket): Handshake | undefined {
     const found = pending.get(socket);
     if (!found) return undefined;
     pending.delete(socket);
     clearTimeout(found.timeout);
     socket.off('end', destroy);
-    return found.handshake;
+    return found;
   }
 }
 
-function mayAdmit({ pending, silent, isPaused }: AddressSockets<unknown>): boolean {
+function mayAdmit({ pending, silent, isPaused }: AddressSockets): boolean {
   return pending.size > 0 && silent.size < maxSilent && !isPaused;
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WaitingRequests } from '../admission/waiting-requests.ts';
 import type { Exchange } from './exchange.ts';
@@ -30,7 +30,10 @@ export class LatestExchanges {
   /** Called before a request is handled. Returns false if too many requests of its connection wait for answers. */
   prepare(response: ServerResponse): boolean {
     if (!this.#waiting.add(response.req.socket)) return false;
-    if (this.#stopping.aborted || hasUnreadBody(response.req)) this.#closeAfter(response);
+    const { method, headers } = response.req;
+    // No route reads the body. After the answer all of it would be parsed.
+    const hasUnreadBody = method !== 'POST' && headers['transfer-encoding'] !== undefined;
+    if (this.#stopping.aborted || hasUnreadBody) this.#closeAfter(response);
     response.on('close', () => this.#forget(response));
     return true;
   }
@@ -50,9 +53,4 @@ export class LatestExchanges {
     response.shouldKeepAlive = false;
     this.#closing.add(response.req.socket);
   }
-}
-
-/** Whether it has a body of unknown length that no route reads. After the answer all of it would be parsed. */
-function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
-  return method !== 'POST' && headers['transfer-encoding'] !== undefined;
 }

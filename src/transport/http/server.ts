@@ -88,7 +88,12 @@ export function createHttpServer(
       writeRefusalTo(parts, socket, error, head.length === 0);
     }
   });
-  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => endStalled(socket, exchanges.find(socket)));
+  server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => {
+    const last = exchanges.find(socket);
+    // A client that reads nothing or sends no request is disconnected, and one that waits for its answer is not.
+    const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  });
   server.once('listening', () => {
     const { address, port } = server.address() as AddressInfo;
     origins.listenOn(port);
@@ -106,14 +111,6 @@ function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, e
     headers: { 'x-request-id': requestId, ...headers },
     isQuiet,
   });
-}
-
-/**
- * Destroys a socket whose client reads nothing or sends no request; a client that waits for its answer stays connected.
- */
-function endStalled(socket: Socket, last: Exchange | undefined): void {
-  const isWaiting = last && !last.response.writableFinished && last.response.writableLength === 0;
-  if (!isWaiting) socket.destroy();
 }
 
 const refused = new WeakSet<Duplex>();

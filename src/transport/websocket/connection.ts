@@ -66,6 +66,8 @@ export class Connection implements LongConnection {
   /** The operations that are not over, by id. */
   readonly operations = new Map<string, OpenOperation>();
   hasEnded = false;
+  /** Called once, as soon as either side ends it. */
+  onEnd: (code: number, reason: string) => void = () => {};
   /** Why the streams end that end with their operation. */
   streamEnd: StreamEnd = 'client';
   /** The cursors that operations had reached before the client reconnected; those of an operation are used once. */
@@ -78,7 +80,6 @@ export class Connection implements LongConnection {
   #unfinished = 0;
   /** The number of calls of `pauseReading` without a `resumeReading`. */
   #pauses = 0;
-  #onEnd: (code: number, reason: string) => void = () => {};
   /** The timer of `endUnavailable`. */
   #unavailable: NodeJS.Timeout | undefined;
   /** The close frame that is sent as soon as running queries and mutations are answered. */
@@ -123,11 +124,6 @@ export class Connection implements LongConnection {
 
   get lagMs(): number {
     return this.writer.lagMs;
-  }
-
-  /** Called once, as soon as either side ends it. */
-  set onEnd(listener: (code: number, reason: string) => void) {
-    this.#onEnd = listener;
   }
 
   /**
@@ -288,7 +284,7 @@ export class Connection implements LongConnection {
     this.credentials.stop();
     clearTimeout(this.#unavailable);
     for (const operation of this.operations.values()) contain(() => operation.cancel(), this.fail)();
-    this.#onEnd(code, reason);
+    this.onEnd(code, reason);
     this.writer.close();
     this.account.close();
   }

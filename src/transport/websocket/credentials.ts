@@ -38,7 +38,9 @@ export class SocketCredentials {
     this.#owner.writer.expiresAt = expiresAt;
     const left = expiresAt - Date.now() - warningMs;
     const { fail } = this.#owner;
-    const warn = contain(() => this.#warn(expiresAt), fail);
+    // So that the client can renew them in time.
+    const payload = { expiresAt: new Date(expiresAt) };
+    const warn = contain(() => this.#owner.send(JSON.stringify({ type: 'ping', payload })), fail);
     if (left < maxTimeoutMs) this.#warning = setTimeout(warn, Math.max(0, left));
     for (const operation of this.#owner.operations.values()) operation.checkScope(viewer);
     const revoke = contain(() => this.#owner.revoke(), fail);
@@ -49,11 +51,5 @@ export class SocketCredentials {
   stop(): void {
     clearTimeout(this.#warning);
     this.#watch?.stop();
-  }
-
-  /** Tells the client when its credentials expire, so that it can renew them in time. */
-  #warn(expiresAt: number): Promise<void> {
-    const payload = { expiresAt: new Date(expiresAt).toISOString() };
-    return this.#owner.send(JSON.stringify({ type: 'ping', payload }));
   }
 }

@@ -1,10 +1,9 @@
-import { containEach, type Failing } from '../../contain.ts';
+import { containEach } from '../../contain.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 
 const pingMs = 15_000;
 
-interface Watched extends Failing {
-  connection: Connection;
+interface Watched {
   /** The number of checks since the client last sent a pong or read some bytes. */
   silentChecks: number;
   /** At the last check: the bytes that the system had accepted, and the bytes that it had not. */
@@ -18,19 +17,22 @@ export class KeepAlive {
    * Time is counted in checks, so that time in which this process itself was blocked does not count against a client.
    */
   readonly #maxSilentChecks: number;
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new Map<Connection, Watched>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(stallSeconds: number) {
     const stallMs = stallSeconds * 1_000;
     const checkMs = Math.min(pingMs, stallMs / 4);
     this.#maxSilentChecks = Math.ceil(stallMs / checkMs);
-    this.#timer = setInterval(() => containEach(this.#watched, (watched) => this.#check(watched)), checkMs).unref();
+    this.#timer = setInterval(
+      () => containEach(this.#watched.keys(), (connection) => this.#check(connection)),
+      checkMs,
+    ).unref();
   }
 
   watch(connection: Connection): void {
-    const { webSocket, socket, fail } = connection;
-    const watched: Watched = { connection, fail, silentChecks: 0, accepted: 0, pending: 0 };
+    const { webSocket, socket } = connection;
+    const watched: Watched = { silentChecks: 0, accepted: 0, pending: 0 };
     webSocket.on('pong', () => {
       watched.silentChecks = 0;
     });
@@ -38,16 +40,17 @@ export class KeepAlive {
       // A client may keep sending requests without reading any answer, so a message alone proves nothing.
       if (socket.writableLength === 0) watched.silentChecks = 0;
     });
-    webSocket.once('close', () => this.#watched.delete(watched));
-    this.#watched.add(watched);
+    webSocket.once('close', () => this.#watched.delete(connection));
+    this.#watched.set(connection, watched);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  #check(watched: Watched): void {
-    const { connection } = watched;
+  #check(connection: Connection): void {
+    const watched = this.#watched.get(connection);
+    if (!watched) return;
     const pending = connection.bytesWaiting;
     const accepted = connection.socket.bytesWritten - pending;
     // If nothing was pending, our own ping may only have reached the kernel's buffer.

@@ -28,17 +28,15 @@ export function createProtocol(parts: TransportParts): Server<Connection> {
       const operation = new SocketOperation(parts, extra, { id, payload, operationCount });
       return { document, contextValue: operation, rootValue: undefined } as unknown as ExecutionArgs;
     },
-    execute: (args) => takeOperation(args) as unknown as AsyncGenerator<never>,
+    execute(args) {
+      const operation = args.contextValue as AsyncGenerator<never>;
+      // graphql-ws keeps the arguments until the operation is over.
+      Object.assign(args, { contextValue: undefined });
+      return operation;
+    },
     // The engine has already formatted the errors.
     onError: (_context, _id, _payload, errors) => findRefusal(errors[0])?.body.errors,
   });
-}
-
-/** graphql-ws keeps the arguments until the operation is over. */
-function takeOperation(args: { contextValue?: unknown }): SocketOperation {
-  const operation = args.contextValue as SocketOperation;
-  args.contextValue = undefined;
-  return operation;
 }
 
 /** Finds the viewer, and the cursors after which subscriptions resume; false closes the socket with 4403. */

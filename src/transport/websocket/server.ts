@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { contain } from '../../contain.ts';
@@ -16,22 +15,18 @@ import { countOf, type MessageListener, MessageReader } from './message-reader.t
 import { createProtocol } from './protocol.ts';
 import { stopParsing } from './receiver.ts';
 
-const maxFrameBytes = 256 * 1024;
-const maxFragments = 64;
-/** The maximum number of chunks of a frame: chunks of a few bytes take a hundred times their length in memory. */
-const maxPieces = 1_024;
-const closeTimeoutMs = 5_000;
 /** The error code of ws for a frame or a message in too many pieces. */
 const tooManyPieces = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 /** A constant rather than a literal in the call, because the types of ws do not have `closeTimeout` yet. */
 const serverOptions = {
   noServer: true,
-  maxPayload: maxFrameBytes,
-  maxFragments,
-  maxBufferedChunks: maxPieces,
+  maxPayload: 256 * 1024,
+  maxFragments: 64,
+  // Chunks of a few bytes take a hundred times their length in memory.
+  maxBufferedChunks: 1_024,
   perMessageDeflate: false,
-  // A client that keeps its connection open after its close frame is disconnected after this time.
-  closeTimeout: closeTimeoutMs,
+  // A client that keeps its connection open after its close frame is disconnected after this time, in milliseconds.
+  closeTimeout: 5_000,
   handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
 };
 
@@ -43,15 +38,6 @@ export interface WebSocketEndpoint {
   stopAccepting(): void;
   /** Closes all sockets; a socket whose client does not answer is terminated. */
   close(): Promise<void>;
-}
-
-/** The part of a request that is kept until its socket is admitted. */
-interface Handshake {
-  request: Pick<IncomingMessage, 'method' | 'headers'>;
-  address: string;
-  socket: Socket;
-  head: Buffer;
-  refuse: (socket: Socket, error: unknown) => void;
 }
 
 export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
@@ -77,23 +63,7 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
     socket.on('data', () => connection.countUnfinished());
     start(protocol, connection, parts, markActive);
   };
-  const admit = ({ request, address, socket, head }: Handshake) => {
-    let isUpgraded = false;
-    // ws reads only the method and the headers of the request.
-    server.handleUpgrade(request as IncomingMessage, socket, head, (webSocket) => {
-      isUpgraded = true;
-      const { authorization } = request.headers;
-      const account = parts.clientMemory.open(address);
-      const connection = new Connection({ address, authorization, webSocket, socket, account }, parts.log);
-      contain(() => openConnection(connection), connection.fail)();
-    });
-    // ws has already answered with an error.
-    if (!isUpgraded) linger(socket);
-  };
-  const handshakes = new HandshakeQueue<Handshake>(parts.config.limits.sockets, {
-    admit,
-    refuse: ({ socket, refuse }, reason = tooManyConnections()) => refuse(socket, reason),
-  });
+  const handshakes = new HandshakeQueue(parts.config.limits.sockets);
   return {
     get size() {
       return connections.size;
@@ -102,7 +72,23 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.clientMemory.acceptsSocket(address)) return false;
-      return handshakes.enter(address, socket, { request: { method, headers }, address, socket, head, refuse });
+      const admit = () => {
+        let isUpgraded = false;
+        // ws reads only these parts of the request, which wait with its socket.
+        server.handleUpgrade({ method, headers } as IncomingMessage, socket, head, (webSocket) => {
+          isUpgraded = true;
+          const account = parts.clientMemory.open(address);
+          const { authorization } = headers;
+          const connection = new Connection({ address, authorization, webSocket, socket, account }, parts.log);
+          contain(() => openConnection(connection), connection.fail)();
+        });
+        // ws has already answered with an error.
+        if (!isUpgraded) linger(socket);
+      };
+      return handshakes.enter(address, socket, {
+        admit,
+        refuse: (reason = tooManyConnections()) => refuse(socket, reason),
+      });
     },
     stopAccepting: () => handshakes.close(),
     async close() {
@@ -127,7 +113,7 @@ function limitFrames(
   connection: Connection,
   budget: MessageBudget,
   turns: FrameTurns,
-  handshakes: HandshakeQueue<Handshake>,
+  handshakes: HandshakeQueue,
 ): void {
   const { webSocket } = connection;
   const count = (frames: number) => {

@@ -26,7 +26,7 @@ export class SocketWriter implements PendingWrite {
   /** Frames that are written at the end of the turn. */
   #pending: TextFrame[] = [];
   #pendingBytes = 0;
-  #onDrained: (() => void)[] = [];
+  readonly #onDrained: (() => void)[] = [];
   #onRead: (() => void)[] | undefined;
   #isPingDue = false;
   /** The number of pings that the client has not answered. */
@@ -46,7 +46,7 @@ export class SocketWriter implements PendingWrite {
     socket.on('drain', () => {
       // Otherwise a long event would be refused for the bytes that have just been accepted.
       this.#count();
-      this.#resume();
+      resumeAll(this.#onDrained);
     });
   }
 
@@ -85,7 +85,7 @@ export class SocketWriter implements PendingWrite {
 
   /** Sends a ping after the pending frames: a client answers it when it has read them. */
   onceRead(resume: () => void): void {
-    if (!this.#onRead) this.#webSocket.on('pong', () => this.#resumeRead());
+    if (!this.#onRead) this.#webSocket.on('pong', () => resumeAll(this.#onRead));
     this.#onRead ??= [];
     if (this.#onRead.push(resume) === 1) this.#isPingDue = true;
   }
@@ -112,17 +112,13 @@ export class SocketWriter implements PendingWrite {
     if (this.#isPingDue) this.ping();
     this.#isPingDue = false;
     this.recount();
-    if (this.#counted > 0 && this.#account.isAddressOver) return this.#disconnectUnread();
-    if (!this.#socket.writableNeedDrain) this.#resume();
-  }
-
-  /**
-   * Only after a write is it known whether the system accepts the bytes: one event for each of many sockets could exceed
-   * the memory budget of the address. The client resumes from the latest events that it has received.
-   */
-  #disconnectUnread(): void {
-    this.#webSocket.terminate();
-    this.#count();
+    // Only after a write is it known whether the system accepts the bytes: one event for each of many sockets could
+    // exceed the memory budget of the address. The client resumes from the latest events that it has received.
+    if (this.#counted > 0 && this.#account.isAddressOver) {
+      this.#webSocket.terminate();
+      return this.#count();
+    }
+    if (!this.#socket.writableNeedDrain) resumeAll(this.#onDrained);
   }
 
   /** Called after each write to the socket. Bytes that the system has not accepted are counted until it does. */
@@ -134,7 +130,7 @@ export class SocketWriter implements PendingWrite {
 
   #recountAccepted(): void {
     this.#count();
-    if (this.#counted === 0) this.#resume();
+    if (this.#counted === 0) resumeAll(this.#onDrained);
     // Count again: ws has written a ping or a pong since the last count.
     else this.#socket.write(nothing, this.#onAccepted);
   }
@@ -148,7 +144,7 @@ export class SocketWriter implements PendingWrite {
   /** Called when the socket is closed: drops the pending frames, and resumes all callers that wait for it to drain. */
   close(): void {
     this.#takePending();
-    this.#resume();
+    resumeAll(this.#onDrained);
   }
 
   #takePending(): { frames: readonly TextFrame[]; length: number } {
@@ -159,7 +155,8 @@ export class SocketWriter implements PendingWrite {
   }
 
   #writeTogether(frames: readonly TextFrame[], length: number): void {
-    this.#socket.write(copyFrames(frames, scratchOf(length)));
+    if (view.buffer !== scratch.buffer || view.length !== length) view = scratch.subarray(0, length);
+    this.#socket.write(copyFrames(frames, view));
     // The socket still refers to bytes that the system has not accepted, so they must not be overwritten.
     if (this.#socket.writableLength > 0) scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
   }
@@ -176,19 +173,12 @@ export class SocketWriter implements PendingWrite {
     }
     this.#socket.uncork();
   }
+}
 
-  #resumeRead(): void {
-    const callbacks = this.#onRead ?? [];
-    this.#onRead = [];
-    for (const resume of callbacks) resume();
-  }
-
-  #resume(): void {
-    if (this.#onDrained.length === 0) return;
-    const callbacks = this.#onDrained;
-    this.#onDrained = [];
-    for (const resume of callbacks) resume();
-  }
+/** Each is called once. */
+function resumeAll(callbacks: (() => void)[] = []): void {
+  if (callbacks.length === 0) return;
+  for (const resume of callbacks.splice(0)) resume();
 }
 
 const nothing = Buffer.alloc(0);
@@ -200,8 +190,3 @@ const nothing = Buffer.alloc(0);
  */
 let scratch = Buffer.allocUnsafeSlow(maxCopiedBytes);
 let view = scratch;
-
-function scratchOf(length: number): Buffer {
-  if (view.buffer !== scratch.buffer || view.length !== length) view = scratch.subarray(0, length);
-  return view;
-}

@@ -24,14 +24,13 @@ export class OperationOrder {
     const operation = this.#active.get(id);
     if (operation) {
       this.#active.delete(id);
-      const unwound = operation.then(ignore, ignore).then(() => {
+      const remove = () => {
         if (this.#unwinding.get(id) === unwound) this.#unwinding.delete(id);
-      });
+      };
+      const unwound = operation.then(remove, remove);
       this.#unwinding.set(id, unwound);
     }
     // Without delay where possible: the next message may need the subscription slot that this one frees.
     await (previous?.then(end) ?? end());
   }
 }
-
-function ignore(): void {}

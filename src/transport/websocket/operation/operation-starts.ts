@@ -18,9 +18,7 @@ export class OperationStarts {
     const earlier = this.#allStarted;
     const { promise, resolve } = Promise.withResolvers<void>();
     // Without the result: each array would contain the one before, and a long-lived socket would keep them all.
-    this.#allStarted = Promise.all([earlier, promise]).then(ignore);
+    this.#allStarted = Promise.all([earlier, promise]).then(() => {});
     return { earlierStarted: earlier, markStarted: resolve };
   }
 }
-
-function ignore(): void {}
