@@ -253,6 +253,16 @@ describe('requests on one connection', () => {
       'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n';
     expect(await answerTo(postOf(body, upgrade))).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
+
+  it('the answer to a request whose upgrade is ignored closes the connection, also if invalid HTTP follows', async () => {
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: h2c\r\n';
+    for (const next of ['', postOf(body), postOf(body).replace(/Content-Length: \d+/i, 'Content-Length: *')]) {
+      const connection = await RawConnection.open(server.postroom);
+      connection.send(`${postOf(body, upgrade)}${next}`);
+      expect(await connection.receive()).toMatchObject({ status: 200 });
+      expect(await connection.closed()).toBe('');
+    }
+  });
 });
 
 describe('slow clients', () => {

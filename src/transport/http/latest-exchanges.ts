@@ -31,9 +31,10 @@ export class LatestExchanges {
   prepare(response: ServerResponse): boolean {
     if (!this.#waiting.add(response.req.socket)) return false;
     const { method, headers } = response.req;
-    // No route reads the body. After the answer all of it would be parsed.
+    // No route reads the body: after the answer all of it would be parsed.
     const hasUnreadBody = method !== 'POST' && headers['transfer-encoding'] !== undefined;
-    if (this.#stopping.aborted || hasUnreadBody) this.#closeAfter(response);
+    // After an upgrade that is ignored, Node drops what follows in its packet, and reports no invalid HTTP.
+    if (this.#stopping.aborted || hasUnreadBody || headers.upgrade !== undefined) this.#closeAfter(response);
     response.on('close', () => this.#forget(response));
     return true;
   }
