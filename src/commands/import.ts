@@ -17,11 +17,11 @@ const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; 
  *     { "type": "post", "room", "author", "title", "body", "publishedAt" }
  *
  * The rules are those of the API with one exception: control characters in a title are replaced by spaces, because
- * titles are cut from bodies. The report counts such titles. A line that breaks a rule, has another field, or names a room or
- * user without an earlier record, is refused with its number and all reasons, and the import continues. With `--strict` the
- * import ends at this line, and the lines before it are kept. Records of an earlier run are recognised: a room by
- * name among the public rooms and the rooms without an owner, a user by name among the users without credentials, a post by room, author, time and body. Every batch is one
- * transaction, so a run that was killed can be repeated.
+ * titles are cut from bodies. The report counts such titles. A line that breaks a rule, has another field, or names a room
+ * or user without an earlier record, is refused with its number and all reasons, and the import continues. With `--strict`
+ * the import ends at this line, and the lines before it are kept. Records of an earlier run are recognised: a room by name
+ * among the public rooms and those without an owner, a user by name among the users without credentials, a post by room,
+ * author, time and body. Every batch is one transaction, so a run that was killed can be repeated.
  *
  * Exit status: 0 if all lines were imported, 2 if some were refused, 1 if the import could not run.
  */

@@ -68,8 +68,8 @@ export const findRoomOfPost = createFinder((db, { id }) =>
 );
 
 /**
- * Finds public rooms, and private rooms without an owner, by exact name: those of imported posts, the public ones and the oldest last. They are not
- * deleted before the end of the transaction.
+ * Finds the rooms that an import may use, by exact name: public ones, and private ones without an owner. Of rooms with the
+ * same name the last is to be used. They are not deleted before the end of the transaction.
  */
 export async function findImportedRooms(
   db: Db,

@@ -100,8 +100,7 @@ export class FanOut {
       if (request.after !== undefined) this.counts.countResume('OK');
       return stream;
     } catch (error) {
-      const code = error instanceof ClientError ? error.code : 'INTERNAL_SERVER_ERROR';
-      if (request.after !== undefined) this.counts.countResume(code);
+      if (request.after !== undefined) this.counts.countResume(codeOf(error));
       throw error;
     }
   }

@@ -15,8 +15,8 @@ import type { ChangeRecord } from '../changes.ts';
 
 /**
  * Deletes up to `limit` rows of an erased account: its drafts, its published posts if they are to be deleted, and its
- * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of rooms and as
- * the actor of events. Writes an event about each change of a room. Returns false if rows remain.
+ * memberships, mutes, earlier memberships and idempotency keys. Also erases its API keys, and removes it as the owner of
+ * rooms and as the actor of events. Writes an event about each change of a room. Returns false if rows remain.
  */
 export async function eraseRows(db: Db, record: ChangeRecord, account: ErasedAccount, limit: number): Promise<boolean> {
   const applications = await eraseKeysOf(db, account.id, limit);

@@ -3,7 +3,7 @@ import { FixedWindow } from '../../fixed-window.ts';
 import { networkOf } from '../address.ts';
 
 const maxAnswersPerSecond = 25;
-/** A piece of a body takes 4 µs, and parsing a request without a body as long as `piecesPerRequest` pieces. */
+/** To read a piece of a body takes 4 µs, and to parse a request takes as long as `piecesPerRequest` pieces. */
 const piecesPerTurn = 2_048;
 export const piecesPerRequest = 5;
 

@@ -292,7 +292,6 @@ export const workloads: Readonly<Record<string, Workload>> = {
 
 /** The workloads of boundaries that others pass, too, but not long enough, or not on the connection in question. */
 export const longer: Readonly<Record<string, keyof typeof workloads>> = {
-  'transport/admission/handshake-queue.ts: contain(() => this.#refuse(sockets, socket))': 'a handshake that waits',
   'data/sqlite/threads/thread.ts: contain((reply: Reply) => this.#settle(reply))': 'a long read',
   'transport/http/responses.ts: contain(end)': 'a refused body that does not end',
   "transport/http/server.ts: server.on('clientError')": 'no HTTP',

@@ -11,8 +11,9 @@ import { ExclusiveLock } from './exclusive-lock.ts';
 type SqliteRestore = BackupOptions & { database: string; file: string };
 
 /**
- * Replaces the database, which no program may use, by a verified copy of a backup, with the write-ahead log beside it. At each moment, also after a crash, the path leads to the whole
- * old database or to the whole backup. @throws BackupError, DatabaseUnavailable, or an error of the system.
+ * Replaces the database, which no program may use, by a verified copy of a backup and of the log beside it. At each moment,
+ * also after a crash, the path leads to the whole old database or to the whole backup.
+ * @throws BackupError, DatabaseUnavailable, or an error of the system.
  */
 export function restoreSqlite(options: SqliteRestore): BackupContents {
   try {
