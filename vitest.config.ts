@@ -20,7 +20,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Those run apart: npm run test:soak, and npm run test:postgres.
     exclude: ['test/soak/**', ...findTagged('// Runs on PostgreSQL.')],
-    globalSetup: 'test/support/run/bundle-packages.ts',
+    globalSetup: 'test/support/run/bundle.ts',
     env: findTemporaryFolder(),
     pool: 'forks',
     // The files of a worker share its modules: loading them for each file took as long as the tests.

@@ -17,6 +17,6 @@ export default defineConfig({
       ...(postgresPrograms ? findTagged('// Runs on SQLite and on PostgreSQL.') : []),
     ],
     exclude: [],
-    globalSetup: ['test/support/run/bundle-packages.ts', 'test/support/database/start-postgres.ts'],
+    globalSetup: ['test/support/run/bundle.ts', 'test/support/database/start-postgres.ts'],
   },
 });

@@ -6,19 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { writeUsers } from '../support/database/rows.ts';
 import { isPostgresTest, openDirectly } from '../support/database/test-database.ts';
-import {
-  Archive,
-  ada,
-  bob,
-  history,
-  main,
-  OutputReader,
-  post,
-  room,
-  startImport,
-  toText,
-} from '../support/rooms/history.ts';
-import { grantAdmin, launchForTest, type Postroom, programEnvironment } from '../support/server/postroom.ts';
+import { Archive, ada, bob, history, OutputReader, post, room, startImport, toText } from '../support/rooms/history.ts';
+import { grantAdmin, launchForTest, main, type Postroom, programEnvironment } from '../support/server/postroom.ts';
 import { withDatabase } from '../support/server/shared-server.ts';
 
 const postsOfRoom = `query ($name: String!, $last: Int = 100) {

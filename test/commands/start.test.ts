@@ -23,10 +23,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { writePosts, writeUsers } from '../support/database/rows.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
-import { main } from '../support/rooms/history.ts';
 import {
   launchForTest,
   launchProcessForTest,
+  main,
   programEnvironment,
   run,
   scratchFolder,

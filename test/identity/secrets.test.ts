@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { audience, introspector, openIssuer } from '../support/identity/issuer.ts';
-import { launch, type PostroomProcess, run, scratchFolder } from '../support/server/postroom.ts';
+import { launch, mainProgram, type PostroomProcess, run, scratchFolder } from '../support/server/postroom.ts';
 
 /** The command lines of a process and its children, as `ps` shows them. */
 function commandLinesOf(pid: number): string {
@@ -112,7 +112,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     errors: 'UNAUTHENTICATED',
     files: 'ada@x.org',
     filesAtTheEnd: 'ada@x.org',
-    processes: 'main.ts serve',
+    processes: mainProgram.join(' '),
     command: 'apiKeyCreated',
   }))
     expect(places[place as keyof typeof places]).toContain(text);

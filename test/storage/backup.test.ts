@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasStrace } from '../support/database/disk-trace.ts';
 import { fillDisk, mountDisk, unmountDisks } from '../support/database/small-disk.ts';
-import { main } from '../support/rooms/history.ts';
 import {
   launchForTest,
+  main,
   type Person,
   type Postroom,
   programEnvironment,

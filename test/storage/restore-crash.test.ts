@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { hasStrace } from '../support/database/disk-trace.ts';
-import { main } from '../support/rooms/history.ts';
 import {
   copyStates,
   newTitles,
@@ -13,7 +12,7 @@ import {
   shareTwoStates,
 } from '../support/rooms/two-states.ts';
 import { isSoak } from '../support/run/soak.ts';
-import { programEnvironment } from '../support/server/postroom.ts';
+import { main, programEnvironment } from '../support/server/postroom.ts';
 
 const calls = ['rename', 'unlink', ...(isSoak ? ['fsync,fdatasync', 'ftruncate', 'pwrite64'] : [])];
 

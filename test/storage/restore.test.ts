@@ -18,7 +18,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasStrace } from '../support/database/disk-trace.ts';
-import { main } from '../support/rooms/history.ts';
 import {
   copyStates,
   newTitles,
@@ -30,6 +29,7 @@ import {
 import {
   launchForTest,
   launchProcessForTest,
+  main,
   mainProgram,
   programEnvironment,
   run,

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { type LogLine, launch, mainProgram, type PostroomProcess, type Settings } from '../server/postroom.ts';
+import { type LogLine, launch, type PostroomProcess, type Settings, unbundledProgram } from '../server/postroom.ts';
 
 const instrument = new URL('instrument.ts', import.meta.url).href;
 
 /** Starts a server whose boundaries can be armed; the caller stops it. */
 export function launchInstrumented(settings: Settings): Promise<PostroomProcess> {
-  return launch({ LOG_LEVEL: 'info', ...settings }, ['--import', instrument, ...mainProgram]);
+  return launch({ LOG_LEVEL: 'info', ...settings }, ['--import', instrument, ...unbundledProgram]);
 }
 
 /** Waits for a line of the log after the first `from`. `timeout`: in milliseconds. */

@@ -2,12 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { withTestDatabase } from '../database/test-database.ts';
-import { type Finished, programEnvironment, run, scratchFolder } from '../server/postroom.ts';
+import { type Finished, main, programEnvironment, run, scratchFolder } from '../server/postroom.ts';
 import { withDatabase } from '../server/shared-server.ts';
-
-export const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
 /** A line of a history file: a record, or literal text. */
 export type HistoryLine = object | string;

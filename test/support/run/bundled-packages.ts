@@ -21,5 +21,7 @@ const versions = createHash('sha256')
   .digest('hex')
   .slice(0, 16);
 
+export const cacheFolder = `${root}node_modules/.cache/test-bundles`;
+
 /** Where the bundles of these versions are stored. */
-export const bundleFolder = `${root}node_modules/.cache/test-bundles/${versions}`;
+export const bundleFolder = `${cacheFolder}/${versions}`;

@@ -13,8 +13,11 @@ import { loadSchema } from '../../../src/engine/schema.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
 
-const main = new URL('../../../src/main.ts', import.meta.url).pathname;
+const source = new URL('../../../src/main.ts', import.meta.url).pathname;
+/** The program: its bundle, in a run of tests. */
+export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
+export const unbundledProgram = [source, 'serve'];
 
 const cacheFolder = new URL('../../../node_modules/.cache/postroom', import.meta.url).pathname;
 const useBundles = new URL('../run/use-bundles.ts', import.meta.url).href;

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'rolldown';
+import { inRepository } from '../../../scripts/repository.ts';
+import { bundledPackages, bundleFolder, cacheFolder } from './bundled-packages.ts';
+
+/*
+ * Before the first test, the program and the packages with the most files are bundled. Each process that a test starts
+ * would otherwise load about 1,200 small files, which takes most of its processor time.
+ */
+
+const entry = '\0entry:';
+
+/** The entry of each package lists its exports: the bundle of a CommonJS package would have only a default export. */
+const listExports: Plugin = {
+  name: 'list-exports',
+  resolveId: (id) => (id.startsWith(entry) ? id : undefined),
+  async load(id) {
+    if (!id.startsWith(entry)) return undefined;
+    const name = id.slice(entry.length);
+    const exported = Object.keys(await import(name)).filter((key) => /^\w+$/.test(key));
+    return `export { ${exported} } from '${name}';`;
+  },
+};
+
+/** Files that the program finds from a module, such as the code of a thread, are those in `src`. */
+const keepModuleUrls: Plugin = {
+  name: 'keep-module-urls',
+  transform: (code, id) => code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
+};
+
+export default async function bundle(): Promise<void> {
+  await bundlePackages();
+  process.env['POSTROOM_TEST_PROGRAM'] = await bundleProgram();
+}
+
+async function bundlePackages(): Promise<void> {
+  if (existsSync(bundleFolder)) return;
+  const folder = `${bundleFolder}.${process.pid}`;
+  await build({
+    input: Object.fromEntries(bundledPackages.map((name) => [name, entry + name])),
+    plugins: [listExports],
+    platform: 'node',
+    // Without `development`, as in the program.
+    resolve: { conditionNames: ['module', 'node', 'default'] },
+    output: { dir: folder, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
+    logLevel: 'silent',
+  });
+  // Another run may have finished first.
+  await rename(folder, bundleFolder).catch(() => rm(folder, { recursive: true }));
+}
+
+/** The folder is named by its content, so that the cache of compiled code serves later runs. */
+async function bundleProgram(): Promise<string> {
+  const { output } = await build({
+    input: inRepository('src/main.ts'),
+    plugins: [keepModuleUrls],
+    platform: 'node',
+    external: /^[^./]/,
+    output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
+    write: false,
+  });
+  const files = output.map((file) => ({ name: file.fileName, text: 'code' in file ? file.code : file.source }));
+  const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+  const folder = join(cacheFolder, `program-${hash}`);
+  await mkdir(folder, { recursive: true });
+  await Promise.all(files.map(({ name, text }) => writeFile(join(folder, name), text)));
+  return join(folder, 'main.mjs');
+}
