@@ -1,10 +1,11 @@
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Result, runClient } from './clients/client.ts';
 import { inRepository } from './repository.ts';
 
 /*
- * npm run clients [-- NAME …]
+ * npm run clients [-- [--restarts N] NAME …]
  *
  * Builds the server and runs the clients of clients/ against it, each from its lock file. The npm scripts of a client:
  *
@@ -12,17 +13,27 @@ import { inRepository } from './repository.ts';
  * - `test`: its checks, with POSTROOM_URL.
  * - `documents` and `test:trusted`: writes trusted-documents.json, and the checks of a server that runs only these.
  * - `follow`, `follow:…`: follows the room ROOM, with POSTROOM_URL and TOKEN. It prints {"ready":true}, then a line such
- *   as {"event":"PostCreated","title":"…"} for each event, through restarts of the server, until SIGTERM.
+ *   as {"event":"PostCreated","title":"…"} for each event, through restarts of the server (10 by default), until
+ *   SIGTERM.
  *
  * The exit status is 1 if a check fails, or if an event is lost, repeated or out of order.
  */
 
-/** The runner waits for clients most of the time. */
-const clientsAtOnce = 4;
+/** Most of the time, each waits until its client connects again. */
+const clientsAtOnce = 8;
 
 type Row = (string | number)[];
 
-const names = findNames(process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  options: { restarts: { type: 'string', default: '10' } },
+  allowPositionals: true,
+});
+const restarts = Number(values.restarts);
+if (!Number.isSafeInteger(restarts) || restarts < 1) {
+  console.error(`--restarts must be a positive integer (got "${values.restarts}").`);
+  process.exit(1);
+}
+const names = findNames(positionals);
 await import('./build.ts');
 const results: Result[] = [];
 const queue = names.values();
@@ -45,7 +56,7 @@ function findNames(wanted: string[]): string[] {
 
 async function runNext(): Promise<void> {
   for (const name of queue) {
-    const result = await runClient(name);
+    const result = await runClient(name, restarts);
     results.push(result);
     console.log(`${describe(result).padEnd(7)}  ${name}`);
   }

@@ -27,11 +27,11 @@ interface Package {
 const trustedDocuments = 'trusted-documents.json';
 
 /** Runs everything that a client in clients/ shows. */
-export async function runClient(name: string): Promise<Result> {
+export async function runClient(name: string, restarts: number): Promise<Result> {
   const result: Result = { name, seconds: 0, checks: 0, deliveries: new Map(), failures: [] };
   const startedAt = performance.now();
   try {
-    await runScripts(result, inRepository(`clients/${name}`));
+    await runScripts(result, inRepository(`clients/${name}`), restarts);
   } catch (error) {
     result.failures.push(error instanceof Error ? error.message : String(error));
   }
@@ -39,7 +39,7 @@ export async function runClient(name: string): Promise<Result> {
   return result;
 }
 
-async function runScripts(result: Result, folder: string): Promise<void> {
+async function runScripts(result: Result, folder: string, restarts: number): Promise<void> {
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package;
   const needs = scripts['needs'];
   if (needs !== undefined && !(await runNpm(folder, ['run', 'needs'])).succeeded) {
@@ -50,7 +50,7 @@ async function runScripts(result: Result, folder: string): Promise<void> {
   await check(result, folder, 'test');
   if ('test:trusted' in scripts) await checkTrusted(result, folder);
   const followers = Object.keys(scripts).filter((script) => script.startsWith('follow'));
-  for (const script of followers) await follow(result, folder, script);
+  for (const script of followers) await follow(result, folder, script, restarts);
 }
 
 async function install(folder: string): Promise<void> {
@@ -74,9 +74,9 @@ async function checkTrusted(result: Result, folder: string): Promise<void> {
   await check(result, folder, 'test:trusted', { TRUSTED_DOCUMENTS: join(folder, trustedDocuments) });
 }
 
-async function follow(result: Result, folder: string, script: string): Promise<void> {
+async function follow(result: Result, folder: string, script: string, restarts: number): Promise<void> {
   await withServer({}, async (server) => {
-    const delivery = await followThroughRestarts(server, folder, script);
+    const delivery = await followThroughRestarts(server, folder, script, restarts);
     result.deliveries.set(script, delivery);
     const { lost, repeated, inOrder } = delivery;
     if (lost > 0 || repeated > 0) result.failures.push(`npm run ${script}: ${lost} events lost, ${repeated} repeated`);

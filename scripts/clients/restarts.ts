@@ -2,7 +2,6 @@ import { Room } from './api.ts';
 import { Follower } from './follower.ts';
 import type { Server } from './server.ts';
 
-const restarts = 10;
 /** Each in three parts: while the client is subscribed, while the server restarts, and before the client is back. */
 const postsPerRestart = 30;
 
@@ -14,7 +13,12 @@ export interface Delivery {
 }
 
 /** Counts what a client receives of the posts of a room while the server is restarted. */
-export async function followThroughRestarts(server: Server, folder: string, script: string): Promise<Delivery> {
+export async function followThroughRestarts(
+  server: Server,
+  folder: string,
+  script: string,
+  restarts: number,
+): Promise<Delivery> {
   const room = await Room.create(server);
   const follower = new Follower(folder, script, { POSTROOM_URL: server.url, TOKEN: room.token, ROOM: room.id });
   try {
