@@ -99,7 +99,7 @@ it.each(
   const followers = await Promise.all(
     rooms.flatMap((room) => [follow(far, room), follow(far, room), follow(near, room)]),
   );
-  const posts = 80;
+  const posts = 40;
   // Each node writes into each room.
   await Promise.all(
     rooms.flatMap((room) =>
