@@ -196,7 +196,7 @@ describe('long reads', () => {
     const ids = flood(socket, 20);
     await socket.take(isAnswer);
     socket.send(...ids.map((id) => ({ type: 'complete', id })));
-    const codes = await takeCodes(socket, flood(socket, 15));
+    const codes = await takeCodes(socket, flood(socket, 8));
     expect(new Set(codes)).toEqual(new Set([undefined]));
   });
 
