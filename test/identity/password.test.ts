@@ -108,8 +108,7 @@ it('a socket that changes the password receives the new token before it is close
 describe('passwords that wait to be hashed', () => {
   const account = { email: 'nobody@example.org', password: 'correct horse' };
   const query = `mutation { signIn(input: { email: "${account.email}", password: "${account.password}" }) { expiresAt } }`;
-  const launch = () =>
-    launchForTest({ TRUST_PROXY: '1', LIMIT_MESSAGES: '1000', LOG_LEVEL: 'info' }, { passwordCost });
+  const launch = () => launchForTest({ TRUST_PROXY: '1', LIMIT_MESSAGES: '1000', LOG_LEVEL: 'info' }, { passwordCost });
 
   it('are limited for each address: the others are answered with 503 and Retry-After', async () => {
     const postroom = await launch();
