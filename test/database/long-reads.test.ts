@@ -1,23 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { copyFile, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { post } from '../support/clients/http.ts';
 import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { writeManyRows, writePrivateRooms } from '../support/database/many-rows.ts';
-import { launchForTest, launchProcessForTest, type Postroom, scratchFolder } from '../support/server/postroom.ts';
+import {
+  launchForTest,
+  launchProcessForTest,
+  type Postroom,
+  scratchFolder,
+  startInProcess,
+} from '../support/server/postroom.ts';
 
 /** A page that is read in a thread, and is not a costly operation. */
 const deep = 'posts(page: 50001, limit: 1) { data { id } }';
 const oneRead = `{ ${deep} }`;
 const fiveReads = `{ a: ${deep} b: ${deep} c: ${deep} d: ${deep} e: ${deep} }`;
 
-async function launchWithManyRows(): Promise<{ postroom: Postroom; file: string }> {
+/** A database with many rows. Tests use copies, because writing the rows takes much longer than copying the file. */
+const original = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+
+async function copyManyRows(): Promise<string> {
   const file = join(scratchFolder(), 'postroom.db');
-  const postroom = await launchForTest({ DATABASE_URL: `sqlite:${file}` });
-  writeManyRows(file);
-  return { postroom, file };
+  await copyFile(join(original, 'postroom.db'), file);
+  return file;
+}
+
+async function launchWithManyRows(): Promise<{ postroom: Postroom; file: string }> {
+  const file = await copyManyRows();
+  return { postroom: await launchForTest({ DATABASE_URL: `sqlite:${file}` }), file };
 }
 
 async function openSocket(postroom: Postroom, name: string): Promise<ProtocolSocket> {
@@ -119,6 +134,14 @@ it('lists of visible rooms and posts are short beside any number of private room
 });
 
 describe('long reads', () => {
+  beforeAll(async () => {
+    const file = join(original, 'postroom.db');
+    const postroom = await startInProcess({ DATABASE_URL: `sqlite:${file}` });
+    await postroom.stop();
+    writeManyRows(file);
+  });
+  afterAll(() => rmSync(original, { recursive: true }));
+
   it('are refused with 503 and Retry-After if a caller has too many, and only for this caller', async () => {
     const { postroom } = await launchWithManyRows();
     const other = await postroom.signUp('Ada');
@@ -154,13 +177,17 @@ describe('long reads', () => {
     const room = await postroom.createRoom(author, 'hall');
     const [many, one] = [await openSocket(postroom, 'Ada'), await openSocket(postroom, 'Bob')];
     await one.follow('events', `subscription { roomEvents(room: "${room}") { __typename } }`);
+    // Both threads are started, so that the time of their start is not counted.
+    for (const socket of [many, one]) flood(socket, 1, oneRead);
+    for (const socket of [many, one]) await socket.take(isAnswer);
     const ids = flood(many, 19);
     await many.take(isAnswer);
     flood(one, 1, oneRead);
     await postroom.createPost(author, room, 'hello');
     await one.take(isAnswer);
     await one.take(isAnswer);
-    expect(many.received.filter(isAnswer).length).toBeLessThan(ids.length / 2);
+    const answered = many.received.filter((message) => isAnswer(message) && ids.includes(message.id ?? ''));
+    expect(answered.length).toBeLessThan(ids.length / 2);
   });
 
   it('are forgotten when their client has left', async () => {
@@ -169,7 +196,7 @@ describe('long reads', () => {
     const ids = flood(socket, 20);
     await socket.take(isAnswer);
     socket.send(...ids.map((id) => ({ type: 'complete', id })));
-    const codes = await takeCodes(socket, flood(socket, 15));
+    const codes = await takeCodes(socket, flood(socket, 8));
     expect(new Set(codes)).toEqual(new Set([undefined]));
   });
 
@@ -211,9 +238,7 @@ describe('long reads', () => {
   });
 
   it('do not keep the server from stopping', async () => {
-    const file = join(scratchFolder(), 'postroom.db');
-    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` });
-    writeManyRows(file);
+    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${await copyManyRows()}` });
     await postroom.ask(oneRead);
     const socket = await openSocket(postroom, 'Ada');
     flood(socket, 20);

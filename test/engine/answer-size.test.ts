@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { exchange, post, postOf, RawConnection } from '../support/clients/http.ts';
+import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { readSeries } from '../support/engine/metrics.ts';
 import { launchForTest, type Person } from '../support/server/postroom.ts';
@@ -167,11 +168,14 @@ describe('an answer that is too long', () => {
 });
 
 describe('answers that are not read', () => {
+  /** The bodies of posts. */
+  const longest = { bytes: 80_000, letter: '😀' };
+
   it('are limited for each address: nothing more runs for it until it has read them', async () => {
     const postroom = await launchForTest({ LIMIT_ANSWER_BYTES: '4000000', LIMIT_COST: '100000', TRUST_PROXY: '1' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    for (let index = 0; index < 40; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+    await makePosts(postroom, { author: ada, room, count: 50, ...longest });
     const body = JSON.stringify({ query: '{ posts(limit: 40) { data { body } } }' });
     const head = (address: string) =>
       `POST /graphql HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: ${address}\r\ncontent-type: application/json\r\n`;
@@ -212,7 +216,7 @@ describe('answers that are not read', () => {
     });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    for (let index = 0; index < 80; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+    await makePosts(postroom, { author: ada, room, count: 100, ...longest });
     const from = postroom.log.length;
     const count = 24;
     for (let index = 0; index < count; index += 1) {
@@ -239,7 +243,7 @@ describe('answers that are not read', () => {
     const postroom = await launchForTest({ LIMIT_COST: '100000', TRUST_PROXY: '1' });
     const ada = await postroom.signUp('Ada');
     const room = await postroom.createRoom(ada, 'hall');
-    for (let index = 0; index < 100; index += 1) await postroom.createPost(ada, room, 'long', '😀'.repeat(20_000));
+    await makePosts(postroom, { author: ada, room, count: 100, ...longest });
     const query = encodeURIComponent('{ posts(limit: 100) { data { body } } }');
     const statusOf = async () => {
       const connection = await RawConnection.open(postroom);

@@ -11,7 +11,7 @@ import { createUnreliableBus } from '../support/rooms/unreliable-bus.ts';
 import { launchForTest, type Person, type Postroom, type Settings, scratchFolder } from '../support/server/postroom.ts';
 import { advanceTime, pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
-const postCount = 2_000;
+const postCount = 1_000;
 const pollOptions = { interval: 5 };
 const feedFailed = 'the live feed failed, and tries again';
 
@@ -35,7 +35,7 @@ async function fillRoom(postroom: Postroom): Promise<{ ada: Person; room: string
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, 'full');
   const start = await postroom.cursorOf(room);
-  await makePosts(postroom, { author: ada, room, count: postCount, bytes: 10_000 });
+  await makePosts(postroom, { author: ada, room, count: postCount, bytes: 20_000 });
   return { ada, room, start };
 }
 

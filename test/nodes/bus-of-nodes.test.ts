@@ -99,7 +99,7 @@ it.each(
   const followers = await Promise.all(
     rooms.flatMap((room) => [follow(far, room), follow(far, room), follow(near, room)]),
   );
-  const posts = 80;
+  const posts = 40;
   // Each node writes into each room.
   await Promise.all(
     rooms.flatMap((room) =>
@@ -265,10 +265,10 @@ describe.skipIf(postgresPrograms === undefined)(`two nodes with PostgreSQL${post
     const { near, far, ada } = await launchNodes({ buses });
     const room = await near.createRoom(ada, 'busy');
     const followers = await Promise.all([follow(far, room), follow(near, room)]);
-    const posts = 100;
+    const posts = 50;
     for (let index = 1; index <= posts; index += 1) {
       await near.createPost(ada, room, `post ${index}`);
-      if (index % 10 !== 0) continue;
+      if (index % 5 !== 0) continue;
       await cluster.query(
         'postgres',
         `select pg_terminate_backend(pid) from pg_stat_activity

@@ -9,7 +9,7 @@ import { createRandom } from '../support/rooms/unreliable-bus.ts';
 import { isSoak } from '../support/run/soak.ts';
 import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
 
-const eventCount = isSoak ? 10_000 : 2_000;
+const eventCount = isSoak ? 10_000 : 1_000;
 const cutCount = 20;
 const writerCount = 8;
 const retryWaitMs = 20;

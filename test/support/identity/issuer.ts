@@ -18,9 +18,12 @@ interface IssuerOptions {
   format?: 'jwt' | 'opaque';
 }
 
+/** All issuers of a process have the same keys, because creating a pair takes as long as a test. */
+const keys = generateKeyPair('RS256', { extractable: true });
+
 /** Runs oidc-provider on loopback: a real issuer whose keys the test holds and that the test can disconnect. */
 export async function openIssuer({ format = 'jwt' }: IssuerOptions = {}) {
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const { privateKey, publicKey } = await keys;
   const jwk = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
   const requests: string[] = [];
   const traceparents: unknown[] = [];
