@@ -21,7 +21,7 @@ const server = shareServer({ LIMIT_COST: '10000' });
 /** Enough that many steps are needed. */
 const rowCount = 1_000;
 /** Enough that each of several processes deletes a part. A step on PostgreSQL deletes four times as many. */
-const rowCountOfCrashes = isPostgresTest ? 8_000 : 2_000;
+const rowCountOfCrashes = isPostgresTest ? 4_000 : 2_000;
 const patience = { timeout: 60_000, interval: 200 };
 
 const deleteRoom = `mutation ($id: ID!) { deleteRoom(input: { id: $id }) {
@@ -222,7 +222,7 @@ it('a deletion continues after a crash, and reports each post once, in order', a
   const [room, lost] = [await postroom.createRoom(bob, 'lobby'), await postroom.createRoom(bob, 'lost')];
   const { cursor } = (await postroom.ask('query ($room: ID!) { room(id: $room) { cursor } }', { room })).room;
   const post = fill(file, room, ada, { count: rowCountOfCrashes });
-  fill(file, lost, bob, { count: 200 });
+  fill(file, lost, bob, { count: rowCountOfCrashes });
   await postroom.ask(deleteRoom, { id: lost }, bob.token);
   await postroom.ask(deleteUser, { id: ada.id, posts: true }, ada.token);
   let left = count(file, 'posts', 'authorId', ada.id);
