@@ -27,6 +27,7 @@ import {
   launchForTest,
   launchProcessForTest,
   main,
+  mainProgram,
   programEnvironment,
   run,
   scratchFolder,
@@ -61,6 +62,26 @@ async function expectRefused(folder: string, { file, settings = {}, says }: Refu
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
   expect(stderr).toMatch(says);
+  expect(snapshot(folder)).toEqual(before);
+}
+
+/**
+ * Expects the same of a server in this process, which starts faster. Of its error the program prints the message: the
+ * tests that start the program show this for both kinds.
+ */
+async function expectUnusable(
+  folder: string,
+  file: string,
+  message: RegExp,
+  name: 'DatabaseUnusable' | 'BadSetting' = 'DatabaseUnusable',
+): Promise<void> {
+  const before = snapshot(folder);
+  const error = await startInProcess({ DATABASE_URL: `sqlite:${file}` }).then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  expect(error).toMatchObject({ name, message: expect.stringMatching(/^[^\n]+$/) });
+  expect(error?.message).toMatch(message);
   expect(snapshot(folder)).toEqual(before);
 }
 
@@ -114,16 +135,22 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('the database is text', async () => {
+    const folder = scratchFolder();
+    const file = join(folder, 'postroom.db');
+    writeFileSync(file, 'this is not a database, but a letter to the operator\n'.repeat(10));
+    await expectRefused(folder, { file, says: /database .*postroom\.db: / });
+  });
+
   it.each([
-    ['text', () => 'this is not a database, but a letter to the operator\n'.repeat(10)],
-    ['a few bytes', () => 'SQL'],
-    ['the head of a database and nothing behind', () => 'SQLite format 3\0'],
-    ['the head of a database and then noise', () => `SQLite format 3\0${'noise '.repeat(5_000)}`],
+    ['a few bytes', 'SQL'],
+    ['the head of a database and nothing behind', 'SQLite format 3\0'],
+    ['the head of a database and then noise', `SQLite format 3\0${'noise '.repeat(5_000)}`],
   ])('the database is %s', async (_, content) => {
     const folder = scratchFolder();
     const file = join(folder, 'postroom.db');
-    writeFileSync(file, content());
-    await expectRefused(folder, { file, says: /database .*postroom\.db: / });
+    writeFileSync(file, content);
+    await expectUnusable(folder, file, /postroom\.db: /);
   });
 
   it('the database was truncated', async () => {
@@ -148,7 +175,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     const database = new DatabaseSync(file);
     database.exec('update migrations set seen = 999, needed = 999');
     database.close();
-    await expectRefused(folder, { file, says: /newer Postroom.* 999/ });
+    await expectUnusable(folder, file, /newer Postroom.* 999/);
   });
 
   it('the database belongs to another program', async () => {
@@ -157,18 +184,18 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     const database = new DatabaseSync(file);
     database.exec('pragma journal_mode = wal; create table users (name text)');
     database.close();
-    await expectRefused(folder, { file, says: /database .*postroom\.db: .*users already exists/ });
+    await expectUnusable(folder, file, /postroom\.db: .*users already exists/);
   });
 
   it('the database is a folder', async () => {
     const folder = scratchFolder();
-    await expectRefused(folder, { file: folder, says: /database .*EISDIR/ });
+    await expectUnusable(folder, folder, /EISDIR/);
   });
 
   it('a part of the path is a file', async () => {
     const folder = scratchFolder();
     writeFileSync(join(folder, 'file'), 'kept');
-    await expectRefused(folder, { file: join(folder, 'file', 'postroom.db'), says: /(ENOTDIR|EEXIST)/ });
+    await expectUnusable(folder, join(folder, 'file', 'postroom.db'), /(ENOTDIR|EEXIST)/);
   });
 
   it('the folder cannot be written', async () => {
@@ -203,10 +230,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     const file = makeDatabase(folder);
     for (const content of ['not a key\n', '-']) {
       writeFileSync(join(folder, 'session-key.pem'), content);
-      await expectRefused(folder, {
-        file,
-        says: /SESSION_KEY must be .* \(got ".*session-key\.pem"\)\.\n$/,
-      });
+      await expectUnusable(folder, file, /SESSION_KEY must be .* \(got ".*session-key\.pem"\)\.$/, 'BadSetting');
     }
   });
 });
@@ -214,7 +238,7 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
 /** Runs the server without write permissions. Root may write every file, so root runs it as an unprivileged user. */
 async function runWithoutRights(settings: Record<string, string>): Promise<{ status: number | null; stderr: string }> {
   const isRoot = process.getuid?.() === 0;
-  const child: ChildProcess = spawn(process.execPath, [join(root, 'src/main.ts'), 'serve'], {
+  const child: ChildProcess = spawn(process.execPath, mainProgram, {
     env: { ...programEnvironment, ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
@@ -227,25 +251,32 @@ async function runWithoutRights(settings: Record<string, string>): Promise<{ sta
   return { status, stderr };
 }
 
-describe('the first start', () => {
-  it('creates the folder, the database and the session key, which only its owner may read', async () => {
-    const folder = join(scratchFolder(), 'made', 'by', 'it');
-    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${join(folder, 'postroom.db')}` });
-    await postroom.stop();
-    expect(readdirSync(folder).sort()).toEqual(['postroom.db', 'session-key.pem']);
-    expect(statSync(join(folder, 'session-key.pem')).mode & 0o777).toBe(0o600);
-    expect(statSync(join(folder, 'postroom.db')).mode & 0o777).toBe(0o600);
-  });
+it('the first start, which needs no command, creates the folder, the database and the session key, which only its owner may read, and logs its address, its database and its stop', async () => {
+  const folder = join(scratchFolder(), 'made', 'by', 'it');
+  const file = join(folder, 'postroom.db');
+  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, [main]);
+  const closed = once(postroom.process, 'close');
+  postroom.process.kill('SIGTERM');
+  expect(await closed).toEqual([0, null]);
+  const time = expect.any(Number);
+  expect(postroom.log).toEqual([
+    { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
+    { level: 30, time, signal: 'SIGTERM', msg: 'stopping' },
+    { level: 30, time, signal: 'SIGTERM', msg: 'stopped' },
+  ]);
+  expect(readdirSync(folder).sort()).toEqual(['postroom.db', 'session-key.pem']);
+  expect(statSync(join(folder, 'session-key.pem')).mode & 0o777).toBe(0o600);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
 
-  it('and a later start sign with the same key: a session survives a restart', async () => {
-    const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
-    const first = await launchForTest(settings);
-    const ada = await first.signUp('Ada');
-    await first.stop();
-    const second = await launchForTest(settings);
-    expect(await second.ask('{ viewer { id email } }', {}, ada.token)).toEqual({
-      viewer: { id: ada.id, email: ada.email },
-    });
+it('a later start signs with the key of the first: a session survives a restart', async () => {
+  const settings = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+  const first = await launchForTest(settings);
+  const ada = await first.signUp('Ada');
+  await first.stop();
+  const second = await launchForTest(settings);
+  expect(await second.ask('{ viewer { id email } }', {}, ada.token)).toEqual({
+    viewer: { id: ada.id, email: ada.email },
   });
 });
 
@@ -256,37 +287,13 @@ it('an acknowledged write survives a kill', async () => {
   const room = await first.createRoom(ada, 'lobby');
   const post = await first.createPost(ada, room, 'kept');
   await first.kill();
-  const second = await launchProcessForTest(settings);
+  const second = await launchForTest(settings);
   expect(await second.ask('query ($id: ID!) { post(id: $id) { title author { id } } }', { id: post })).toEqual({
     post: { title: 'kept', author: { id: ada.id } },
   });
 });
 
-it('the server stops gracefully, with status 0, on SIGTERM and SIGINT', async () => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const postroom = await launchProcessForTest();
-    const ended = once(postroom.process, 'exit');
-    postroom.process.kill(signal);
-    expect(await ended).toEqual([0, null]);
-    expect(postroom.log).toEqual([]);
-  }
-});
-
-it('without a command it serves, and logs the start with the address and the database, and the beginning and the end of the stop', async () => {
-  const file = join(scratchFolder(), 'postroom.db');
-  const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, [main]);
-  const closed = once(postroom.process, 'close');
-  postroom.process.kill('SIGINT');
-  await closed;
-  const time = expect.any(Number);
-  expect(postroom.log).toEqual([
-    { level: 30, time, url: postroom.graphqlUrl, database: file, msg: 'started' },
-    { level: 30, time, signal: 'SIGINT', msg: 'stopping' },
-    { level: 30, time, signal: 'SIGINT', msg: 'stopped' },
-  ]);
-});
-
-it('a second signal during shutdown changes nothing: running requests are finished', async () => {
+it('the first SIGINT stops the server gracefully, with status 0, and a second signal changes nothing: running requests are finished', async () => {
   const postroom = await launchProcessForTest();
   const socket = await ProtocolSocket.open(postroom.webSocketUrl);
   const body = JSON.stringify({ query: '{ __typename }' });
@@ -302,6 +309,7 @@ it('a second signal during shutdown changes nothing: running requests are finish
   expect(response.statusCode).toBe(200);
   response.resume();
   expect(await ended).toEqual([0, null]);
+  expect(postroom.log).toEqual([]);
 });
 
 it('a third SIGINT ends the process at once, although a request is running', async () => {
@@ -325,54 +333,40 @@ it('the command of the package runs the sources in the repository', async () => 
   });
 });
 
-describe('npm start', () => {
-  /** The processes are in a new process group, as if a terminal had started npm. */
-  async function startByNpm(): Promise<{ npm: ChildProcess; url: string }> {
-    const npm = spawn('npm', ['start'], {
-      cwd: root,
-      env: { PATH: process.env['PATH'], HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true,
-    });
-    onTestFinished(() => endGroup(npm));
-    for await (const line of createInterface(npm.stdout)) {
-      const [, url] = /is at (http:\S+)\/graphql/.exec(line) ?? [];
-      if (url) return { npm, url };
-    }
-    throw new Error('it ended');
-  }
-
-  function endGroup({ pid = 0 }: ChildProcess): void {
+it('npm start: the server stops gracefully on Ctrl-C, which reaches it from the terminal and from npm', async () => {
+  // The processes are in a new process group, as if a terminal had started npm.
+  const npm = spawn('npm', ['start'], {
+    cwd: root,
+    env: { ...programEnvironment, HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const group = -(npm.pid ?? 0);
+  onTestFinished(() => {
     try {
-      process.kill(-pid, 'SIGKILL');
+      process.kill(group, 'SIGKILL');
     } catch {
       // All processes of the group have already exited.
     }
-  }
-
-  it.each([
-    ['SIGTERM to npm', ({ pid = 0 }: ChildProcess) => process.kill(pid, 'SIGTERM')],
-    ['Ctrl-C, which reaches the server from the terminal and from npm', ({ pid = 0 }) => process.kill(-pid, 'SIGINT')],
-  ])('stops gracefully on %s', async (_, signal) => {
-    const { npm, url } = await startByNpm();
-    const socket = await ProtocolSocket.open(`${url.replace('http', 'ws')}/graphql`);
-    // The output closes only after all processes that inherited it have exited.
-    const allEnded = once(npm, 'close');
-    npm.stdout?.resume();
-    signal(npm);
-    expect((await socket.closed).code).toBe(1012);
-    await allEnded;
-    await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
+  const lines = createInterface(npm.stdout);
+  let url: string | undefined;
+  for await (const line of lines) {
+    url = /is at (http:\S+)\/graphql/.exec(line)?.[1];
+    if (url) break;
+  }
+  const socket = await ProtocolSocket.open(`${url?.replace('http', 'ws')}/graphql`);
+  // The output closes only after all processes that inherited it have exited.
+  const allEnded = once(npm, 'close');
+  npm.stdout.resume();
+  process.kill(group, 'SIGINT');
+  expect((await socket.closed).code).toBe(1012);
+  await allEnded;
+  await expect(fetch(`${url}/health`)).rejects.toThrow();
 });
 
 describe('the usage', () => {
-  it.each([
-    ['--help'],
-    ['-h'],
-    ['import', '--help'],
-    ['key', 'create', '-h'],
-  ])('is printed for %s %s', async (...args) => {
+  it.each([['--help'], ['key', 'create', '-h']])('is printed for %s %s', async (...args) => {
     const { status, stdout, stderr } = await run(args.filter((argument) => argument !== undefined));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: postroom serve /);

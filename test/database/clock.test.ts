@@ -1,17 +1,17 @@
 // Runs on SQLite and on PostgreSQL.
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { scratchName } from '../support/rooms/names.ts';
 import {
-  launchProcessForTest,
+  launch as launchProgram,
   mainProgram,
   type Person,
   type PostroomProcess,
   run,
   type Settings,
-  scratchFolder,
 } from '../support/server/postroom.ts';
 import { withDatabase } from '../support/server/shared-server.ts';
 
@@ -21,12 +21,24 @@ const preload = new URL('../support/server/wall-clock.ts', import.meta.url).path
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
+const folders: string[] = [];
+const launched: PostroomProcess[] = [];
+afterAll(async () => {
+  await Promise.all(launched.map((postroom) => postroom.stop()));
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 async function launchWithClock(settings: Settings = {}) {
-  const folder = scratchFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  folders.push(folder);
   const file = join(folder, 'clock');
   const databaseUrl = `sqlite:${join(folder, 'postroom.db')}`;
   const own = { WALL_CLOCK: file, DATABASE_URL: databaseUrl, ...settings };
-  const launch = () => launchProcessForTest(own, ['--import', preload, ...mainProgram]);
+  const launch = async () => {
+    const postroom = await launchProgram(own, ['--import', preload, ...mainProgram]);
+    launched.push(postroom);
+    return postroom;
+  };
   writeFileSync(file, '0');
   const clock = {
     postroom: await launch(),
@@ -54,6 +66,18 @@ async function launchWithClock(settings: Settings = {}) {
   return clock;
 }
 
+/** The server of all tests that need no settings of their own. */
+let shared: Awaited<ReturnType<typeof launchWithClock>>;
+beforeAll(async () => {
+  shared = await launchWithClock();
+});
+
+/** The shared server, whose clock another test may have moved. */
+async function resetClock() {
+  await shared.set(0);
+  return shared;
+}
+
 const postsOf = async (postroom: PostroomProcess, room: string, after?: string) => {
   const query = `query ($room: ID!, $after: String) {
     room(id: $room) { posts(first: 100, after: $after) { nodes { id publishedAt } pageInfo { endCursor } } }
@@ -73,7 +97,7 @@ const publish = 'mutation ($id: ID!) { publishPost(input: { id: $id }) { post { 
 
 describe('a clock that is set back', () => {
   it('closes no socket', async () => {
-    const clock = await launchWithClock();
+    const clock = await resetClock();
     const socket = await ProtocolSocket.open(clock.postroom.webSocketUrl);
     for (const ms of [-3_000, -hourMs, dayMs, 0]) {
       await clock.set(ms);
@@ -84,7 +108,7 @@ describe('a clock that is set back', () => {
   });
 
   it('hides no new post and no new member behind a position that a client holds, nor after a restart', async () => {
-    const clock = await launchWithClock();
+    const clock = await resetClock();
     const { postroom } = clock;
     const [ada, bob] = [await postroom.signUp('Ada'), await postroom.signUp('Bob')];
     const room = await postroom.createRoom(ada, scratchName());
@@ -144,7 +168,7 @@ describe('a clock that is set back', () => {
 });
 
 it('two changes in one millisecond stay distinct: a draft published after a new post is ordered after it', async () => {
-  const clock = await launchWithClock();
+  const clock = await resetClock();
   const { postroom } = clock;
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, scratchName());
@@ -160,7 +184,7 @@ it('two changes in one millisecond stay distinct: a draft published after a new 
 });
 
 it('an imported post from the far future does not advance the clock of its room', async () => {
-  const clock = await launchWithClock();
+  const clock = await resetClock();
   const { postroom } = clock;
   const ada = await postroom.signUp('Ada');
   const name = scratchName();
@@ -201,7 +225,7 @@ describe('a clock that was two days ahead', () => {
   };
 
   it('leaves new sessions valid, and a new password still ends the sessions that began meanwhile', async () => {
-    const clock = await launchWithClock();
+    const clock = await resetClock();
     const { postroom } = clock;
     const { id, email, password } = await postroom.signUp('Ada');
     const expectSignedIn = async (token: string) =>

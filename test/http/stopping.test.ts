@@ -56,12 +56,12 @@ it.each([
     '{ __schema { types { name description fields { name description args { name type { name } } } } } }',
   );
   const { hostname, port } = new URL(postroom.url);
-  const clients = Array.from({ length: 10 }, () =>
+  const clients = Array.from({ length: 5 }, () =>
     connect({ port: Number(port), host: hostname }).on('error', () => {}),
   );
   onTestFinished(() => clients.forEach((client) => void client.destroy()));
   // The refusal of the last request is queued after unsent answers. Their number is larger for each client.
-  for (const [index, client] of clients.entries()) client.pause().write(schema.repeat(40 + 20 * index) + last);
+  for (const [index, client] of clients.entries()) client.pause().write(schema.repeat(40 + 40 * index) + last);
   // The server receives the requests of these clients before it answers this request.
   expect((await postroom.send('{ __typename }')).status).toBe(200);
   const ended = once(postroom.process, 'exit');

@@ -8,8 +8,10 @@ import { launch, mainProgram, type PostroomProcess, type Settings, scratchFolder
 
 /* Exceptions in work that many connections share, and exceptions that nothing catches. */
 
+const instrumented = ['transport/long-connections.ts', 'live/bus/checked-connection.ts'];
+
 async function launchArmed(settings: Settings = {}): Promise<PostroomProcess> {
-  const postroom = await launchInstrumented(settings);
+  const postroom = await launchInstrumented({ INSTRUMENTED: instrumented.join(), ...settings });
   onTestFinished(async () => void (await postroom.stop()));
   return postroom;
 }

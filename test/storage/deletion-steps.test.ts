@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { isPostgresTest, openDirectly } from '../support/database/test-database.ts';
 import { readEvents } from '../support/rooms/events.ts';
+import { startImport, toText } from '../support/rooms/history.ts';
 import { scratchName } from '../support/rooms/names.ts';
 import {
   grantAdmin,
   launchProcessForTest,
   type Person,
   type Postroom,
-  run,
   scratchFolder,
 } from '../support/server/postroom.ts';
 import { shareServer, withDatabase } from '../support/server/shared-server.ts';
@@ -19,10 +19,10 @@ import { shareServer, withDatabase } from '../support/server/shared-server.ts';
 
 const server = shareServer({ LIMIT_COST: '10000' });
 /** Enough that many steps are needed. */
-const rowCount = 2_000;
-/** Enough that each of several processes deletes a part. */
-const rowCountOfCrashes = 4_000;
-const patience = { timeout: 60_000, interval: 50 };
+const rowCount = 1_000;
+/** Enough that each of several processes deletes a part. A step on PostgreSQL deletes four times as many. */
+const rowCountOfCrashes = isPostgresTest ? 4_000 : 2_000;
+const patience = { timeout: 60_000, interval: 200 };
 
 const deleteRoom = `mutation ($id: ID!) { deleteRoom(input: { id: $id }) {
   room { id name viewerRole posts { nodes { id } pageInfo { hasNextPage } } members { nodes { id } } }
@@ -205,13 +205,13 @@ it('an account whose posts stay keeps all of them, and loses its drafts', async 
   const { postroom, databaseFile: file } = server;
   const ada = await postroom.signUp('Ada');
   const room = await postroom.createRoom(ada, scratchName());
-  const post = fill(file, room, ada, { count: 500 });
-  fill(file, room, ada, { count: 500, isDraft: true });
+  const post = fill(file, room, ada, { count: 100 });
+  fill(file, room, ada, { count: 300, isDraft: true });
   await postroom.ask(deleteUser, { id: ada.id, posts: false }, ada.token);
-  await expect.poll(() => count(file, 'posts', 'authorId', ada.id), patience).toBe(500);
+  await expect.poll(() => count(file, 'posts', 'authorId', ada.id), patience).toBe(100);
   const query = `query ($ada: ID!) { posts(filter: { author: $ada }, limit: 1) { data { id } pagination { total } } }`;
   const { posts } = await postroom.ask(query, { ada: ada.id });
-  expect(posts).toEqual({ data: [{ id: post }], pagination: { total: 500 } });
+  expect(posts).toEqual({ data: [{ id: post }], pagination: { total: 100 } });
 });
 
 it('a deletion continues after a crash, and reports each post once, in order', async () => {
@@ -227,7 +227,7 @@ it('a deletion continues after a crash, and reports each post once, in order', a
   await postroom.ask(deleteUser, { id: ada.id, posts: true }, ada.token);
   let left = count(file, 'posts', 'authorId', ada.id);
   // Each process deletes a part.
-  for (let crashes = 0; crashes < 3; crashes += 1) {
+  for (let crashes = 0; crashes < 2; crashes += 1) {
     await postroom.kill();
     left = count(file, 'posts', 'authorId', ada.id);
     expect(left).toBeGreaterThan(0);
@@ -248,7 +248,7 @@ it('an import that runs while its room is deleted leaves no posts of the room', 
   const lines = [
     { type: 'room', name },
     { type: 'user', name: 'Zoe', createdAt: '2020-01-01T00:00:00Z' },
-    ...Array.from({ length: 20_000 }, (_, n) => ({
+    ...Array.from({ length: 2_500 }, (_, n) => ({
       type: 'post',
       room: name,
       author: 'Zoe',
@@ -257,14 +257,16 @@ it('an import that runs while its room is deleted leaves no posts of the room', 
       publishedAt: new Date(1_600_000_000_000 + n).toISOString(),
     })),
   ];
-  const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const importing = run(['import', '-'], { DATABASE_URL: `sqlite:${file}` }, input);
+  const { child, ended } = await startImport({ DATABASE_URL: `sqlite:${file}` });
+  child.stdin.write(toText(lines.slice(0, 1_500)));
   const find = async () =>
     (await postroom.ask('query ($name: String!) { roomByName(name: $name) { id } }', { name })).roomByName;
   await expect.poll(find, patience).not.toBeNull();
   const { id } = await find();
   await postroom.ask(deleteRoom, { id }, root.token);
-  expect((await importing).status).not.toBe(1);
+  child.stdin.end(toText(lines.slice(1_500)));
+  // The later lines are refused.
+  expect(await ended).toEqual([2, null]);
   await expect.poll(() => count(file, 'rooms', 'id', id), patience).toBe(0);
   expect(count(file, 'posts', 'roomId', id)).toBe(0);
 });
