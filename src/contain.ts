@@ -23,15 +23,19 @@ export function contain<Values extends unknown[]>(
   };
 }
 
+/** Does work for a connection or a request, which fails with its exception or rejection. */
+export function containOne<T extends Failing, V>(item: T, work: (item: T, value: V) => unknown, value: V): void {
+  try {
+    const done = work(item, value);
+    if (done instanceof Promise) done.catch(item.fail);
+  } catch (error) {
+    item.fail(error);
+  }
+}
+
 /** Does work for each of many connections: one that fails does not stop the others. */
 export function containEach<Item extends Failing>(items: Iterable<Item>, work: (item: Item) => void): void {
-  for (const item of items) {
-    try {
-      work(item);
-    } catch (error) {
-      item.fail(error);
-    }
-  }
+  for (const item of items) containOne(item, work, undefined);
 }
 
 const { emit } = EventEmitter.prototype;

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { BadSetting } from './bad-setting.ts';
 
 /* https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
@@ -74,7 +75,11 @@ function parseEndpoint(url: string, name: string): string | undefined {
 function parseHeaders(list: string, name: string): Record<string, string> {
   const headers = parsePairs(list, name, '(hidden)');
   try {
-    new Headers(headers);
+    // `Headers` would load the whole of Node's fetch, which takes a tenth of a short command.
+    for (const [key, value] of Object.entries(headers)) {
+      validateHeaderName(key);
+      validateHeaderValue(key, value);
+    }
   } catch {
     throw new BadSetting(name, '(hidden)', 'must be names and values that HTTP allows');
   }

@@ -199,14 +199,14 @@ export class Operation implements PreparedOperation {
    */
   async #answerInTurn(): Promise<Answer> {
     const answer = async () => this.#answer(await this.#execute());
-    const running = this.#parts.costlyOperations.run(answer, toReadContext(this.#call));
+    const running = this.#parts.costlyOperations.run(answer, toReadContext(this.#call, this.#call.cancellation));
     return this.#withTimeout(running).catch((error) => this.#answerError(error));
   }
 
   #execute(): ExecutionResult | Promise<ExecutionResult> {
     const { database } = this.#parts.services;
     if (!this.#bound.compiled.fields.hasRoomCursor) return this.#run();
-    const context = toReadContext(this.#call);
+    const context = toReadContext(this.#call, this.#call.cancellation);
     if (this.type === OperationTypeNode.QUERY) return database.snapshot(async (db) => this.#run(db), context);
     return database.snapshotDuringWrites(async (db) => this.#run(db), context);
   }
@@ -215,7 +215,7 @@ export class Operation implements PreparedOperation {
     const { viewer, address, cancellation } = this.#call;
     // The answer to a mutation is needed even if its client has left: its change may be committed.
     const isQuery = this.type === OperationTypeNode.QUERY;
-    const readContext = { ...toReadContext(this.#call), ...(!isQuery && { cancellation: undefined }) };
+    const readContext = toReadContext(this.#call, isQuery ? cancellation : undefined);
     const { args, compiled } = this.#bound;
     const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new Context(this.#parts.services, viewer, {
@@ -281,6 +281,6 @@ export class Operation implements PreparedOperation {
   }
 }
 
-function toReadContext({ viewer, address, cancellation, report }: Call): ReadContext {
+function toReadContext({ viewer, address, report }: Call, cancellation: Cancellation | undefined): ReadContext {
   return { caller: viewer?.chargedId ?? address, cancellation, span: report?.span };
 }

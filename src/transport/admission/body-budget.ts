@@ -17,50 +17,8 @@ export class BodyBudget {
     this.#maxBytes = Math.max(sharedBytes, 4 * maxBodyBytes);
   }
 
-  open(address: string): BodyReservation {
-    return new BodyReservation(this, address);
-  }
-
+  /** Whether `bytes` more, in addition to `maxShortBody`, fit in the budget now. */
   fits(address: string, bytes: number): boolean {
-    return bytes === 0 || this.held.of(address) + bytes <= this.#maxBytes - this.held.total - bytes;
-  }
-}
-
-/** The memory that one body has reserved. */
-export class BodyReservation {
-  readonly #budget: BodyBudget;
-  readonly #address: string;
-  #reserved = 0;
-  #isClosed = false;
-
-  constructor(budget: BodyBudget, address: string) {
-    this.#budget = budget;
-    this.#address = address;
-  }
-
-  /** Whether a body of `length` bytes would fit in the budget now. Reserves nothing. */
-  fits(length: number): boolean {
-    return this.#budget.fits(this.#address, this.#missing(length));
-  }
-
-  /** Reserves memory for the first `length` bytes of the body; false if there is none. */
-  tryReserve(length: number): boolean {
-    if (this.#isClosed || !this.fits(length)) return false;
-    this.#add(this.#missing(length));
-    return true;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#add(-this.#reserved);
-  }
-
-  #missing(length: number): number {
-    return Math.max(0, length - maxShortBody - this.#reserved);
-  }
-
-  #add(bytes: number): void {
-    this.#budget.held.add(this.#address, bytes);
-    this.#reserved += bytes;
+    return bytes <= 0 || this.held.of(address) + bytes <= this.#maxBytes - this.held.total - bytes;
   }
 }

@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Failing } from '../../contain.ts';
 import type { Call } from '../../engine/operation.ts';
 import type { BodyBudget } from '../admission/body-budget.ts';
 import type { Connections } from '../admission/connections.ts';
-import type { HttpMetrics, RequestTimer } from '../metrics/http-metrics.ts';
+import type { HttpMetrics, MeasuredRequest } from '../metrics/http-metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { TransportParts } from '../transport.ts';
 import type { AllowedHosts } from './allowed-hosts.ts';
@@ -31,13 +31,13 @@ export interface HttpParts extends TransportParts {
 }
 
 /** One HTTP request and its answer. */
-export interface Exchange extends Call, Failing {
+export interface Exchange extends Call, Failing, MeasuredRequest {
   request: IncomingMessage;
-  response: ServerResponse;
   /** The query of the URL, still percent-encoded. */
   query: string | undefined;
   /** Whether an error was already sent as the answer. */
   isRefused?: boolean;
-  timer: RequestTimer;
+  /** Undefined until it is read. */
+  body: { abort(): void } | undefined;
   parts: HttpParts;
 }

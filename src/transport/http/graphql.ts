@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ClientDisconnected } from '../../cancellation.ts';
 import { contain } from '../../contain.ts';
+import type { Answer } from '../../engine/answer.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import type { OperationReport } from '../../engine/operation-report.ts';
@@ -11,10 +11,10 @@ import { createPageRoute } from '../pages/route.ts';
 import { digestInSteps } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
-import { assertNotCrossSite, corsHeaders } from './origins.ts';
+import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
 import { namesDocument, readGetRequest, receivePostRequest } from './request.ts';
-import { writeAnswer } from './responses.ts';
+import { type AnswerTraits, writeAnswer } from './responses.ts';
 import { HttpStream } from './stream/http-stream.ts';
 import { multipart } from './stream/multipart.ts';
 import { sse, writeAnswerAsStream } from './stream/sse.ts';
@@ -28,47 +28,45 @@ const needsStream =
 
 export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
-/** Serves /graphql. @throws the error that refuses the request. */
+/**
+ * Serves /graphql. What is complete at once is not awaited: each promise takes as much memory as a header.
+ * @throws the error that refuses the request.
+ */
 export async function serveGraphql(exchange: Exchange): Promise<void> {
-  const { request, response, parts, address } = exchange;
+  const { request, response, query, parts } = exchange;
   const report = startReport(exchange);
   parts.origins.assertAllowed(request);
-  for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value);
-  if (request.method === 'OPTIONS') return void writeOptions(exchange);
+  setCorsHeaders(request, response);
+  if (request.method === 'OPTIONS') return writeOptions(exchange);
   assertExpectation(request);
   const accepted = parseAccept(request.headers.accept);
   const isPost = request.method === 'POST';
   const mayExplore = !isPost && accepted.prefersPage && parts.config.graphiql;
-  if (mayExplore && !namesDocument(exchange.query)) return writeGraphiql(request, response);
+  if (mayExplore && !namesDocument(query)) return writeGraphiql(request, response);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  response.on('close', () => {
-    if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
-  });
-  const prepared = await prepare(exchange, report);
-  if (!prepared) return;
+  const read = isPost ? await receivePostRequest(exchange, admitLongBody) : () => readGetRequest(query);
+  // It was answered meanwhile, with an error of the HTTP parser.
+  if (response.headersSent) return;
+  report.startedAt = performance.now();
+  if (request.headers.authorization !== undefined) await authenticate(exchange);
+  const preparing = parts.engine.prepare(read, exchange);
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const serving = serve(exchange, prepared, accepted);
+  if (serving instanceof Promise) await serving;
+}
+
+function serve(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): void | Promise<void> {
+  const { request, address, parts } = exchange;
   if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
-  if (prepared.type === 'mutation' && !isPost) throw methodNotAllowed('POST');
+  if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(exchange, prepared, accepted);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
   parts.answerBudget.assertMayRun(address);
   const executing = prepared.execute();
-  const isLongQuery = executing instanceof Promise && prepared.type === 'query';
-  const executed = await (isLongQuery ? parts.answerBudget.watch(executing, exchange) : executing);
-  const answer = parts.answerBudget.reserve(executed, prepared.type, { socket: request.socket, address });
-  parts.operationReports.finish(exchange, answer);
-  await writeResult(exchange, prepared, accepted, answer);
-}
-
-/** Undefined if the request was answered meanwhile, with an error of the HTTP parser. */
-async function prepare(exchange: Exchange, report: OperationReport): Promise<PreparedOperation | undefined> {
-  const { request, response, query } = exchange;
-  const isPost = request.method === 'POST';
-  const read = isPost ? await receivePostRequest(exchange, admitLongBody) : () => readGetRequest(query);
-  if (response.headersSent) return undefined;
-  report.startedAt = performance.now();
-  if (request.headers.authorization !== undefined) await authenticate(exchange);
-  return exchange.parts.engine.prepare(read, exchange);
+  if (!(executing instanceof Promise)) return writeResult(exchange, prepared, accepted, executing);
+  const watched = prepared.type === 'query' ? parts.answerBudget.watch(executing, exchange) : executing;
+  return watched.then((answer) => writeResult(exchange, prepared, accepted, answer));
 }
 
 async function authenticate(exchange: Exchange): Promise<void> {
@@ -87,8 +85,8 @@ async function admitLongBody(exchange: Exchange): Promise<void> {
 
 /** A client that sends `traceparent` continues its trace; the answer names the trace if it is recorded. */
 function startReport(exchange: Exchange): OperationReport {
-  const { request, response, requestId, timer, parts } = exchange;
-  const report = parts.operationReports.start(requestId, readTraceContext(request.headers), timer.startedAt);
+  const { request, response, requestId, startedAt, parts } = exchange;
+  const report = parts.operationReports.start(requestId, readTraceContext(request.headers), startedAt);
   if (report.span) response.setHeader('server-timing', `traceparent;desc="${report.span.context.traceparent}"`);
   exchange.report = report;
   return report;
@@ -100,21 +98,26 @@ function assertExpectation({ headers }: IncomingMessage): void {
   }
 }
 
-async function writeResult(
+function writeResult(
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
-  answer: ReservedAnswer,
-): Promise<void> {
+  executed: Answer,
+): void | Promise<void> {
+  const { request, address, parts } = exchange;
+  const answer = parts.answerBudget.reserve(executed, prepared.type, { socket: request.socket, address });
+  parts.operationReports.finish(exchange, answer);
+  const { method, headers } = request;
   if (answer.status === 294) exchange.response.statusMessage = 'Partial Success';
-  if (accepted.result === eventStreamType && answer.status < 400) writeAnswerAsStream(exchange, answer);
-  else {
-    const { method, headers } = exchange.request;
-    const isShared = method !== 'POST' && headers.authorization === undefined && prepared.cachePolicy.isPublic;
-    const cachePolicy = answer.status === 200 && isShared ? prepared.cachePolicy : undefined;
-    const digest = cachePolicy && Buffer.isBuffer(answer.json) ? await digestInSteps(answer.json) : undefined;
-    writeAnswer(exchange, answer, { accepted, cachePolicy, digest });
-  }
+  const mayBeShared = answer.status === 200 && method !== 'POST' && headers.authorization === undefined;
+  const cachePolicy = mayBeShared && prepared.cachePolicy.isPublic ? prepared.cachePolicy : undefined;
+  if (!cachePolicy || !Buffer.isBuffer(answer.json)) return write(exchange, answer, { accepted, cachePolicy });
+  return digestInSteps(answer.json).then((digest) => write(exchange, answer, { accepted, cachePolicy, digest }));
+}
+
+function write(exchange: Exchange, answer: ReservedAnswer, traits: AnswerTraits & { accepted: Accepted }): void {
+  if (traits.accepted.result === eventStreamType && answer.status < 400) writeAnswerAsStream(exchange, answer);
+  else writeAnswer(exchange, answer, traits);
   // From here on the bytes of the written answer are counted instead.
   answer.release?.();
 }
@@ -145,7 +148,7 @@ async function openStream(exchange: Exchange, prepared: PreparedOperation, accep
     return stream.stop('disconnected');
   }
   operationReports.finish(exchange);
-  exchange.timer.record();
+  parts.httpMetrics.record(exchange);
   new HttpStream(exchange, stream, format, account);
 }
 

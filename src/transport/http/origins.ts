@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -8,12 +8,12 @@ import { RecentReports } from '../../recent-reports.ts';
 
 const wildcardHosts = ['0.0.0.0', '::', ''];
 const exposedHeaders = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id';
-const preflightHeaders = {
-  'access-control-allow-methods': 'GET, POST',
+const preflightHeaders = new Map([
+  ['access-control-allow-methods', 'GET, POST'],
   // The wildcard does not cover Authorization.
-  'access-control-allow-headers': '*, authorization',
-  'access-control-max-age': '600',
-};
+  ['access-control-allow-headers', '*, authorization'],
+  ['access-control-max-age', '600'],
+]);
 const maxLoggedLength = 200;
 const refusedOrigin = 'a page of this origin was refused: if it is yours, add the origin to ALLOWED_ORIGINS';
 
@@ -69,14 +69,12 @@ export function assertNotCrossSite({ headers }: IncomingMessage): void {
  * The CORS headers for an allowed origin. They never allow credentials: the server uses no cookies. Pages of other
  * origins receive none.
  */
-export function corsHeaders({ method, headers }: IncomingMessage): Record<string, string> {
+export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {
   const { origin } = headers;
-  if (origin === undefined) return {};
+  if (origin === undefined) return;
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', exposedHeaders);
+  response.setHeader('vary', 'origin');
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposedHeaders,
-    vary: 'origin',
-    ...(isPreflight && preflightHeaders),
-  };
+  if (isPreflight) response.setHeaders(preflightHeaders);
 }

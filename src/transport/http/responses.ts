@@ -11,7 +11,7 @@ import { type Accepted, graphqlResponseType, jsonType } from './negotiation.ts';
 import { retryAfter503 } from './refusal.ts';
 import { metadataUrlOf } from './resource-metadata.ts';
 
-interface AnswerTraits {
+export interface AnswerTraits {
   accepted?: Accepted;
   /** Absent if the answer must not be cached by shared caches. */
   cachePolicy?: CachePolicy | undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancellation } from '../../cancellation.ts';
-import { contain } from '../../contain.ts';
+import { Cancellation, ClientDisconnected } from '../../cancellation.ts';
+import { containOne } from '../../contain.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
@@ -52,7 +52,7 @@ export function createHttpHandler(parts: HttpParts) {
   const begin = (exchange: Exchange) => {
     // Its client has left, or has sent something that was refused, while the request waited.
     if (exchange.isRefused || exchange.request.socket.destroyed) return;
-    contain(() => route(routes, exchange), exchange.fail)();
+    containOne(exchange, route, routes);
   };
   const turns = new PerTurnQueue(requestsPerTurn, begin, ({ address }) => address);
   return (request: IncomingMessage, response: ServerResponse, isStopping: boolean): Exchange => {
@@ -67,11 +67,20 @@ export function createHttpHandler(parts: HttpParts) {
       cancellation: new Cancellation(),
       rate: undefined,
       report: undefined,
-      timer: parts.httpMetrics.begin(response),
+      route: '',
+      startedAt: performance.now(),
+      isRecorded: false,
+      body: undefined,
       parts,
       fail: (error) => fail(exchange, error),
     };
+    parts.httpMetrics.begin();
     (response as OwnedResponse).exchange = exchange;
+    response.on('close', () => {
+      parts.httpMetrics.end(exchange);
+      if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
+      exchange.body?.abort();
+    });
     // The connection is closed so that the client reconnects, perhaps to another process.
     if (isStopping) exchange.fail(new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { connection: 'close' }));
     else turns.push(exchange);
@@ -79,13 +88,13 @@ export function createHttpHandler(parts: HttpParts) {
   };
 }
 
-function route(routes: ReadonlyMap<string, Route>, exchange: Exchange): void | Promise<void> {
+function route(exchange: Exchange, routes: ReadonlyMap<string, Route>): void | Promise<void> {
   const { request, parts } = exchange;
   const { path, authority, query } = readTarget(request);
   parts.hosts.assertOwn(authority);
   const found = routes.get(path);
   if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
-  exchange.timer.route = path;
+  exchange.route = path;
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
   exchange.query = query;
   return found.serve(exchange);

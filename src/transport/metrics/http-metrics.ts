@@ -12,20 +12,46 @@ const otherMethod = '_OTHER';
 /** The status of a request whose client left before any answer. */
 const noStatus = 0;
 
+/** A request, which is recorded once. */
+export interface MeasuredRequest {
+  response: ServerResponse;
+  /** One of the paths that the server serves; empty for any other path. */
+  route: string;
+  /** By `performance.now()`. */
+  startedAt: number;
+  isRecorded: boolean;
+}
+
 /** Durations of HTTP requests by method, route and status. */
 export class HttpMetrics {
   #active = 0;
   readonly #durations = new Map<string, HistogramSeries>();
 
-  /** Measures a request until its response is closed. */
-  begin(response: ServerResponse): RequestTimer {
+  begin(): void {
     this.#active += 1;
-    const timer = new RequestTimer(this.#durations, response);
-    response.on('close', () => {
-      this.#active -= 1;
-      timer.record();
-    });
-    return timer;
+  }
+
+  /** Call it when the response is closed. */
+  end(request: MeasuredRequest): void {
+    this.#active -= 1;
+    this.record(request);
+  }
+
+  /** Call it when an event stream begins: its duration says nothing about the server. */
+  record(request: MeasuredRequest): void {
+    const { response, route, startedAt, isRecorded } = request;
+    if (isRecorded) return;
+    request.isRecorded = true;
+    const { headersSent, statusCode, req } = response;
+    const method = methods.has(req.method ?? '') ? String(req.method) : otherMethod;
+    const status = headersSent ? statusCode : noStatus;
+    const key = `${method} ${status} ${route}`;
+    const series = this.#durations.get(key) ?? {
+      labels: labelsOf(method, route, status),
+      histogram: new Histogram(bounds),
+    };
+    this.#durations.set(key, series);
+    series.histogram.observeSince(startedAt);
   }
 
   addTo(metrics: Metrics): void {
@@ -35,40 +61,6 @@ export class HttpMetrics {
     metrics.gauge('http_server_active_requests', 'HTTP requests that are being answered.', () => this.#active);
   }
 }
-
-/** One request, which is recorded once. */
-class RequestTimer {
-  /** One of the paths that the server serves; empty for any other path. */
-  route = '';
-  /** By `performance.now()`. */
-  readonly startedAt = performance.now();
-  readonly #durations: Map<string, HistogramSeries>;
-  readonly #response: ServerResponse;
-  #isRecorded = false;
-
-  constructor(durations: Map<string, HistogramSeries>, response: ServerResponse) {
-    this.#durations = durations;
-    this.#response = response;
-  }
-
-  /** Call it when an event stream begins: its duration says nothing about the server. */
-  record(): void {
-    if (this.#isRecorded) return;
-    this.#isRecorded = true;
-    const { headersSent, statusCode, req } = this.#response;
-    const method = methods.has(req.method ?? '') ? String(req.method) : otherMethod;
-    const status = headersSent ? statusCode : noStatus;
-    const key = `${method} ${status} ${this.route}`;
-    const series = this.#durations.get(key) ?? {
-      labels: labelsOf(method, this.route, status),
-      histogram: new Histogram(bounds),
-    };
-    this.#durations.set(key, series);
-    series.histogram.observeSince(this.startedAt);
-  }
-}
-
-export type { RequestTimer };
 
 function labelsOf(method: string, route: string, status: number): Labels {
   const errorType = status === noStatus ? 'client_disconnected' : String(status);

@@ -52,6 +52,7 @@ const registrations: Readonly<Record<string, number>> = {
   send: -1,
   fdatasync: -1,
   contain: 0,
+  containOne: 1,
   containEach: 1,
 };
 const noCallbacks: readonly Node['type'][] = ['Literal', 'TemplateLiteral', 'SpreadElement'];
@@ -129,5 +130,5 @@ function describe(call: CallExpression, text: (range: Range) => string): string 
   const [first] = call.arguments;
   const event = first?.type === 'Literal' ? text(first) : '…';
   const callee = text(call.callee).replaceAll(/\s+/g, '');
-  return `${callee}(${/^(?:contain|containEach)$/.test(callee) && first ? text(first).replaceAll(/\s+/g, ' ').slice(0, 50) : event})`;
+  return `${callee}(${/^(?:contain|containOne|containEach)$/.test(callee) && first ? text(first).replaceAll(/\s+/g, ' ').slice(0, 50) : event})`;
 }
