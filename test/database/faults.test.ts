@@ -20,8 +20,9 @@ import { openForTest } from '../support/database/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from '../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
 import { change, InboxStream } from '../support/inbox/inbox-stream.ts';
+import { post, room, toText } from '../support/rooms/history.ts';
 import { createUnreliablePair } from '../support/rooms/unreliable-bus.ts';
-import { launch, launchForTest } from '../support/server/postroom.ts';
+import { launch, launchForTest, run } from '../support/server/postroom.ts';
 
 /* What a client of the database notices when PostgreSQL or the connection to it fails. */
 
@@ -33,6 +34,8 @@ async function openNew(options?: DatabaseOptions): Promise<{ name: string; datab
 }
 
 const terminateAll = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'postroom' and datname = current_database()`;
+
+const terminateWaiting = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
 
 /** Statements after which a transaction that changes these rows fails at its commit. */
 function failAtCommit(change: string, condition = ''): string {
@@ -84,6 +87,18 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       other.close();
       await cluster.query(name, terminateAll);
       expect((await waiting).rows).toHaveLength(1);
+    });
+
+    it('during a search is repaired by sending the search again', async () => {
+      const name = await cluster.createDatabase();
+      const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
+      const other = DirectPostgres.open(cluster.url(name));
+      other.exec('begin; lock table posts');
+      const search = postroom.send('{ posts(filter: { title: "word" }) { data { id } } }');
+      await expect.poll(() => cluster.query(name, terminateWaiting)).toHaveLength(1);
+      other.exec('commit');
+      other.close();
+      expect(await search).toMatchObject({ status: 200, data: { posts: { data: [] } } });
     });
 
     it('during a transaction rolls it back, and its work runs again', async () => {
@@ -148,9 +163,8 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     ] as const) {
       other.exec('begin; lock table "apiKeys"');
       await change(postroom, mutation, bob, room);
-      const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
       let lost = 0;
-      while (lost < lostReads) lost += (await cluster.query(name, terminate)).length;
+      while (lost < lostReads) lost += (await cluster.query(name, terminateWaiting)).length;
       other.exec('rollback');
       for (const inbox of inboxes) expect(await Promise.race([inbox.take(1), inbox.refused])).toEqual([event]);
     }
@@ -309,6 +323,17 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await database.close();
   });
 
+  it('a read of a server that has become silent ends', async () => {
+    const proxy = await createFaultProxy(cluster.url(await cluster.createDatabase()));
+    onTestFinished(() => proxy.close());
+    const database = await openForTest(proxy.url);
+    expect(await countUsers(database)).toBe(0);
+    proxy.freeze();
+    await expect(countUsers(database)).rejects.toBeInstanceOf(DatabaseUnavailable);
+    proxy.thaw();
+    expect(await countUsers(database)).toBe(0);
+  });
+
   it('a restart of the server is a 503 while it lasts; then everything works again, and the log has both', async () => {
     const name = await cluster.createDatabase();
     const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
@@ -328,6 +353,60 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     await expect.poll(() => postroom.log.map(({ msg }) => msg)).toContain('the database can be written again');
     expect(postroom.log.map(({ msg }) => msg)).toContain('the database is not available');
     expect(JSON.stringify(postroom.log)).not.toContain('postgres://');
+  });
+
+  it('a server that can only be read is a 503, also for reads, until it can be written again', async () => {
+    const name = await cluster.createDatabase();
+    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
+    const ada = await postroom.signUp('Ada');
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await cluster.query('postgres', `alter system set default_transaction_read_only = ${value}`);
+      await cluster.query('postgres', 'select pg_reload_conf()');
+    };
+    onTestFinished(() => setReadOnly('off'));
+    const refused = { status: 503, code: 'SERVICE_UNAVAILABLE' };
+    const room = await postroom.createRoom(ada, 'hall');
+    const create = () =>
+      postroom.send(`mutation { createPost(input: { room: "${room}", title: "t" }) { post { id } } }`, {}, ada.token);
+    const read = () => postroom.send('{ users { data { name } } }');
+    const readReadiness = async () => (await fetch(`${postroom.url}/ready`)).status;
+    const reasons = () => postroom.log.map(({ reason }) => reason);
+    expect(await read()).toMatchObject({ status: 200 });
+    expect(await readReadiness()).toBe(200);
+
+    await setReadOnly('on');
+    await expect.poll(readReadiness).toBe(503);
+    await expect.poll(create).toMatchObject(refused);
+    expect(reasons()).toContainEqual(expect.stringMatching(/read-only transaction \(25006\)$/));
+    // The connection is replaced: it may lead to a former primary.
+    const ofDatabase = 'select pid from pg_stat_activity where datname = current_database()';
+    const failed = (await cluster.query(name, `${ofDatabase} and query = 'rollback'`)).map(({ pid }) => pid);
+    await expect.poll(() => cluster.query(name, `${ofDatabase} and pid = any($1)`, [failed])).toEqual([]);
+    const reasonsAfterChange = async () => {
+      await create();
+      return reasons();
+    };
+    await expect.poll(reasonsAfterChange).toContainEqual(expect.stringMatching(/^it can only be read/));
+    await cluster.query(name, terminateAll);
+    expect(await read()).toMatchObject(refused);
+
+    await setReadOnly('off');
+    await expect.poll(create).toMatchObject({ status: 200 });
+    expect(await read()).toMatchObject({ status: 200 });
+    expect(await readReadiness()).toBe(200);
+  });
+
+  it('a violated constraint is logged without the values of its row', async () => {
+    const name = await cluster.createDatabase();
+    const postroom = await launchForTest({ DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() });
+    const ada = await postroom.signUp('Ada');
+    await cluster.query(name, 'alter table rooms add constraint "neverMet" check (name is null)');
+    const create = 'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }';
+    expect(await postroom.send(create, { name: 'confidential' }, ada.token)).toMatchObject({
+      code: 'INTERNAL_SERVER_ERROR',
+    });
+    expect(JSON.stringify(postroom.log)).toContain('neverMet');
+    expect(JSON.stringify(postroom.log)).not.toContain('confidential');
   });
 
   it('an event that cannot be read while the database is down is delivered afterwards, with its content', async () => {
@@ -418,6 +497,19 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
     });
   });
 
+  it('an import finds its author among more users of the same name than the server has locks', async () => {
+    const name = await cluster.createDatabase();
+    const settings = { DATABASE_URL: cluster.url(name) };
+    await (await openDatabase(settings.DATABASE_URL)).close();
+    await cluster.query(
+      name,
+      `insert into users (id, name, "createdAt", "updatedAt", version) select 'u' || i, 'ada', i, i, 1 from generate_series(1, 60000) i`,
+    );
+    const imported = await run(['import', '-'], settings, toText([room, post(0)]));
+    expect(imported).toMatchObject({ status: 0, stderr: '' });
+    expect(imported.stdout).toMatch(/^posts: 1 added/m);
+  });
+
   it('an account is erased from all of its events, also if trimming deletes some of them meanwhile', async () => {
     const name = await cluster.createDatabase();
     const settings = { DATABASE_URL: cluster.url(name), SESSION_KEY: newSessionKey() };
@@ -485,6 +577,15 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       }
       const { rows } = await database.transaction(upsert);
       expect(Object.keys(rows[0] ?? {})).toEqual(['name', 'value', 'extra0', 'extra1', 'extra2']);
+    });
+
+    it('is prepared again, on another connection, if it is gone', async () => {
+      const { database } = await openNew();
+      const user = await database.transaction((db) => insertUser(db, { name: 'Ada' }));
+      await findUser(database.db, user.id);
+      // As a connection pooler does between two of its clients.
+      await sql`deallocate all`.execute(database.db);
+      expect(await findUser(database.db, user.id)).toMatchObject({ name: 'Ada' });
     });
 
     it('replaces idle connections instead of adding others', async () => {

@@ -10,6 +10,7 @@ import { findRoomByName, findRoomPage } from '../../src/data/lists/room-lists.ts
 import { openDatabase } from '../../src/data/open-database.ts';
 import { createRoomRow, insertRooms } from '../../src/data/rooms.ts';
 import { insertUser } from '../../src/data/users.ts';
+import { DirectPostgres } from '../support/database/direct-postgres.ts';
 import { openForTest } from '../support/database/open-for-test.ts';
 import { PostgresCluster, postgresPrograms } from '../support/database/postgres-cluster.ts';
 import { newSessionKey } from '../support/database/test-database.ts';
@@ -42,6 +43,11 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
         /^postroom: the database cannot be used: postgres:\/\/127.0.0.1:1\/postroom: .*ECONNREFUSED/,
       );
       expect(refusal).not.toContain('hunter2');
+      const other = await refusalOf('postgres://localhost:1/postroom?user=ada&password=hunter2');
+      expect(other).toMatch(
+        /^postroom: the database cannot be used: postgres:\/\/localhost:1\/postroom: .*ECONNREFUSED/,
+      );
+      expect(other).not.toContain('hunter2');
     });
 
     it('because the password is wrong', async () => {
@@ -115,6 +121,41 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       expect(await cluster.query(name, 'select count(*)::int as count from migrations')).toEqual([{ count: 1 }]);
     });
 
+    it('are not ended by the timeouts of other statements', async () => {
+      const name = await cluster.createDatabase();
+      const limits = ['statement_timeout', 'idle_in_transaction_session_timeout'];
+      await cluster.query(
+        name,
+        `create function refuse() returns event_trigger language plpgsql as $$ begin
+           if ${limits.map((limit) => `current_setting('${limit}') <> '0'`).join(' or ')}
+           then raise exception 'The time is limited.'; end if; end $$;
+         create event trigger refusing on ddl_command_start execute function refuse()`,
+      );
+      const database = await openForTest(cluster.url(name));
+      for (const limit of limits) {
+        const { rows } = await sql<{ limit: string }>`select current_setting(${limit}) as "limit"`.execute(database.db);
+        expect(rows).toEqual([{ limit: '10s' }]);
+      }
+    });
+
+    it('wait for a locked table in short attempts, so that others need not wait behind them, and then run', async () => {
+      const name = await cluster.createDatabase();
+      await (await openDatabase(cluster.url(name))).close();
+      const locking = DirectPostgres.open(cluster.url(name));
+      locking.exec('begin; lock table migrations');
+      const opening = openForTest(cluster.url(name));
+      const attempts = new Set<unknown>();
+      const waiting = `select xact_start::text as start from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      const countAttempts = async () => {
+        for (const { start } of await cluster.query(name, waiting)) attempts.add(start);
+        return attempts.size;
+      };
+      await expect.poll(countAttempts).toBeGreaterThan(1);
+      locking.exec('commit');
+      locking.close();
+      await opening;
+    });
+
     it('of a newer program leave a database usable for this one, unless they say otherwise', async () => {
       const name = await cluster.createDatabase();
       const url = cluster.url(name);
@@ -126,6 +167,15 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
       await cluster.query(name, `update migrations set needed = ${Number(seen) + 1}`);
       await expect(openDatabase(url)).rejects.toThrow('newer Postroom');
     });
+  });
+
+  it('a start deletes the marks of connections that ended more than a week ago', async () => {
+    const name = await cluster.createDatabase();
+    await (await openDatabase(cluster.url(name))).close();
+    const [past, present] = [0, Date.now()];
+    await cluster.query(name, `insert into "commitMarks" values ('past', 1, ${past}), ('present', 1, ${present})`);
+    await (await openDatabase(cluster.url(name))).close();
+    expect(await cluster.query(name, 'select id from "commitMarks"')).toEqual([{ id: 'present' }]);
   });
 
   describe('a transaction whose durability the role has turned off', () => {
