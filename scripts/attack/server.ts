@@ -106,6 +106,10 @@ export class Server {
     return this.peakMb - this.#firstPeakMb;
   }
 
+  get residentMb(): number {
+    return this.#readMemory('VmRSS') ?? 0;
+  }
+
   /** Undefined when the process has exited or does not answer within five seconds. */
   report(): Promise<ProbeReport | undefined> {
     this.#samplePeak();
@@ -174,12 +178,17 @@ export class Server {
   }
 
   #samplePeak(): void {
+    this.peakMb = this.#readMemory('VmHWM') ?? this.peakMb;
+  }
+
+  /** Undefined when the process has exited. */
+  #readMemory(field: 'VmHWM' | 'VmRSS'): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.process.pid}/status`, 'utf8');
-      const peak = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
-      if (peak) this.peakMb = Number(peak) / 1_024;
+      const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
+      return kilobytes === undefined ? undefined : Number(kilobytes) / 1_024;
     } catch {
-      // The process has exited; the last sample remains the peak.
+      return undefined;
     }
   }
 }

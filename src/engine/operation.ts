@@ -250,7 +250,7 @@ export class Operation implements PreparedOperation {
     const { characters, isSurelyShort, isExceeded } = this.#size;
     if (!isExceeded) answer.length = characters;
     if (characters >= longAnswer && !isExceeded)
-      return toJsonInSteps(answer.body).then((json) => this.#limitLength(answer, json));
+      return toJsonInSteps(answer.body, characters).then((json) => this.#limitLength(answer, json));
     if (isSurelyShort && !result.errors) return answer;
     return this.#limitLength(answer, JSON.stringify(answer.body));
   }

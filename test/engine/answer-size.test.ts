@@ -4,7 +4,7 @@ import { exchange, post, postOf, RawConnection } from '../support/clients/http.t
 import { makePosts } from '../support/clients/load.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { readSeries } from '../support/engine/metrics.ts';
-import { launchForTest, type Person } from '../support/server/postroom.ts';
+import { launchForTest, type Person, type Postroom } from '../support/server/postroom.ts';
 import { shareServer } from '../support/server/shared-server.ts';
 
 const limit = 20_000;
@@ -207,7 +207,22 @@ describe('answers that are not read', () => {
     expect((await send('10.0.0.1')).status).toBe(200);
   });
 
-  it('keep queries that wait for their turn from running, when they have used up the memory of the address', async () => {
+  const askers = {
+    async HTTP(postroom: Postroom, query: string) {
+      const connection = await RawConnection.open(postroom);
+      connection.pause();
+      connection.send(postOf(query));
+    },
+    async WebSocket(postroom: Postroom, query: string) {
+      const socket = await ProtocolSocket.open(postroom.webSocketUrl);
+      socket.rawSocket.pause();
+      socket.subscribe('1', query);
+    },
+  };
+
+  it.each(
+    Object.entries(askers),
+  )('keep queries that wait for their turn from running, when they have used up the memory of the address: %s', async (_, askAndPause) => {
     const postroom = await launchForTest({
       LIMIT_ANSWER_BYTES: '8000000',
       LIMIT_COST: '100000',
@@ -219,11 +234,8 @@ describe('answers that are not read', () => {
     await makePosts(postroom, { author: ada, room, count: 100, ...longest });
     const from = postroom.log.length;
     const count = 24;
-    for (let index = 0; index < count; index += 1) {
-      const connection = await RawConnection.open(postroom);
-      connection.pause();
-      connection.send(postOf('{ posts(limit: 80) { data { body } } }'));
-    }
+    for (let index = 0; index < count; index += 1)
+      await askAndPause(postroom, '{ posts(limit: 80) { data { body } } }');
     const finished = async () => {
       const { 'query OK': ok = 0, 'query SERVICE_UNAVAILABLE': refused = 0 } = await readSeries(
         postroom,

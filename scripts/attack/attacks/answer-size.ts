@@ -3,6 +3,8 @@ import { createPostMutation } from '../accounts.ts';
 import type { Attack } from '../attack.ts';
 import { formatCounts } from '../counts.ts';
 import { openSockets, resumeParams } from '../open-sockets.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { Server } from '../server.ts';
 import { startWithArchive } from '../setup.ts';
 import { sleep } from '../waiting.ts';
 import { sumCounts } from '../web-socket-client.ts';
@@ -37,6 +39,18 @@ const largePages = `{ ${repeatField(30, (alias) => `a${alias}: posts(limit: 100)
 const longAlias = `${'x'.repeat(200)}${'y'.repeat(900)}`;
 const smallFields = `{ posts(limit: 100) { data { author { posts(last: 45) { ${repeatField(29, (alias) => `${longAlias}${alias}: id`)} title createdAt updatedAt } } } } }`;
 
+function requestOf(query: string, accept: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** A connection that reads nothing until it is resumed. */
+function openUnread(sandbox: Sandbox, { port }: Server, localAddress: string): Socket {
+  const connection = connect({ host: '127.0.0.1', port, localAddress });
+  sandbox.onEnd(() => connection.destroy());
+  return connection.on('error', () => {}).pause();
+}
+
 /** Sends several requests on each connection and does not read the answers. */
 function unreadAnswers(name: string, how: string, accept: string): Attack {
   return {
@@ -45,15 +59,11 @@ function unreadAnswers(name: string, how: string, accept: string): Attack {
     promise: `Unread answers ${how} to one address retain at most 64 MB.`,
     async run(sandbox, findings) {
       const { server, client } = await startWithArchive(sandbox, 'bodies');
-      const body = JSON.stringify({ query: largePage });
-      const head = `POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: ${accept}\r\nContent-Length: ${body.length}\r\n\r\n`;
       const connections = await sandbox.measure(server, async () => {
         const opened: Socket[] = [];
         for (let index = 0; index < 10; index += 1) {
-          const connection = connect({ host: '127.0.0.1', port: server.port, localAddress: client.address });
-          sandbox.onEnd(() => connection.destroy());
-          connection.on('error', () => {}).pause();
-          connection.write(`${head}${body}`.repeat(6));
+          const connection = openUnread(sandbox, server, client.address);
+          connection.write(requestOf(largePage, accept).repeat(6));
           opened.push(connection);
           await sleep(300);
         }
@@ -96,6 +106,60 @@ const unreadOnSockets: Attack = {
   },
 };
 
+const floodConnections = 100;
+const floodQuestions = 5;
+const floodMs = 8_000;
+/** It covers the time in which V8 finds that little is allocated. */
+const restMs = 32_000;
+/** Of resident memory: for a container of 512 MB. */
+const maxFloodMb = 450;
+const maxRestMb = 300;
+
+/** `open` asks on all connections, and returns a function that reads the answers. */
+function flood(name: string, how: string, open: (sandbox: Sandbox, server: Server) => Promise<() => void>): Attack {
+  return {
+    name,
+    archive: 'bodies',
+    promise: `A flood of answers of 8 MB ${how} to one address takes at most ${maxFloodMb} MB of resident memory, and at most ${maxRestMb} MB ${restMs / 1_000} s later.`,
+    async run(sandbox, findings) {
+      const { server } = await startWithArchive(sandbox, 'bodies');
+      const before = server.residentMb;
+      const read = await sandbox.measure(server, async () => {
+        const opened = await open(sandbox, server);
+        await sleep(floodMs);
+        return opened;
+      });
+      const { peakMb } = server;
+      read();
+      await sleep(restMs);
+      const after = server.residentMb;
+      const resident = `${before.toFixed(0)} MB before, ${peakMb.toFixed(0)} MB at most, ${after.toFixed(0)} MB later`;
+      findings.note(`resident: ${resident}`);
+      findings.expect(peakMb <= maxFloodMb && after <= maxRestMb, 'the resident memory is above its limits');
+    },
+  };
+}
+
+const floodOverHttp = flood('flood-of-answers', 'over HTTP', async (sandbox, server) => {
+  const requests = requestOf(largePage, 'application/json').repeat(floodQuestions);
+  const connections = Array.from({ length: floodConnections }, () => openUnread(sandbox, server, '127.0.0.1'));
+  for (const connection of connections) connection.write(requests);
+  return () => {
+    for (const connection of connections) connection.resume();
+  };
+});
+
+const floodOverSockets = flood('flood-of-answers-websocket', 'over WebSocket', async (sandbox, server) => {
+  const sockets = await openSockets(sandbox, server, floodConnections);
+  for (const { rawSocket } of sockets) rawSocket.pause();
+  for (const socket of sockets) {
+    for (let index = 0; index < floodQuestions; index += 1) socket.subscribe(`q${index}`, largePage);
+  }
+  return () => {
+    for (const { rawSocket } of sockets) rawSocket.resume();
+  };
+});
+
 const largeEvents: Attack = {
   name: 'unread-large-events',
   archive: 'bodies',
@@ -132,5 +196,7 @@ export const answerSizeAttacks: readonly Attack[] = [
   unreadAnswers('unread-answers', 'over HTTP', 'application/json'),
   unreadAnswers('unread-answer-streams', 'as streams of one event', 'text/event-stream'),
   unreadOnSockets,
+  floodOverHttp,
+  floodOverSockets,
   largeEvents,
 ];

@@ -18,11 +18,7 @@ export interface ReservedAnswer extends Answer {
   release?: () => void;
 }
 
-/** The client of an answer. */
-interface Recipient {
-  socket: Socket;
-  address: string;
-}
+type RunningCall = Pick<Call, 'address' | 'cancellation'>;
 
 /**
  * Bounds the bytes of answers that wait on sockets whose clients do not read them, for each address and for the
@@ -35,7 +31,7 @@ export class AnswerBudget {
   readonly #maxTotal: number;
   readonly #held = new BytesByAddress();
   /** The queries that are running. */
-  readonly #queries = new Set<Pick<Call, 'address' | 'cancellation'>>();
+  readonly #queries = new Set<RunningCall>();
   /** For each answer that waits on a socket, the function that releases it. */
   readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
 
@@ -45,18 +41,30 @@ export class AnswerBudget {
     this.#maxTotal = perProcess * maxAnswerBytes;
   }
 
-  /** Call it before an operation runs. @throws ClientError SERVICE_UNAVAILABLE if there is no space for its answer. */
-  assertMayRun(address: string): void {
+  /**
+   * Runs a query or a mutation. A query is cancelled when the budget of its address is used up, because its answer would be
+   * dropped.
+   * @throws ClientError SERVICE_UNAVAILABLE if there is no space for its answer, or COST_LIMIT_EXCEEDED if a mutation has run
+   * and its answer is dropped.
+   */
+  run(operation: PreparedOperation, call: RunningCall, socket: Socket): ReservedAnswer | Promise<ReservedAnswer> {
+    const { address } = call;
     // There must be space for the longest answer: an answer that is dropped later would be wasted work.
     if (this.#held.of(address) > 0 && !this.#fits(this.#maxAnswerBytes, address)) throw tooManyUnread();
+    const executing = operation.execute();
+    if (!(executing instanceof Promise)) return this.#reserve(executing, operation.type, address, socket);
+    if (operation.type === 'query') this.#queries.add(call);
+    return executing.then((answer) => {
+      this.#queries.delete(call);
+      return this.#reserve(answer, operation.type, address, socket);
+    });
   }
 
   /**
-   * Call it as soon as the answer is ready: the budget is checked again, because many operations may run at the same
-   * time, and many answers may be ready in one turn of the event loop.
-   * @throws ClientError SERVICE_UNAVAILABLE, or COST_LIMIT_EXCEEDED if a mutation has run and its answer is dropped.
+   * The budget is checked again, because many operations may run at the same time, and many answers may be ready in one
+   * turn of the event loop.
    */
-  reserve(answer: Answer, type: PreparedOperation['type'], { socket, address }: Recipient): ReservedAnswer {
+  #reserve(answer: Answer, type: PreparedOperation['type'], address: string, socket: Socket): ReservedAnswer {
     const { length = 0 } = answer;
     if (length <= maxShortAnswer) return answer;
     const bytes = bytesPerCharacter * length;
@@ -65,31 +73,13 @@ export class AnswerBudget {
       // From then on the bytes of the written answer are counted instead of the estimate.
       const replace = () => {
         release();
-        this.#cancelUnlessFits(address);
+        if (this.#fits(this.#maxAnswerBytes, address)) return;
+        for (const query of this.#queries) if (query.address === address) query.cancellation.cancel(tooManyUnread());
       };
       return { ...answer, release: replace };
     }
     if (type !== 'mutation') throw tooManyUnread();
     throw new ClientError('COST_LIMIT_EXCEEDED', `${unread} The mutation has run, and its answer is dropped.`);
-  }
-
-  /** Waits for a query. It is cancelled when the budget of its address is used up, because its answer would be dropped. */
-  async watch<Result>(
-    running: Promise<Result>,
-    { address, cancellation }: Pick<Call, 'address' | 'cancellation'>,
-  ): Promise<Result> {
-    const query = { address, cancellation };
-    this.#queries.add(query);
-    try {
-      return await running;
-    } finally {
-      this.#queries.delete(query);
-    }
-  }
-
-  #cancelUnlessFits(address: string): void {
-    if (this.#fits(this.#maxAnswerBytes, address)) return;
-    for (const query of this.#queries) if (query.address === address) query.cancellation.cancel(tooManyUnread());
   }
 
   /** Counts an answer until the function that it returns is called, or the socket is closed. */

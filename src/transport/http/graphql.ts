@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { contain } from '../../contain.ts';
-import type { Answer } from '../../engine/answer.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
 import type { OperationReport } from '../../engine/operation-report.ts';
@@ -57,16 +56,14 @@ export async function serveGraphql(exchange: Exchange): Promise<void> {
 }
 
 function serve(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): void | Promise<void> {
-  const { request, address, parts } = exchange;
+  const { request, parts } = exchange;
   if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
   if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(exchange, prepared, accepted);
   if (accepted.result === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  parts.answerBudget.assertMayRun(address);
-  const executing = prepared.execute();
-  if (!(executing instanceof Promise)) return writeResult(exchange, prepared, accepted, executing);
-  const watched = prepared.type === 'query' ? parts.answerBudget.watch(executing, exchange) : executing;
-  return watched.then((answer) => writeResult(exchange, prepared, accepted, answer));
+  const running = parts.answerBudget.run(prepared, exchange, request.socket);
+  if (!(running instanceof Promise)) return writeResult(exchange, prepared, accepted, running);
+  return running.then((answer) => writeResult(exchange, prepared, accepted, answer));
 }
 
 async function authenticate(exchange: Exchange): Promise<void> {
@@ -102,12 +99,10 @@ function writeResult(
   exchange: Exchange,
   prepared: PreparedOperation,
   accepted: Accepted,
-  executed: Answer,
+  answer: ReservedAnswer,
 ): void | Promise<void> {
-  const { request, address, parts } = exchange;
-  const answer = parts.answerBudget.reserve(executed, prepared.type, { socket: request.socket, address });
-  parts.operationReports.finish(exchange, answer);
-  const { method, headers } = request;
+  exchange.parts.operationReports.finish(exchange, answer);
+  const { method, headers } = exchange.request;
   if (answer.status === 294) exchange.response.statusMessage = 'Partial Success';
   const mayBeShared = answer.status === 200 && method !== 'POST' && headers.authorization === undefined;
   const cachePolicy = mayBeShared && prepared.cachePolicy.isPublic ? prepared.cachePolicy : undefined;

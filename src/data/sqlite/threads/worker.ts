@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
@@ -24,6 +25,8 @@ export interface ReadReply {
 
 const { url, stop } = workerData as ReaderWorkerData;
 let database: DatabaseSync | undefined;
+// Each thread has a heap of its own: see `tuneCollector`.
+setInterval(() => new Script(''), 30_000).unref();
 
 parentPort?.on('message', (command: ReadCommand | 'close') => {
   if (command !== 'close') return parentPort?.postMessage(run(command));

@@ -136,7 +136,9 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     this.#prepared = undefined;
     if (!prepared || this.#isOver) return undefined;
     if ('status' in prepared) throw new OperationRefused(prepared);
-    return prepared.type === 'subscription' ? this.#subscribe(prepared) : this.#execute(prepared);
+    if (prepared.type === 'subscription') return this.#subscribe(prepared);
+    await this.#execute(prepared);
+    return undefined;
   }
 
   #prepare(payload: object, operationCount: number): Prepared | Promise<Prepared> {
@@ -153,29 +155,25 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     }
   }
 
-  async #execute(prepared: PreparedOperation): Promise<undefined> {
+  async #execute(prepared: PreparedOperation): Promise<void> {
     this.#start.markStarted();
     if (prepared.type === 'mutation') await this.#start.earlierStarted;
-    const answer = await this.#executeWithinBudget(prepared);
-    this.#parts.operationReports.finish(this.#call, answer);
-    const head = `{"id":${JSON.stringify(this.#id)},"type":"next","payload":`;
-    try {
-      if (!this.#isOver) await this.#connection.send(surround(head, jsonOf(answer), '}'));
-    } finally {
-      answer.release?.();
-    }
+    const run = async () => this.#parts.answerBudget.run(prepared, this.#call, this.#connection.socket);
+    return this.#sendAnswer(await run().catch((error) => this.#refuse(error)));
   }
 
-  async #executeWithinBudget(prepared: PreparedOperation): Promise<ReservedAnswer> {
-    const { answerBudget } = this.#parts;
-    try {
-      answerBudget.assertMayRun(this.#connection.address);
-      const executing = prepared.execute();
-      const answer = executing instanceof Promise ? await executing : executing;
-      return answerBudget.reserve(answer, prepared.type, this.#connection);
-    } catch (error) {
-      return this.#refuse(error);
-    }
+  /** It is not `async`, so that the result is not held until the client has read it. */
+  #sendAnswer(answer: ReservedAnswer): Promise<void> | undefined {
+    this.#parts.operationReports.finish(this.#call, answer);
+    if (this.#isOver) return void answer.release?.();
+    const message = surround(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, jsonOf(answer), '}');
+    const sent = this.#connection.send(message);
+    if (!answer.release) return sent;
+    const { socket, address } = this.#connection;
+    const release = this.#parts.answerBudget.reserveBytes(socket, address, Buffer.byteLength(message));
+    // From here on the bytes of the written answer are counted instead.
+    answer.release();
+    return sent.finally(release);
   }
 
   async #subscribe(prepared: PreparedOperation): Promise<SubscriptionSink | undefined> {
