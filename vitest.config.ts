@@ -26,7 +26,7 @@ export default defineConfig({
     // The files of a worker share its modules: loading them for each file took as long as the tests.
     isolate: false,
     // A test waits for about half of its time.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // On a busy machine a test takes several times as long.
     testTimeout: 60_000,

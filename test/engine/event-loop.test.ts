@@ -94,15 +94,16 @@ describe('an operation that reads much does not delay one that arrives with it:'
   async function expectNoDelay(query: string, init?: { authorization: string }) {
     const socket = await ProtocolSocket.open(server.postroom.webSocketUrl, { ...(init && { init }) });
     const short = shortFor(query);
+    // One long read may be done before the event loop gets to the answer of the short one.
+    const ids = ['long 1', 'long 2', 'long 3', 'long 4'];
     socket.send(
-      { type: 'subscribe', id: 'long', payload: { query } },
+      ...ids.map((id) => ({ type: 'subscribe', id, payload: { query } })),
       { type: 'subscribe', id: 'short', payload: { query: short.query } },
     );
-    const answers = [await socket.take(isAnswer), await socket.take(isAnswer)];
-    expect(answers).toMatchObject([
-      { type: 'next', id: 'short', payload: { data: short.data } },
-      { type: 'next', id: 'long', payload: { data: expect.anything() } },
-    ]);
+    const answers: unknown[] = [];
+    while (answers.length <= ids.length) answers.push(await socket.take(isAnswer));
+    expect(answers).toContainEqual({ type: 'next', id: 'short', payload: { data: short.data } });
+    expect(answers.at(-1)).toMatchObject({ type: 'next', id: expect.stringContaining('long'), payload: { data: expect.anything() } });
   }
 });
 
