@@ -96,14 +96,19 @@ describe('an operation that reads much does not delay one that arrives with it:'
     const short = shortFor(query);
     // One long read may be done before the event loop gets to the answer of the short one.
     const ids = ['long 1', 'long 2', 'long 3', 'long 4'];
-    socket.send(
-      ...ids.map((id) => ({ type: 'subscribe', id, payload: { query } })),
-      { type: 'subscribe', id: 'short', payload: { query: short.query } },
-    );
+    socket.send(...ids.map((id) => ({ type: 'subscribe', id, payload: { query } })), {
+      type: 'subscribe',
+      id: 'short',
+      payload: { query: short.query },
+    });
     const answers: unknown[] = [];
     while (answers.length <= ids.length) answers.push(await socket.take(isAnswer));
     expect(answers).toContainEqual({ type: 'next', id: 'short', payload: { data: short.data } });
-    expect(answers.at(-1)).toMatchObject({ type: 'next', id: expect.stringContaining('long'), payload: { data: expect.anything() } });
+    expect(answers.at(-1)).toMatchObject({
+      type: 'next',
+      id: expect.stringContaining('long'),
+      payload: { data: expect.anything() },
+    });
   }
 });
 
