@@ -337,7 +337,8 @@ it('npm start: the server stops gracefully on Ctrl-C, which reaches it from the 
   // The processes are in a new process group, as if a terminal had started npm.
   const npm = spawn('npm', ['start'], {
     cwd: root,
-    env: { ...programEnvironment, HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
+    // npm itself may run on an older Node, which cannot load TypeScript.
+    env: { ...programEnvironment, NODE_OPTIONS: '', HOME: scratchFolder(), PORT: '0', DATABASE_URL: 'sqlite::memory:' },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });
