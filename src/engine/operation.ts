@@ -226,8 +226,8 @@ export class Operation implements PreparedOperation {
       readsBodies,
     });
     this.#context = contextValue;
-    const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
-    return this.#parts.executor.execute({ ...args, contextValue }, options);
+    const options = { contextValue, cancellation, size: this.#size, isSerial: this.#isCostly };
+    return this.#parts.executor.execute(args, options);
   }
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */

@@ -7,11 +7,12 @@ export type Path = GraphQLResolveInfo['path'];
 /** The errors of one execution: at most one for each value that is null because of an error. */
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
-  readonly #nulled = new Set<Path>();
+  #nulled: Set<Path> | undefined;
 
   /** Records the error of a value that becomes null, unless an enclosing value is already null. */
   add(error: GraphQLError, path: Path): void {
-    for (let place: Path | undefined = path; place; place = place.prev) if (this.#nulled.has(place)) return;
+    for (let place: Path | undefined = path; place; place = place.prev) if (this.#nulled?.has(place)) return;
+    this.#nulled ??= new Set();
     this.#nulled.add(path);
     this.all.push(error);
   }

@@ -1,4 +1,3 @@
-import type { ReadRequest } from '../../engine/engine.ts';
 import type { GraphQLRequest } from '../../engine/operation.ts';
 import { ClientError } from '../../errors.ts';
 import { maxShortBody } from '../admission/body-budget.ts';
@@ -12,23 +11,21 @@ import { HttpRefusal } from './refusal.ts';
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 /**
- * Receives the body of a POST, and returns the function that parses it, which throws ClientError BAD_REQUEST or
- * INVALID_REQUEST. `admitLongBody` is called before a body is received that is or may be long.
+ * Receives the body of a POST. `admitLongBody` is called before a body is received that is or may be long.
  * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST; any error of
  * `admitLongBody`.
  */
-export async function receivePostRequest(
-  exchange: Exchange,
-  admitLongBody: (exchange: Exchange) => Promise<void>,
-): Promise<ReadRequest> {
-  if (mayBeLong(exchange)) await admitLongBody(exchange);
+export function receiveBody(exchange: Exchange, admitLongBody: (exchange: Exchange) => Promise<void>): Promise<Buffer> {
+  return mayBeLong(exchange) ? admitLongBody(exchange).then(() => receive(exchange)) : receive(exchange);
+}
+
+function receive(exchange: Exchange): Promise<Buffer> {
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (exchange.request.headers.expect !== undefined) exchange.response.writeContinue();
   const incoming = new IncomingBody(exchange);
   exchange.body = incoming;
-  const body = await incoming.received;
-  return () => toGraphQLRequest(parseJson(decodeUtf8(body)));
+  return incoming.received;
 }
 
 /** @throws ClientError if the headers announce a body that is refused. */
@@ -40,6 +37,11 @@ function mayBeLong({ request: { headers }, address, parts }: Exchange): boolean 
   if (length > maxBytes) throw tooLarge(maxBytes);
   if (!parts.bodies.fits(address, length - maxShortBody)) throw new ClientError('SERVICE_UNAVAILABLE');
   return length > maxShortBody || headers['transfer-encoding'] !== undefined;
+}
+
+/** The GraphQL request of a body. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
+export function readBody(body: Buffer): GraphQLRequest {
+  return toGraphQLRequest(parseJson(decodeUtf8(body)));
 }
 
 /**

@@ -141,9 +141,8 @@ function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: strin
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
 function pushRate(headers: Headers, { limit, windowSeconds, remaining, resetMs }: Rate): void {
-  const resetSeconds = Math.ceil(resetMs / 1_000);
-  headers.push('ratelimit-policy', `"default";q=${limit};w=${windowSeconds}`);
-  headers.push('ratelimit', `"default";r=${remaining};t=${resetSeconds}`);
+  const policy = `"default";q=${limit};w=${windowSeconds}`;
+  headers.push('ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
 }
 
 function errorHeaders(exchange: Exchange, { status, body }: Answer): Record<string, string> {
