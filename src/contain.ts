@@ -27,7 +27,7 @@ export function contain<Values extends unknown[]>(
 export function containOne<T extends Failing, V>(item: T, work: (item: T, value: V) => unknown, value: V): void {
   try {
     const done = work(item, value);
-    if (done instanceof Promise) done.catch(item.fail);
+    if (done instanceof Promise) done.catch((error) => item.fail(error));
   } catch (error) {
     item.fail(error);
   }

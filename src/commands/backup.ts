@@ -21,9 +21,8 @@ export async function backup(args: string[]): Promise<number> {
   if (!given) return 1;
   const { file, isForced } = given;
   const { databaseUrl } = readConfig();
-  const contents = await backUpDatabase(databaseUrl, file, { isForced, onProgress: showProgress }).finally(
-    clearProgress,
-  );
+  const clear = () => void (process.stderr.isTTY && process.stderr.write('\r\x1b[K'));
+  const contents = await backUpDatabase(databaseUrl, file, { isForced, onProgress: showProgress }).finally(clear);
   process.stdout.write(`Backed up to ${file} (${summarize(contents)}).\n`);
   return 0;
 }
@@ -62,8 +61,4 @@ function summarize({ rooms, users, posts, newestEventAt }: BackupContents): stri
 function showProgress({ copiedPages, totalPages }: Progress): void {
   const percent = Math.floor((100 * copiedPages) / totalPages);
   if (process.stderr.isTTY) process.stderr.write(`\r${percent} % copied\x1b[K`);
-}
-
-function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
 }

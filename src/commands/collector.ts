@@ -13,11 +13,9 @@ export function tuneCollector(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
   // By default V8 collects a slowly growing heap each time it has grown by a sixth. For a small heap this is 6 MB,
   // which 500 connections leave when they close. Each collection takes pauses of up to 15 ms, and 30 to 70 ms of
-  // threads that others could use. With this option the heap may double instead. (The triggers of incremental marking
-  // would need less memory, but soon after they are exceeded V8 pauses everything for 30 ms and more.)
+  // threads that others could use. With this option the heap may double instead.
   setFlagsFromString('--heap-growing-percent=100');
-  // V8 returns the freed pages of its heap with a collection that it starts when little is allocated. But it takes a rate
-  // of exactly 0 for the highest one, also that of C++ objects (`HasLowEmbedderAllocationRate` in V8 13): a server
-  // allocates none, and kept 150 MB after a flood of large answers. A script is such an object, and counts for 100 s.
+  // V8 returns the freed pages of its heap when it knows that little is allocated, and it takes a rate of 0 for unknown,
+  // also that of C++ objects. A server allocates none, and kept 150 MB after a flood of large answers. A script is one.
   setInterval(() => new Script(''), 30_000).unref();
 }

@@ -6,8 +6,8 @@ export const longAnswer = 100_000;
 const stepLength = 32_768;
 
 /**
- * The JSON of a long answer of about `length` characters, created in steps: the event loop runs other work between them.
- * They are written into one buffer, because C's allocator keeps the memory of many smaller ones.
+ * The JSON of a long answer, created in steps: the event loop runs other work between them. `length`: a lower bound of its
+ * characters. They are written into one buffer, because C's allocator keeps the memory of many smaller ones.
  */
 export async function toJsonInSteps(body: object, length: number): Promise<Buffer> {
   let json: Buffer = Buffer.alloc(0);

@@ -162,11 +162,11 @@ export class Operation implements PreparedOperation {
     const source = (await executor.subscribe({ ...args, contextValue })) as SubscriptionSource;
     onPositioned?.();
     // The cursors of an inbox are many, and are needed only to open it.
-    const coerced = withCoercedOnly(args, compiled.subscription?.resumeVariable);
-    const onEnd = account.holdSubscription(args.document, coerced.variableValues.coerced);
+    const variableValues = withCoercedOnly(args.variableValues, compiled.subscription?.resumeVariable);
+    const onEnd = account.holdSubscription(args.document, variableValues.coerced);
     const { answerBytes } = config.limits;
     const caller = { viewer, address, transport, requestId };
-    const subscription = { compiled, args: coerced, cost, executor, services, ...caller, log, onEnd, answerBytes };
+    const subscription = { compiled, variableValues, cost, executor, services, ...caller, log, onEnd, answerBytes };
     const openStream = async (): Promise<Stream> => {
       switch (source.type) {
         case 'roomEvents':
@@ -226,8 +226,8 @@ export class Operation implements PreparedOperation {
       readsBodies,
     });
     this.#context = contextValue;
-    const options = { contextValue, cancellation, size: this.#size, isSerial: this.#isCostly };
-    return this.#parts.executor.execute(args, options);
+    const options = { cancellation, size: this.#size, isSerial: this.#isCostly };
+    return this.#parts.executor.execute({ ...args, contextValue }, options);
   }
 
   /** Cancels the operation when the timeout expires. If that fails, so does the operation. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ExecutionResult, GraphQLError, OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
+import { type ExecutionResult, GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { Cancellation } from '../cancellation.ts';
 import { DatabaseUnavailable, type Db, StatementTooSlow } from '../data/database.ts';
 import type { StreamEvent } from '../data/events.ts';
@@ -26,7 +26,7 @@ import { AnswerSize, answerTooLong } from './limits/answer-size.ts';
 /** A subscription of one viewer. */
 export interface Subscription {
   compiled: CompiledOperation;
-  args: ValidatedExecutionArgs;
+  variableValues: VariableValues;
   executor: Executor;
   services: Services;
   viewer: Viewer | null;
@@ -125,7 +125,7 @@ function createRequest<Value, Message extends StreamMessage>(
   subscription: Subscription,
   form: Form<Value, Message>,
 ): StreamRequest<Value, Message> {
-  const { compiled, args, services, viewer, address, transport, cost, onEnd } = subscription;
+  const { compiled, variableValues, services, viewer, address, transport, cost, onEnd } = subscription;
   const { subscription: traits, fields } = compiled;
   if (!traits) throw new Error('The operation is not a subscription.');
   const readsBodies = fields.hasPostBody;
@@ -136,7 +136,7 @@ function createRequest<Value, Message extends StreamMessage>(
     });
   return {
     // A hash, because the text may be long.
-    key: hash('sha256', `${traits.id} ${JSON.stringify(args.variableValues.coerced)}`, 'base64url'),
+    key: hash('sha256', `${traits.id} ${JSON.stringify(variableValues.coerced)}`, 'base64url'),
     traits,
     visibleRooms: visibleRoomsOf(viewer),
     viewerKey: viewerKeyOf(viewer),
@@ -156,9 +156,9 @@ const noSources = Object.create(null);
  * Drops the variables as they were before coercion, and a variable that is left out, so that the subscription does not
  * hold them.
  */
-export function withCoercedOnly(args: ValidatedExecutionArgs, leftOut = ''): ValidatedExecutionArgs {
-  const { [leftOut]: _, ...coerced } = args.variableValues.coerced;
-  return { ...args, variableValues: { sources: noSources, coerced }, rawVariableValues: undefined };
+export function withCoercedOnly(values: VariableValues, leftOut = ''): VariableValues {
+  const { [leftOut]: _, ...coerced } = values.coerced;
+  return { sources: noSources, coerced };
 }
 
 /** The selection of an event may reach other rooms and select their cursors, so it then reads from a snapshot. */
@@ -183,13 +183,13 @@ async function execute<Value, Message extends StreamMessage>(
   value: Value,
   context: Context,
 ): Promise<Message | null | typeof personal> {
-  const { args, executor, answerBytes } = subscription;
+  const { compiled, variableValues, executor, answerBytes } = subscription;
   const isPersonal = () => context instanceof SharedContext && context.hasReadViewer;
   try {
     const rootValue = await project(value, context);
     if (rootValue === undefined) return isPersonal() ? personal : null;
     const size = new AnswerSize(answerBytes);
-    const result = await executor.execute({ ...args, rootValue, contextValue: context }, { size });
+    const result = await executor.execute(compiled.argsOf(variableValues, rootValue, context), { size });
     // A shared execution that reads the viewer fails by design, and the error is not logged.
     if (isPersonal()) return personal;
     const unavailable = waitsForDatabase && findTemporaryError(result);

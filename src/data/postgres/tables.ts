@@ -92,7 +92,8 @@ async function createMissingIndexes(session: Session): Promise<string[]> {
   if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
   const late: string[] = [];
   for (const { name, table, column } of missing) {
-    if (await hasRows(session, table)) late.push(name);
+    const { rows } = await session.send(`select 1 from ${table} limit 1`);
+    if (rows.length > 0) late.push(name);
     else await session.send(`create index "${name}" on ${table} using gin (lower("${column}") gin_trgm_ops)`);
   }
   return late;
@@ -103,8 +104,4 @@ async function findMissingIndexes(db: Session) {
     select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(db));
   const existing = new Set(rows.map(({ name }) => name));
   return searchIndexes.filter(({ name }) => !existing.has(name));
-}
-
-async function hasRows(db: Session, table: string): Promise<boolean> {
-  return (await db.send(`select 1 from ${table} limit 1`)).rows.length > 0;
 }

@@ -14,7 +14,8 @@ export function toPattern(text: string | null | undefined): string | false | nul
   if (text == null) return null;
   // Databases limit the length of a pattern, and a pattern ends at its first NUL.
   if (!isStorable(text) || text.length > 2 * maxLineLength) return false;
-  return `%${lowerAscii(text).replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const lower = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return `%${lower.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** The pattern of a part of a name, which is stored composed. */
@@ -26,8 +27,4 @@ export function toNamePattern(name: string | null | undefined): string | false |
 export function matches(column: 'name' | 'title', pattern: string | false): RawBuilder<SqlBool> {
   if (pattern === false) return sql<SqlBool>`1 = 0`;
   return sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
-}
-
-function lowerAscii(text: string): string {
-  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
+  type VariableValues,
   validateExecutionArgs,
 } from 'graphql';
 import { RequestErrors, requestError } from '../answer.ts';
@@ -58,6 +59,11 @@ export class CompiledOperation {
     if (definitions.length === 0) return this.#args;
     const variableValues = coerceVariables(schema, definitions, variables ?? {}, hideSuggestions);
     return { ...this.#args, variableValues, rawVariableValues: variables };
+  }
+
+  /** The arguments of an execution for one value of a subscription. */
+  argsOf(variableValues: VariableValues, rootValue: unknown, contextValue: unknown): ValidatedExecutionArgs {
+    return { ...this.#args, variableValues, rootValue, contextValue };
   }
 
   /** The coordinates of the deprecated elements that an execution uses. `variables` are those of a successful `bind`. */

@@ -14,8 +14,6 @@ import { Pending } from './pending.ts';
 import { type FieldPlan, readArguments, type SelectionPlan } from './plan.ts';
 
 export interface ExecutionOptions {
-  /** By default that of the arguments. */
-  contextValue?: unknown;
   cancellation?: Cancellation | undefined;
   /** Counts the answer. The execution stops when the count exceeds its limit. */
   size?: AnswerSize | undefined;
@@ -39,12 +37,11 @@ export class Execution {
   /** In a serial execution, the root field that runs or that ran last. */
   #rootField: FieldPlan | undefined;
 
-  constructor(args: ValidatedExecutionArgs, options: ExecutionOptions = {}) {
-    const { contextValue = args.contextValue, cancellation, size, isSerial = false } = options;
+  constructor(args: ValidatedExecutionArgs, { cancellation, size, isSerial = false }: ExecutionOptions = {}) {
     this.#args = args;
     this.#cancellation = cancellation;
     this.#size = size ?? new AnswerSize(Number.POSITIVE_INFINITY);
-    this.#fields = new FieldExecutor(args, contextValue, this.#size);
+    this.#fields = new FieldExecutor(args, this.#size);
     this.#isSerial = isSerial || args.operation.operation === OperationTypeNode.MUTATION;
   }
 

@@ -21,12 +21,10 @@ export class FieldExecutor {
   /** The answer is complete or no longer needed: no further resolver is called. */
   isOver = false;
   readonly #args: ValidatedExecutionArgs;
-  readonly #contextValue: unknown;
   readonly #size: AnswerSize;
 
-  constructor(args: ValidatedExecutionArgs, contextValue: unknown, size: AnswerSize) {
+  constructor(args: ValidatedExecutionArgs, size: AnswerSize) {
     this.#args = args;
-    this.#contextValue = contextValue;
     this.#size = size;
   }
 
@@ -71,8 +69,8 @@ export class FieldExecutor {
   #resolve(field: FieldPlan, source: unknown, path: Path): unknown {
     const resolve = field.resolve ?? (source as ObjectValue | undefined)?.[field.field.name];
     if (typeof resolve !== 'function') return resolve;
-    const contextValue = this.#contextValue;
-    const args = readArguments(field.field, field.nodes[0], this.#args.variableValues);
+    const { contextValue, variableValues } = this.#args;
+    const args = readArguments(field.field, field.nodes[0], variableValues);
     const info = this.createInfo(field, path);
     return field.resolve
       ? field.resolve(source, args, contextValue, info)
@@ -177,8 +175,8 @@ export class FieldExecutor {
   }
 
   #typeOf(type: GraphQLAbstractType, value: unknown, field: FieldPlan, path: Path): GraphQLObjectType {
-    const { schema } = this.#args;
-    const name = type.resolveType?.(value, this.#contextValue, this.createInfo(field, path), type);
+    const { schema, contextValue } = this.#args;
+    const name = type.resolveType?.(value, contextValue, this.createInfo(field, path), type);
     const runtimeType = typeof name === 'string' ? schema.getType(name) : undefined;
     if (isObjectType(runtimeType) && schema.isSubType(type, runtimeType)) return runtimeType;
     throw new GraphQLError(`Abstract type "${type}" was resolved to "${name}", which is none of its object types.`);

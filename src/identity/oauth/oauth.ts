@@ -77,7 +77,8 @@ export class OAuth {
    */
   async authenticate(database: Database, token: string, sender: TokenSender): Promise<Viewer> {
     try {
-      const opaqueToken = isJwt(token) ? undefined : token;
+      const isJwt = token.split('.').length === 3;
+      const opaqueToken = isJwt ? undefined : token;
       const claims = await (opaqueToken ? this.#introspect(opaqueToken, sender) : this.#verify(token, sender.span));
       return await this.#findOrCreateViewer(database, claims, { span: sender.span, opaqueToken });
     } catch (error) {
@@ -219,8 +220,4 @@ function toVisible(text: string): string {
     controlCharacter.test(character) || invisibleCharacter.test(character) ? ' ' : character,
   );
   return clean.slice(0, maxNameLength).join('').trim();
-}
-
-function isJwt(token: string): boolean {
-  return token.split('.').length === 3;
 }

@@ -30,7 +30,7 @@ export class AnswerBudget {
   readonly #maxPerAddress: number;
   readonly #maxTotal: number;
   readonly #held = new BytesByAddress();
-  /** The queries that are running. */
+  /** The queries that run or wait for their turn. */
   readonly #queries = new Set<RunningCall>();
   /** For each answer that waits on a socket, the function that releases it. */
   readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
@@ -54,10 +54,9 @@ export class AnswerBudget {
     const executing = operation.execute();
     if (!(executing instanceof Promise)) return this.#reserve(executing, operation.type, address, socket);
     if (operation.type === 'query') this.#queries.add(call);
-    return executing.then((answer) => {
-      this.#queries.delete(call);
-      return this.#reserve(answer, operation.type, address, socket);
-    });
+    return executing
+      .finally(() => this.#queries.delete(call))
+      .then((answer) => this.#reserve(answer, operation.type, address, socket));
   }
 
   /**

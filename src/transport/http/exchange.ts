@@ -38,6 +38,6 @@ export interface Exchange extends Call, Failing, MeasuredRequest {
   /** Whether an error was already sent as the answer. */
   isRefused?: boolean;
   /** Undefined until it is read. */
-  body: { abort(): void } | undefined;
+  body: { abort(): void; take(): Buffer } | undefined;
   parts: HttpParts;
 }

@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts';
 import { type Accepted, eventStreamType, multipartMixedType, parseAccept } from './negotiation.ts';
 import { assertNotCrossSite, setCorsHeaders } from './origins.ts';
 import { methodNotAllowed } from './refusal.ts';
-import { namesDocument, readBody, readGetRequest, receiveBody } from './request.ts';
+import { namesDocument, readRequest, receiveBody } from './request.ts';
 import { type AnswerTraits, writeAnswer } from './responses.ts';
 import { HttpStream } from './stream/http-stream.ts';
 import { multipart } from './stream/multipart.ts';
@@ -44,12 +44,12 @@ export async function serveGraphql(exchange: Exchange): Promise<void> {
   if (mayExplore && !namesDocument(query)) return writeGraphiql(request, response);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  const body = isPost ? await receiveBody(exchange, admitLongBody) : undefined;
+  if (isPost) await receiveBody(exchange, admitLongBody);
   // It was answered meanwhile, with an error of the HTTP parser.
   if (response.headersSent) return;
   report.startedAt = performance.now();
   if (request.headers.authorization !== undefined) await authenticate(exchange);
-  const preparing = parts.engine.prepare(() => (body ? readBody(body) : readGetRequest(query)), exchange);
+  const preparing = parts.engine.prepare(() => readRequest(exchange), exchange);
   const prepared = preparing instanceof Promise ? await preparing : preparing;
   const serving = serve(exchange, prepared, accepted);
   if (serving instanceof Promise) await serving;

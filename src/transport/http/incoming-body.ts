@@ -13,7 +13,7 @@ const tooManyPieces = `The body has more than ${maxPieces} chunks that are very 
 /** A body while it arrives. Bytes after a limit are never kept, and are read only as far as the answer requires. */
 export class IncomingBody {
   readonly #exchange: Exchange;
-  readonly #outcome = Promise.withResolvers<Buffer>();
+  readonly #outcome = Promise.withResolvers<void>();
   readonly received = this.#outcome.promise;
   #chunks: Buffer[] = [];
   #joined = 0;
@@ -28,6 +28,13 @@ export class IncomingBody {
     exchange.request.on('data', (chunk) => this.#add(chunk));
     exchange.request.on('end', () => this.#end());
     exchange.request.on('error', () => this.abort());
+  }
+
+  /** The whole body, once. It is not held any longer: the response to a subscription may last for days. */
+  take(): Buffer {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   }
 
   /** The request has failed, or its response is closed. */
@@ -49,9 +56,8 @@ export class IncomingBody {
   }
 
   #end(): void {
-    const [first] = this.#chunks;
-    this.#outcome.resolve(this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks));
     this.#release();
+    this.#outcome.resolve();
   }
 
   #reserve(): ClientError | undefined {
@@ -70,13 +76,12 @@ export class IncomingBody {
 
   #refuse(error: ClientError): void {
     this.#isRefused = true;
+    this.#chunks = [];
     this.#release();
     this.#outcome.reject(error);
   }
 
-  /** A keep-alive connection keeps a reference to its latest request. */
   #release(): void {
-    this.#chunks = [];
     if (this.#reserved > 0) this.#exchange.parts.bodies.held.add(this.#exchange.address, -this.#reserved);
     this.#reserved = 0;
   }

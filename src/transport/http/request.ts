@@ -15,11 +15,11 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
  * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST; any error of
  * `admitLongBody`.
  */
-export function receiveBody(exchange: Exchange, admitLongBody: (exchange: Exchange) => Promise<void>): Promise<Buffer> {
+export function receiveBody(exchange: Exchange, admitLongBody: (exchange: Exchange) => Promise<void>): Promise<void> {
   return mayBeLong(exchange) ? admitLongBody(exchange).then(() => receive(exchange)) : receive(exchange);
 }
 
-function receive(exchange: Exchange): Promise<Buffer> {
+function receive(exchange: Exchange): Promise<void> {
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (exchange.request.headers.expect !== undefined) exchange.response.writeContinue();
@@ -39,16 +39,13 @@ function mayBeLong({ request: { headers }, address, parts }: Exchange): boolean 
   return length > maxShortBody || headers['transfer-encoding'] !== undefined;
 }
 
-/** The GraphQL request of a body. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
-export function readBody(body: Buffer): GraphQLRequest {
-  return toGraphQLRequest(parseJson(decodeUtf8(body)));
+/** Call it once, when the body has arrived. @throws ClientError BAD_REQUEST or INVALID_REQUEST. */
+export function readRequest({ body, query }: Exchange): GraphQLRequest {
+  return body ? toGraphQLRequest(parseJson(decodeUtf8(body.take()))) : readGetRequest(query);
 }
 
-/**
- * The GraphQL request of a GET; an empty parameter counts as absent. @throws ClientError BAD_REQUEST or
- * INVALID_REQUEST.
- */
-export function readGetRequest(query = ''): GraphQLRequest {
+/** An empty parameter counts as absent. */
+function readGetRequest(query = ''): GraphQLRequest {
   assertEncoded(query);
   const parameters = new URLSearchParams(query);
   const variables = parameters.get('variables');

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation, ClientDisconnected } from '../../cancellation.ts';
 import { containOne } from '../../contain.ts';
 import { findClientError } from '../../engine/answer.ts';
 import { ClientError } from '../../errors.ts';
+import { createRequestId } from '../../ids.ts';
 import { addressOf } from '../address.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { createPageRoute } from '../pages/route.ts';
@@ -59,7 +59,7 @@ export function createHttpHandler(parts: HttpParts) {
     const exchange: Exchange = {
       request,
       response,
-      requestId: randomUUID(),
+      requestId: createRequestId(),
       address: addressOf(request, parts.config.trustProxy),
       query: undefined,
       viewer: null,

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
+import { createRequestId } from '../../ids.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
@@ -105,7 +105,7 @@ export function createHttpServer(
 function ignore(): void {}
 
 function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
-  const requestId = randomUUID();
+  const requestId = createRequestId();
   const headers = error instanceof HttpRefusal ? error.headers : {};
   writeRefusal(socket, engine.refuse(error, { requestId }), {
     headers: { 'x-request-id': requestId, ...headers },

@@ -49,8 +49,7 @@ async function bundlePackages(): Promise<void> {
     output: { dir: folder, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
     logLevel: 'silent',
   });
-  // Another run may have finished first.
-  await rename(folder, bundleFolder).catch(() => rm(folder, { recursive: true }));
+  await publish(folder, bundleFolder);
 }
 
 /** The folder is named by its content, so that the cache of compiled code serves later runs. */
@@ -66,7 +65,16 @@ async function bundleProgram(): Promise<string> {
   const files = output.map((file) => ({ name: file.fileName, text: 'code' in file ? file.code : file.source }));
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
   const folder = join(cacheFolder, `program-${hash}`);
-  await mkdir(folder, { recursive: true });
-  await Promise.all(files.map(({ name, text }) => writeFile(join(folder, name), text)));
+  if (!existsSync(folder)) {
+    const draft = `${folder}.${process.pid}`;
+    await mkdir(draft, { recursive: true });
+    await Promise.all(files.map(({ name, text }) => writeFile(join(draft, name), text)));
+    await publish(draft, folder);
+  }
   return join(folder, 'main.mjs');
+}
+
+/** Another run, which may have finished first, uses the folder: its files are never written twice. */
+async function publish(draft: string, folder: string): Promise<void> {
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
 }

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -40,7 +40,7 @@ function run({ sql, parameters }: ReadCommand): ReadReply {
     const statement = database.prepare(sql);
     statement.setReturnArrays(true);
     const rows = statement.all(...parameters) as unknown as unknown[][];
-    return { columns: columnsOf(statement), rows };
+    return { columns: statement.columns().map(({ name }) => name), rows };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
     return { columns: [], rows: [], error: { message, ...(errcode !== undefined && { errcode }) } };
@@ -56,8 +56,4 @@ function open(): DatabaseSync {
     return 1;
   });
   return opened;
-}
-
-function columnsOf(statement: StatementSync): string[] {
-  return statement.columns().map(({ name }) => name);
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { Cancellation, ClientDisconnected } from '../../../cancellation.ts';
 import { type Answer, jsonOf } from '../../../engine/answer.ts';
 import type { Call, PreparedOperation } from '../../../engine/operation.ts';
 import { ClientError } from '../../../errors.ts';
 import { findLostScope, missingScope } from '../../../identity/access.ts';
 import type { Viewer } from '../../../identity/viewer.ts';
+import { createRequestId } from '../../../ids.ts';
 import type { Stream } from '../../../live/stream.ts';
 import { readTraceContext } from '../../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../../admission/answer-budget.ts';
@@ -38,7 +38,8 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   readonly #connection: Connection;
   readonly #id: string;
   readonly #call: Call;
-  readonly #start: OperationStart;
+  /** Dropped with the report when a subscription has begun, because it may last for days. */
+  #start: OperationStart | undefined;
   #prepared: Prepared | Promise<Prepared> | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;
   #isOver = false;
@@ -51,7 +52,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     this.#parts = parts;
     this.#connection = connection;
     this.#id = id;
-    const requestId = randomUUID();
+    const requestId = createRequestId();
     this.#call = {
       viewer: connection.credentials.viewer,
       address: connection.address,
@@ -76,7 +77,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   async return(): Promise<IteratorResult<never, void>> {
     this.#isOver = true;
     // graphql-ws calls this without `next` if the client completes the operation before it begins.
-    this.#start.markStarted();
+    this.#start?.markStarted();
     this.cancel();
     this.#stream?.stop(this.#connection.streamEnd);
     this.#finish?.();
@@ -117,14 +118,14 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       const answer = this.#refuse(error);
       if (answer.body.errors?.[0]?.extensions?.['code'] !== 'SERVICE_UNAVAILABLE') throw new OperationRefused(answer);
       // Its client resumes on another connection. After an `error` it would not.
-      this.#start.markStarted();
+      this.#start?.markStarted();
       this.#connection.dropMessage(this.#id);
       this.#connection.endUnavailable();
       await new Promise<void>((resolve) => {
         this.#finish = resolve;
       });
     } finally {
-      this.#start.markStarted();
+      this.#start?.markStarted();
       this.#parts.operationReports.finish(this.#call);
     }
   }
@@ -156,8 +157,8 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   }
 
   async #execute(prepared: PreparedOperation): Promise<void> {
-    this.#start.markStarted();
-    if (prepared.type === 'mutation') await this.#start.earlierStarted;
+    this.#start?.markStarted();
+    if (prepared.type === 'mutation') await this.#start?.earlierStarted;
     const run = async () => this.#parts.answerBudget.run(prepared, this.#call, this.#connection.socket);
     return this.#sendAnswer(await run().catch((error) => this.#refuse(error)));
   }
@@ -165,15 +166,17 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   /** It is not `async`, so that the result is not held until the client has read it. */
   #sendAnswer(answer: ReservedAnswer): Promise<void> | undefined {
     this.#parts.operationReports.finish(this.#call, answer);
-    if (this.#isOver) return void answer.release?.();
-    const message = surround(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, jsonOf(answer), '}');
-    const sent = this.#connection.send(message);
-    if (!answer.release) return sent;
-    const { socket, address } = this.#connection;
-    const release = this.#parts.answerBudget.reserveBytes(socket, address, Buffer.byteLength(message));
-    // From here on the bytes of the written answer are counted instead.
-    answer.release();
-    return sent.finally(release);
+    try {
+      if (this.#isOver) return undefined;
+      const message = surround(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":`, jsonOf(answer), '}');
+      const sent = this.#connection.send(message);
+      if (!answer.release) return sent;
+      const { socket, address } = this.#connection;
+      return sent.finally(this.#parts.answerBudget.reserveBytes(socket, address, Buffer.byteLength(message)));
+    } finally {
+      // From here on the bytes of the written answer are counted instead.
+      answer.release?.();
+    }
   }
 
   async #subscribe(prepared: PreparedOperation): Promise<SubscriptionSink | undefined> {
@@ -185,17 +188,18 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       account,
       transport: 'websocket',
       after,
-      onPositioned: this.#start.markStarted,
+      onPositioned: () => this.#start?.markStarted(),
     });
-    this.#start.markStarted();
+    this.#start?.markStarted();
     this.#parts.operationReports.finish(this.#call);
     if (this.#isOver) {
       stream.stop(connection.streamEnd);
       return undefined;
     }
     this.#stream = stream;
+    this.#start = this.#call.report = undefined;
     const sink = new SubscriptionSink(id, connection, stream);
-    this.#finish = () => sink.finish();
+    this.#finish = sink.finish;
     connection.dropMessage(id);
     // The stream ends with the connection, which waits only for answers.
     if (connection.isEnding) return sink;

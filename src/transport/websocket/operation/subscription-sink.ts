@@ -54,8 +54,8 @@ export class SubscriptionSink implements Sink {
   }
 
   /** The connection is closed, or the client has completed. */
-  finish(): void {
-    this.#ended.resolve();
+  get finish(): () => void {
+    return this.#ended.resolve;
   }
 }
 
