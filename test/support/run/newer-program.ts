@@ -54,7 +54,8 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     ],
     'src/data/migrations/migrations.ts': [
       [
-        `statements: () => [sql\`create index "publicRoomsByAge" on rooms ("createdAt", "id") where "visibility" = 'PUBLIC'\`],\n  },`,
+        // The end of the last migration.
+        `(select "ownerId" from "apiKeys" where "revokedAt" is not null)\`,\n    ],\n  },`,
         `{ keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
       ],
     ],
