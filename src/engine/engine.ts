@@ -26,7 +26,7 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
 }
 
 /** @throws ClientError if it is not a GraphQL request. */
-export type ReadRequest = () => GraphQLRequest;
+type ReadRequest = () => GraphQLRequest;
 
 /** One pipeline for every transport: parse, validate, limits, execute. */
 export interface Engine {
