@@ -5,7 +5,7 @@ import { type Result, runClient } from './clients/client.ts';
 import { inRepository } from './repository.ts';
 
 /*
- * npm run clients [-- [--restarts N] NAME …]
+ * npm run clients -- [--restarts N] [NAME …]
  *
  * Builds the server and runs the clients of clients/ against it, each from its lock file. The npm scripts of a client:
  *

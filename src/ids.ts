@@ -25,17 +25,18 @@ export function createConnectionId(): { id: string; since: number } {
 }
 
 const requestIdBytes = 16;
-const random = Buffer.alloc(256 * requestIdBytes);
-let used = random.length;
+/** For 256 request ids. */
+const randomBytes = Buffer.alloc(256 * requestIdBytes);
+let usedBytes = randomBytes.length;
 
-/** 128 random bits. A UUID of Node takes 0.5 kB until somebody reads it, and each subscription holds one. */
+/** 128 random bits in hexadecimal. A UUID from Node takes 0.5 kB until it is read, and each subscription holds its id. */
 export function createRequestId(): string {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
+  if (usedBytes === randomBytes.length) {
+    randomFillSync(randomBytes);
+    usedBytes = 0;
   }
-  used += requestIdBytes;
-  return random.toString('hex', used - requestIdBytes, used);
+  usedBytes += requestIdBytes;
+  return randomBytes.toString('hex', usedBytes - requestIdBytes, usedBytes);
 }
 
 /** The type of an id, or undefined if the text is not an id of Postroom. */

@@ -15,7 +15,7 @@ export function tuneCollector(): void {
   // which 500 connections leave when they close. Each collection takes pauses of up to 15 ms, and 30 to 70 ms of
   // threads that others could use. With this option the heap may double instead.
   setFlagsFromString('--heap-growing-percent=100');
-  // V8 returns the freed pages of its heap when it knows that little is allocated, and it takes a rate of 0 for unknown,
-  // also that of C++ objects. A server allocates none, and kept 150 MB after a flood of large answers. A script is one.
+  // V8 returns the freed pages of its heap when it knows that few objects are allocated. It treats a rate of 0 C++ objects
+  // as unknown: a server, which creates none, kept 150 MB after a flood of large answers. A script is a C++ object.
   setInterval(() => new Script(''), 30_000).unref();
 }

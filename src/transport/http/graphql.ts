@@ -28,7 +28,7 @@ const needsStream =
 export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
 
 /**
- * Serves /graphql. What is complete at once is not awaited: each promise takes as much memory as a header.
+ * Serves /graphql. What is complete at once is not awaited, because each `await` allocates memory.
  * @throws the error that refuses the request.
  */
 export async function serveGraphql(exchange: Exchange): Promise<void> {

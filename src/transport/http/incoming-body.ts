@@ -30,7 +30,7 @@ export class IncomingBody {
     exchange.request.on('error', () => this.abort());
   }
 
-  /** The whole body, once. It is not held any longer: the response to a subscription may last for days. */
+  /** Returns the whole body, and drops it: the response to a subscription may last for days. Call it once. */
   take(): Buffer {
     const chunks = this.#chunks;
     this.#chunks = [];

@@ -40,7 +40,7 @@ export class SocketOperation implements AsyncIterableIterator<never, void, void>
   readonly #connection: Connection;
   readonly #id: string;
   readonly #call: Call;
-  /** Dropped with the report when a subscription has begun, because it may last for days. */
+  /** Undefined when a subscription has begun: it may last for days, and must not hold what only its beginning needs. */
   #start: OperationStart | undefined;
   #prepared: Prepared | Promise<Prepared> | undefined;
   #done: Promise<IteratorReturnResult<void>> | undefined;

@@ -53,7 +53,7 @@ export class SubscriptionSink implements Sink {
     this.#connection.endUnavailable();
   }
 
-  /** The connection is closed, or the client has completed. */
+  /** The function to call when the connection is closed, or the client has completed. */
   get finish(): () => void {
     return this.#ended.resolve;
   }
