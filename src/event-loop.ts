@@ -1,3 +1,5 @@
+import { FairQueue } from './fair-queue.ts';
+
 /** The longest time that work may block the event loop before sockets and timers are served. */
 const maxTurnMs = 2;
 
@@ -5,15 +7,15 @@ let turnEndsAt = 0;
 let isTurnOpen = false;
 /** Whether a caller may work, but has not continued yet. */
 let isGranted = false;
-const waiting: (() => void)[] = [];
+const waiting = new FairQueue<() => void>();
 
 /**
  * Call it between two pieces of work, as `await yieldWhenDue()`. Returns undefined while this turn of the event loop
- * has time left; after that, a promise that resolves in a later turn, in the order of the calls.
+ * has time left; after that, a promise that resolves in a later turn.
  */
 export function yieldWhenDue(): Promise<void> | undefined {
   // Many callers may wake together, and each works only after its `await`: all would find that the turn has time left.
-  if (isGranted) return new Promise((resolve) => waiting.push(resolve));
+  if (isGranted) return new Promise((resolve) => waiting.add('', resolve));
   const turn = nextTurnWhenDue();
   if (turn !== undefined) return turn;
   isGranted = true;
@@ -22,12 +24,12 @@ export function yieldWhenDue(): Promise<void> | undefined {
   return undefined;
 }
 
-/** The same for a caller that works at once if the result is undefined, without an `await` before. */
-export function nextTurnWhenDue(): Promise<void> | undefined {
+/** The same for a caller that works at once if the result is undefined. Requesters take turns in a long queue. */
+export function nextTurnWhenDue(requester = ''): Promise<void> | undefined {
   const now = performance.now();
   if (!isTurnOpen) openTurn(now);
-  if (now < turnEndsAt && waiting.length === 0) return undefined;
-  return new Promise((resolve) => waiting.push(resolve));
+  if (now < turnEndsAt && waiting.size === 0) return undefined;
+  return new Promise((resolve) => waiting.add(requester, resolve));
 }
 
 function endGrant(): void {
@@ -42,7 +44,7 @@ function openTurn(now: number): void {
 
 function endTurn(): void {
   isTurnOpen = false;
-  if (waiting.length === 0) return;
+  if (waiting.size === 0) return;
   openTurn(performance.now());
   resumeNext();
 }
@@ -53,8 +55,8 @@ function endTurn(): void {
  */
 function resumeNext(): void {
   if (performance.now() >= turnEndsAt) return;
-  waiting.shift()?.();
-  if (waiting.length > 0) queueMicrotask(resumeLater);
+  waiting.take()?.();
+  if (waiting.size > 0) queueMicrotask(resumeLater);
 }
 
 /** Runs after all pending microtasks, when the resumed work has finished or waits for input. */

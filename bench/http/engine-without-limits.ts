@@ -36,7 +36,7 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
       };
     },
     assertNotOverRate: () => {},
-    chargeRefusedCredentials: async () => {},
+    chargeAddress: async () => {},
     refuse: (error, request) => toAnswer({ errors: [error] }, request, log),
   };
 }

@@ -100,10 +100,12 @@ export class Sandbox {
     if (neighbour) this.onEnd(() => void neighbour.terminate());
     try {
       if (neighbour) await sleep(500);
+      // It collects garbage for about 100 ms, in which the neighbour waits.
+      const before = await server.begin();
+      if (neighbour) await sleep(100);
       if (neighbour) await send(neighbour, 'next');
       if (neighbour) await sleep(1_000);
       const quiet = neighbour && (await send(neighbour, 'next'));
-      const before = await server.begin();
       const result = await work();
       const attacked = neighbour && (await send(neighbour, 'stop'));
       const after = await server.report();

@@ -38,8 +38,8 @@ export interface Engine {
   prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
   /** @throws RateLimited if this node knows that the caller is already over the rate. */
   assertNotOverRate(caller: Caller): void;
-  /** Charges the address of a client whose credentials were refused. @throws RateLimited. */
-  chargeRefusedCredentials(address: string): Promise<void>;
+  /** Charges the address of a client whose credentials were refused, or that asks for a page. @throws RateLimited. */
+  chargeAddress(address: string): Promise<void>;
   /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
   refuse(error: unknown, request: AnsweredRequest): Answer;
 }
@@ -142,9 +142,7 @@ export function createEngine(parts: EngineParts): Engine {
       return prepareCharged(rate, read, call);
     },
     assertNotOverRate: (caller) => rateLimit.assertNotOver(caller),
-    async chargeRefusedCredentials(address) {
-      await rateLimit.charge({ viewer: null, address });
-    },
+    chargeAddress: async (address) => void (await rateLimit.charge({ viewer: null, address })),
     refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
   };
 }

@@ -27,7 +27,7 @@ export interface AuthenticationParts {
   viewers: ViewerCache;
   audit: Audit;
   /** Charges refused credentials to the client's address. It may reject, and the error then replaces the refusal. */
-  chargeRefusedCredentials: (address: string) => Promise<void>;
+  chargeAddress: (address: string) => Promise<void>;
 }
 
 /** Refused credentials are charged to the client's address, and audited within the rate of the address. */
@@ -40,7 +40,7 @@ export function createAuthentication(parts: AuthenticationParts): Authenticate {
       );
     } catch (error) {
       if (error instanceof ClientError && error.code === 'UNAUTHENTICATED') {
-        await parts.chargeRefusedCredentials(address);
+        await parts.chargeAddress(address);
         parts.audit({ event: 'credentialsRefused', reason: error.message, address });
       }
       throw error;

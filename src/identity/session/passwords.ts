@@ -1,12 +1,13 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ClientError } from '../../errors.ts';
 import { LimitedQueue, type Requester, requestQueueLimits } from '../../limited-queue.ts';
 
 const hash = promisify(argon2);
 
-/** One of the four threads of libuv's pool stays free for others, such as the flushes of SQLite's write-ahead log. */
-const maxRunning = 3;
+/** A processor stays free for the event loop, and a thread of libuv's pool for flushes of SQLite's write-ahead log. */
+const maxRunning = Math.min(3, Math.max(1, availableParallelism() - 1));
 
 /** The cost of a hash; memory in KiB. */
 export interface PasswordCost {

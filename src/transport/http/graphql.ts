@@ -41,7 +41,7 @@ export async function serveGraphql(exchange: Exchange): Promise<void> {
   const accepted = parseAccept(request.headers.accept);
   const isPost = request.method === 'POST';
   const mayExplore = !isPost && accepted.prefersPage && parts.config.graphiql;
-  if (mayExplore && !namesDocument(query)) return writeGraphiql(request, response);
+  if (mayExplore && !namesDocument(query)) return writeGraphiql(exchange);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
   if (isPost) await receiveBody(exchange, admitLongBody);

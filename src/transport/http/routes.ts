@@ -38,7 +38,7 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
   ]);
   if (metrics) routes.set('/metrics', { methods: reading, serve: ({ response }) => metrics.write(response) });
   if (config.console) {
-    routes.set('/console', { methods: reading, serve: ({ request, response }) => writeConsole(request, response) });
+    routes.set('/console', { methods: reading, serve: writeConsole });
   }
   for (const [path, resource] of config.oauth ? resourcePaths : []) {
     routes.set(path, { methods: reading, serve: (exchange) => writeResourceMetadata(exchange, resource) });

@@ -1,24 +1,25 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gunzip } from 'node:zlib';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { namesEntityTag } from '../http/entity-tag.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { Page } from './page.ts';
 
 /**
  * The result answers with a page, which is created when it is first requested, by a worker thread that posts it as its
- * only message.
+ * only message. @throws RateLimited: each answer copies some megabytes.
  */
 export function createPageRoute(script: URL) {
   let cached: Promise<Page> | undefined;
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (exchange: Exchange): Promise<void> => {
+    await exchange.parts.engine.chargeAddress(exchange.address);
     cached ??= runWorker(script).catch((error) => {
       cached = undefined;
       throw error;
     });
-    await writePage(await cached, request, response);
+    await writePage(await cached, exchange);
   };
 }
 
@@ -30,7 +31,7 @@ async function runWorker(script: URL): Promise<Page> {
   return page;
 }
 
-async function writePage(page: Page, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function writePage(page: Page, { request, response }: Exchange): Promise<void> {
   const shared = headersOf(page);
   if (namesEntityTag(request.headers['if-none-match'], page.etag)) {
     response.writeHead(304, shared).end();
@@ -38,7 +39,7 @@ async function writePage(page: Page, request: IncomingMessage, response: ServerR
   }
   const isCompressed = acceptsGzip(request.headers['accept-encoding']);
   const content = isCompressed ? page.gzip : await uncompress(page);
-  // Any number of requests may have waited for the page, and each answer copies some megabytes to its socket.
+  // Many requests may have waited for the page.
   await yieldWhenDue();
   response.writeHead(200, {
     ...shared,

@@ -21,7 +21,7 @@ export function createReads(
 ): (context: ReadContext) => StatementRunner {
   return (context) => ({
     async executeQuery({ sql, parameters }) {
-      const turn = nextTurnWhenDue();
+      const turn = nextTurnWhenDue(context.caller);
       if (turn) await turn;
       const command = { sql, parameters } as ReadCommand;
       const start = performance.now();
