@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TurnBudget } from '../../event-loop.ts';
 import { FixedWindow } from '../../fixed-window.ts';
 import { networkOf } from '../address.ts';
 
@@ -10,8 +11,8 @@ export const piecesPerRequest = 5;
 interface AddressConnections {
   address: string;
   sockets: Set<Socket>;
-  /** The pieces of requests that have arrived in this turn of the event loop. */
-  pieces: number;
+  /** The pieces of requests that may still arrive in this turn of the event loop. */
+  budget: TurnBudget;
 }
 
 /**
@@ -34,7 +35,7 @@ export class Connections {
   /** Counts the socket until it closes; false if its address has reached the limit. */
   add(socket: Socket): boolean {
     const address = addressOf(socket);
-    const own = this.#byAddress.get(address) ?? { address, sockets: new Set(), pieces: 0 };
+    const own = this.#byAddress.get(address) ?? { address, sockets: new Set(), budget: new TurnBudget(piecesPerTurn) };
     if (own.sockets.size >= this.#limit) return false;
     this.#byAddress.set(address, own);
     this.#bySocket.set(socket, own);
@@ -61,10 +62,8 @@ export class Connections {
   count(socket: Socket, pieces = 1): void {
     const own = this.#bySocket.get(socket);
     if (!own) return;
-    if (own.pieces === 0) setImmediate(beginTurn, own);
-    own.pieces += pieces;
-    if (own.pieces >= piecesPerTurn && own.pieces - pieces < piecesPerTurn)
-      this.#pauseUntilNextTurn(own.sockets, socket);
+    const left = own.budget.spend(pieces);
+    if (left <= 0 && left + pieces > 0) this.#pauseUntilNextTurn(own.sockets, socket);
   }
 
   /** Leaves all further bytes of the connection in the network. */
@@ -82,10 +81,6 @@ export class Connections {
       for (const socket of paused) if (!this.#stopped.has(socket)) socket.resume();
     });
   }
-}
-
-function beginTurn(own: AddressConnections): void {
-  own.pieces = 0;
 }
 
 function addressOf({ remoteAddress = '' }: Socket): string {

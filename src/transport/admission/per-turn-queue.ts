@@ -1,3 +1,4 @@
+import { TurnBudget } from '../../event-loop.ts';
 import { FairQueue } from '../../fair-queue.ts';
 
 /**
@@ -5,35 +6,27 @@ import { FairQueue } from '../../fair-queue.ts';
  * turns, and callers take turns.
  */
 export class PerTurnQueue<Work> {
-  readonly #perTurn: number;
+  readonly #budget: TurnBudget;
   readonly #handle: (work: Work) => void;
   readonly #callerOf: (work: Work) => string;
-  readonly #waiting = new FairQueue<{ work: Work }>();
-  #left: number;
-  #isScheduled = false;
+  readonly #waiting = new FairQueue<() => void>();
 
   constructor(perTurn: number, handle: (work: Work) => void, callerOf: (work: Work) => string = () => '') {
-    this.#perTurn = perTurn;
+    this.#budget = new TurnBudget(perTurn);
     this.#handle = handle;
     this.#callerOf = callerOf;
-    this.#left = perTurn;
   }
 
   push(work: Work): void {
-    if (!this.#isScheduled) setImmediate(() => this.#begin());
-    this.#isScheduled = true;
-    if (this.#left <= 0) return this.#waiting.add(this.#callerOf(work), { work });
-    this.#left -= 1;
-    this.#handle(work);
+    if (this.#budget.spend() >= 0) return this.#handle(work);
+    if (this.#waiting.size === 0) this.#schedule();
+    this.#waiting.add(this.#callerOf(work), () => this.#handle(work));
   }
 
-  #begin(): void {
-    this.#isScheduled = false;
-    this.#left = this.#perTurn;
-    while (this.#left > 0) {
-      const next = this.#waiting.take();
-      if (!next) return;
-      this.push(next.work);
-    }
+  #schedule(): void {
+    setImmediate(() => {
+      while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#waiting.take()?.();
+      if (this.#waiting.size > 0) this.#schedule();
+    });
   }
 }

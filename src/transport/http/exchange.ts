@@ -41,3 +41,6 @@ export interface Exchange extends Call, Failing, MeasuredRequest {
   body: { abort(): void; take(): Buffer } | undefined;
   parts: HttpParts;
 }
+
+/** Answers a request. @throws the error that refuses it. */
+export type Serve = (exchange: Exchange) => void | Promise<void>;

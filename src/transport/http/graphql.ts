@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { contain } from '../../contain.ts';
 import { eventStreamBytes } from '../../engine/limits/client-memory.ts';
 import type { PreparedOperation } from '../../engine/operation.ts';
-import type { OperationReport } from '../../engine/operation-report.ts';
 import { ClientError } from '../../errors.ts';
 import { readTraceContext } from '../../tracing/trace-context.ts';
 import type { ReservedAnswer } from '../admission/answer-budget.ts';
@@ -31,9 +30,9 @@ export const graphqlMethods = ['GET', 'HEAD', 'POST', 'OPTIONS'] as const;
  * Serves /graphql. What is complete at once is not awaited, because each `await` allocates memory.
  * @throws the error that refuses the request.
  */
-export async function serveGraphql(exchange: Exchange): Promise<void> {
+export function serveGraphql(exchange: Exchange): void | Promise<void> {
   const { request, response, query, parts } = exchange;
-  const report = startReport(exchange);
+  startReport(exchange);
   parts.origins.assertAllowed(request);
   setCorsHeaders(request, response);
   if (request.method === 'OPTIONS') return writeOptions(exchange);
@@ -44,19 +43,27 @@ export async function serveGraphql(exchange: Exchange): Promise<void> {
   if (mayExplore && !namesDocument(query)) return writeGraphiql(exchange);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  if (isPost) await receiveBody(exchange, admitLongBody);
-  // It was answered meanwhile, with an error of the HTTP parser.
-  if (response.headersSent) return;
-  report.startedAt = performance.now();
-  if (request.headers.authorization !== undefined) await authenticate(exchange);
-  const preparing = parts.engine.prepare(() => readRequest(exchange), exchange);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
-  const serving = serve(exchange, prepared, accepted);
-  if (serving instanceof Promise) await serving;
+  return isPost ? receiveBody(exchange, admitLongBody, serveOperation) : serveOperation(exchange);
 }
 
-function serve(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): void | Promise<void> {
+/** Call it when the whole request has arrived. */
+function serveOperation(exchange: Exchange): void | Promise<void> {
+  const { request, response, report } = exchange;
+  // It was answered meanwhile, with an error of the HTTP parser.
+  if (response.headersSent) return;
+  if (report) report.startedAt = performance.now();
+  if (request.headers.authorization === undefined) return prepareAndServe(exchange);
+  return authenticate(exchange).then(() => prepareAndServe(exchange));
+}
+
+function prepareAndServe(exchange: Exchange): void | Promise<void> {
+  const prepared = exchange.parts.engine.prepare(() => readRequest(exchange), exchange);
+  return prepared instanceof Promise ? prepared.then((one) => serve(exchange, one)) : serve(exchange, prepared);
+}
+
+function serve(exchange: Exchange, prepared: PreparedOperation): void | Promise<void> {
   const { request, parts } = exchange;
+  const accepted = parseAccept(request.headers.accept);
   if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
   if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(exchange, prepared, accepted);
@@ -81,12 +88,11 @@ async function admitLongBody(exchange: Exchange): Promise<void> {
 }
 
 /** A client that sends `traceparent` continues its trace; the answer names the trace if it is recorded. */
-function startReport(exchange: Exchange): OperationReport {
+function startReport(exchange: Exchange): void {
   const { request, response, requestId, startedAt, parts } = exchange;
   const report = parts.operationReports.start(requestId, readTraceContext(request.headers), startedAt);
   if (report.span) response.setHeader('server-timing', `traceparent;desc="${report.span.context.traceparent}"`);
   exchange.report = report;
-  return report;
 }
 
 function assertExpectation({ headers }: IncomingMessage): void {

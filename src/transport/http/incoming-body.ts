@@ -1,6 +1,7 @@
+import { containOne } from '../../contain.ts';
 import { ClientError } from '../../errors.ts';
 import { maxShortBody } from '../admission/body-budget.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Serve } from './exchange.ts';
 
 /** Chunks of a body are joined in groups of this size: each chunk takes about 300 bytes in addition to its content. */
 const joinedPieces = 64;
@@ -13,8 +14,7 @@ const tooManyPieces = `The body has more than ${maxPieces} chunks that are very 
 /** A body while it arrives. Bytes after a limit are never kept, and are read only as far as the answer requires. */
 export class IncomingBody {
   readonly #exchange: Exchange;
-  readonly #outcome = Promise.withResolvers<void>();
-  readonly received = this.#outcome.promise;
+  readonly #onWhole: Serve;
   #chunks: Buffer[] = [];
   #joined = 0;
   #length = 0;
@@ -23,8 +23,9 @@ export class IncomingBody {
   #reserved = 0;
   #isRefused = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, onWhole: Serve) {
     this.#exchange = exchange;
+    this.#onWhole = onWhole;
     exchange.request.on('data', (chunk) => this.#add(chunk));
     exchange.request.on('end', () => this.#end());
     exchange.request.on('error', () => this.abort());
@@ -57,7 +58,7 @@ export class IncomingBody {
 
   #end(): void {
     this.#release();
-    this.#outcome.resolve();
+    if (!this.#isRefused) containOne(this.#exchange, this.#onWhole, undefined);
   }
 
   #reserve(): ClientError | undefined {
@@ -75,10 +76,11 @@ export class IncomingBody {
   }
 
   #refuse(error: ClientError): void {
+    if (this.#isRefused) return;
     this.#isRefused = true;
     this.#chunks = [];
     this.#release();
-    this.#outcome.reject(error);
+    this.#exchange.fail(error);
   }
 
   #release(): void {

@@ -1,57 +1,72 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WaitingRequests } from '../admission/waiting-requests.ts';
 import type { Exchange } from './exchange.ts';
+
+/** Each takes 4.5 kB while it waits: for the 1,000 connections of an address 45 MB. */
+const maxWaiting = 10;
+
+interface Connection {
+  /** Undefined once it is over: a keep-alive connection must not keep its previous request in memory. */
+  latest: Exchange | undefined;
+  /** The number of requests that wait for answers. One packet can contain 1,500 of them (pipelining). */
+  waiting: number;
+  /** Whether its last answer is determined. */
+  isClosing: boolean;
+}
 
 /** The latest exchange of each connection that is not over. While the server stops, its answer closes the connection. */
 export class LatestExchanges {
-  readonly #exchanges = new Map<Duplex, Exchange>();
-  readonly #waiting = new WaitingRequests();
-  /** Connections whose last answer is determined. */
-  readonly #closing = new WeakSet<Duplex>();
-  readonly #stopping: AbortSignal;
+  readonly #connections = new Map<Duplex, Connection>();
+  readonly #stopping: AbortSignal | undefined;
 
-  constructor(stopping: AbortSignal) {
+  constructor(stopping?: AbortSignal) {
     this.#stopping = stopping;
-    stopping.addEventListener('abort', () => {
-      for (const { response } of this.#exchanges.values()) if (!response.headersSent) this.#closeAfter(response);
+    stopping?.addEventListener('abort', () => {
+      for (const { latest } of this.#connections.values())
+        if (latest && !latest.response.headersSent) this.#closeAfter(latest.response);
     });
   }
 
   find(socket: Duplex): Exchange | undefined {
-    return this.#exchanges.get(socket);
+    return this.#connections.get(socket)?.latest;
   }
 
   /** Whether a new request on the connection could not be answered, because the answer before it closes the connection. */
   isClosing(socket: Duplex): boolean {
-    return this.#closing.has(socket);
+    return this.#connections.get(socket)?.isClosing ?? false;
   }
 
-  /** Called before a request is handled. Returns false if too many requests of its connection wait for answers. */
-  prepare(response: ServerResponse): boolean {
-    if (!this.#waiting.add(response.req.socket)) return false;
-    const { method, headers } = response.req;
+  /** Called before a request is handled. Returns undefined if too many requests of its connection wait for answers. */
+  prepare(response: ServerResponse): Connection | undefined {
+    const { socket, method, headers } = response.req;
+    const connection = this.#connections.get(socket) ?? this.#open(socket);
+    if (connection.waiting === maxWaiting) return undefined;
+    connection.waiting += 1;
     // No route reads the body: after the answer all of it would be parsed.
     const hasUnreadBody = method !== 'POST' && headers['transfer-encoding'] !== undefined;
     // After an upgrade that is ignored, Node drops what follows in its packet, and reports no invalid HTTP.
-    if (this.#stopping.aborted || hasUnreadBody || headers.upgrade !== undefined) this.#closeAfter(response);
-    response.on('close', () => this.#forget(response));
-    return true;
+    if (this.#stopping?.aborted || hasUnreadBody || headers.upgrade !== undefined) this.#closeAfter(response);
+    return connection;
   }
 
-  add(socket: Duplex, exchange: Exchange): void {
-    this.#exchanges.set(socket, exchange);
+  /** Call it when the response is closed. */
+  forget(response: ServerResponse): void {
+    const connection = this.#connections.get(response.req.socket);
+    if (!connection) return;
+    connection.waiting -= 1;
+    if (connection.latest?.response === response) connection.latest = undefined;
   }
 
-  /** A keep-alive connection must not keep its previous request in memory. */
-  #forget(response: ServerResponse): void {
-    const { socket } = response.req;
-    this.#waiting.remove(socket);
-    if (this.#exchanges.get(socket)?.response === response) this.#exchanges.delete(socket);
+  #open(socket: Duplex): Connection {
+    const connection = { latest: undefined, waiting: 0, isClosing: false };
+    this.#connections.set(socket, connection);
+    socket.once('close', () => this.#connections.delete(socket));
+    return connection;
   }
 
   #closeAfter(response: ServerResponse): void {
     response.shouldKeepAlive = false;
-    this.#closing.add(response.req.socket);
+    const connection = this.#connections.get(response.req.socket);
+    if (connection) connection.isClosing = true;
   }
 }

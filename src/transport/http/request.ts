@@ -3,7 +3,7 @@ import { ClientError } from '../../errors.ts';
 import { maxShortBody } from '../admission/body-budget.ts';
 import { toGraphQLRequest } from '../graphql-request.ts';
 import { parseJson } from '../json.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Serve } from './exchange.ts';
 import { IncomingBody, incomplete, tooLarge } from './incoming-body.ts';
 import { isUtf8 } from './negotiation.ts';
 import { HttpRefusal } from './refusal.ts';
@@ -11,21 +11,23 @@ import { HttpRefusal } from './refusal.ts';
 const commonContentTypes = ['application/json', 'application/json; charset=utf-8'];
 
 /**
- * Receives the body of a POST. `admitLongBody` is called before a body is received that is or may be long.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST; any error of
- * `admitLongBody`.
+ * Receives the body of a POST. `admitLong` is called before a body that is or may be long, and `onWhole` after any body.
+ * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST.
  */
-export function receiveBody(exchange: Exchange, admitLongBody: (exchange: Exchange) => Promise<void>): Promise<void> {
-  return mayBeLong(exchange) ? admitLongBody(exchange).then(() => receive(exchange)) : receive(exchange);
+export function receiveBody(
+  exchange: Exchange,
+  admitLong: (exchange: Exchange) => Promise<void>,
+  onWhole: Serve,
+): void | Promise<void> {
+  if (!mayBeLong(exchange)) return receive(exchange, onWhole);
+  return admitLong(exchange).then(() => receive(exchange, onWhole));
 }
 
-function receive(exchange: Exchange): Promise<void> {
+function receive(exchange: Exchange, onWhole: Serve): void {
   if (exchange.cancellation.isCancelled) throw incomplete();
   // A client with `Expect: 100-continue` waits for this before it sends the body.
   if (exchange.request.headers.expect !== undefined) exchange.response.writeContinue();
-  const incoming = new IncomingBody(exchange);
-  exchange.body = incoming;
-  return incoming.received;
+  exchange.body = new IncomingBody(exchange, onWhole);
 }
 
 /** @throws ClientError if the headers announce a body that is refused. */

@@ -28,9 +28,6 @@ const maxDrainedPieces = 1_024;
 const maxUnwantedBytes = 16_384;
 const lingerMs = 1_000;
 
-/** Alternating names and values, which Node writes as they are. */
-type Headers = string[];
-
 /**
  * Writes an answer together with the other answers of the turn. A success is `application/json` for a client that
  * prefers it; an error is always `application/graphql-response+json`.
@@ -44,6 +41,7 @@ export function writeAnswer(
   const { status, rate } = answer;
   const type = status < 300 && accepted?.result === jsonType ? jsonType : graphqlResponseType;
   const content = jsonOf(answer);
+  // Alternating names and values, which Node writes as they are.
   const all = ['x-content-type-options', 'nosniff', 'x-request-id', exchange.requestId];
   if (rate) pushRate(all, rate);
   if (cachePolicy) {
@@ -99,7 +97,7 @@ export class Content implements PendingWrite {
  * If the connection of a client that is still sending were closed immediately, the client could see a reset and lose
  * the answer. The answer is therefore sent in full, and the server discards what it receives for `lingerMs`.
  */
-function writeAndLinger(exchange: Exchange, status: number, headers: Headers, content: string | Buffer): void {
+function writeAndLinger(exchange: Exchange, status: number, headers: string[], content: string | Buffer): void {
   const { request, response, parts, address } = exchange;
   response.writeHead(status, headers.includes('connection') ? headers : [...headers, 'connection', 'close']);
   response.once('finish', parts.answerBudget.reserveBytes(request.socket, address, Buffer.byteLength(content)));
@@ -133,14 +131,14 @@ function mayBeLong({ headers }: IncomingMessage, status: number): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most;
 }
 
-function pushCaching(headers: Headers, { maxAge }: CachePolicy, entityTag: string): void {
+function pushCaching(headers: string[], { maxAge }: CachePolicy, entityTag: string): void {
   headers.push('cache-control', `public, max-age=${maxAge}`, 'etag', entityTag);
   // Also for requests without an Origin: a cached answer for one page must not be used for a page of another origin.
   headers.push('vary', 'accept, authorization, origin');
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
-function pushRate(headers: Headers, { limit, windowSeconds, remaining, resetMs }: Rate): void {
+function pushRate(headers: string[], { limit, windowSeconds, remaining, resetMs }: Rate): void {
   const policy = `"default";q=${limit};w=${windowSeconds}`;
   headers.push('ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
 }

@@ -8,8 +8,9 @@ import { addressOf } from '../address.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { OwnedResponse } from './contained-server.ts';
-import type { Exchange, HttpParts, PartStates } from './exchange.ts';
+import type { Exchange, HttpParts, PartStates, Serve } from './exchange.ts';
 import { graphqlMethods, serveGraphql, writeOptions } from './graphql.ts';
+import type { LatestExchanges } from './latest-exchanges.ts';
 import { jsonType } from './negotiation.ts';
 import { HttpRefusal, methodNotAllowed, retryAfter503 } from './refusal.ts';
 import { resourcePaths, writeResourceMetadata } from './resource-metadata.ts';
@@ -18,8 +19,7 @@ import { readTarget } from './target.ts';
 
 interface Route {
   methods: readonly string[];
-  /** @throws the error that refuses the request. */
-  serve: (exchange: Exchange) => void | Promise<void>;
+  serve: Serve;
 }
 
 /** A refusal takes about 40 µs. */
@@ -47,7 +47,7 @@ function createRoutes({ config, metrics }: HttpParts): Map<string, Route> {
 }
 
 /** The result starts to answer a request. While the server stops, the answer is an error. */
-export function createHttpHandler(parts: HttpParts) {
+export function createHttpHandler(parts: HttpParts, exchanges: LatestExchanges) {
   const routes = createRoutes(parts);
   const begin = (exchange: Exchange) => {
     // Its client has left, or has sent something that was refused, while the request waited.
@@ -77,6 +77,7 @@ export function createHttpHandler(parts: HttpParts) {
     parts.httpMetrics.begin();
     (response as OwnedResponse).exchange = exchange;
     response.on('close', () => {
+      exchanges.forget(response);
       parts.httpMetrics.end(exchange);
       if (!response.writableFinished) exchange.cancellation.cancel(new ClientDisconnected());
       exchange.body?.abort();

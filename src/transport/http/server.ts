@@ -42,15 +42,16 @@ export function createHttpServer(
   const bodies = new BodyBudget(limits.bodyBytes);
   // With a proxy in front, all connections come from the proxy, which limits those of its clients.
   const connections = new Connections(trustProxy === 0 ? limits.sockets : Number.POSITIVE_INFINITY);
-  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections });
   const exchanges = new LatestExchanges(parts.stopping);
+  const handle = createHttpHandler({ ...parts, origins, hosts, bodies, connections }, exchanges);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     connections.count(socket, piecesPerRequest);
     const isStopping = !server.listening || exchanges.isClosing(socket);
     // The rest of the packet is parsed nevertheless.
-    if (!exchanges.prepare(response)) return void socket.destroy();
-    exchanges.add(socket, handle(request, response, isStopping));
+    const connection = exchanges.prepare(response);
+    if (!connection) return void socket.destroy();
+    connection.latest = handle(request, response, isStopping);
   };
   const refuseConnection = (socket: Socket, isQuiet = false) => {
     if (connections.mayAnswer(socket)) writeRefusalTo(parts, socket, tooManyConnections(), isQuiet);

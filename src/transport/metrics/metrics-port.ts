@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config.ts';
 import { ClientError, clientErrors } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { WaitingRequests } from '../admission/waiting-requests.ts';
 import { AllowedHosts } from '../http/allowed-hosts.ts';
 import { createContainedServer } from '../http/contained-server.ts';
+import { LatestExchanges } from '../http/latest-exchanges.ts';
 import { readTarget } from '../http/target.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -22,11 +22,10 @@ const maxConnections = 20;
 /** The server of /metrics on a port of its own. */
 export function createMetricsServer(config: Pick<Config, 'host' | 'publicUrl'>, metrics: Metrics, log: Log): Server {
   const hosts = new AllowedHosts(config);
-  const waiting = new WaitingRequests();
+  const exchanges = new LatestExchanges();
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    if (!waiting.add(socket)) return void socket.destroy();
-    response.on('close', () => waiting.remove(socket));
+    if (!exchanges.prepare(response)) return void request.socket.destroy();
+    response.on('close', () => exchanges.forget(response));
     serve(request, response, { hosts, metrics }).catch((error) => refuse(response, error));
   };
   const server = createContainedServer(settings, onRequest, { log });

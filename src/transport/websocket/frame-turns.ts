@@ -1,4 +1,5 @@
 import { containEach } from '../../contain.ts';
+import { TurnBudget } from '../../event-loop.ts';
 import type { Connection } from './connection.ts';
 
 /** A refused operation takes 0.1 to 0.2 ms. */
@@ -10,25 +11,18 @@ const framesPerTurn = 16;
  */
 export class FrameTurns {
   readonly #waiting: Connection[] = [];
-  #left = framesPerTurn;
-  #isScheduled = false;
+  readonly #budget = new TurnBudget(framesPerTurn);
 
   /** Called for each frame. A long one counts as several. */
   count(connection: Connection, frames: number): void {
-    this.#schedule();
-    this.#left -= frames;
-    if (this.#left <= 0 && connection.deferFrames()) this.#waiting.push(connection);
+    if (this.#budget.spend(frames) > 0 || !connection.deferFrames()) return;
+    if (this.#waiting.push(connection) === 1) this.#schedule();
   }
 
   #schedule(): void {
-    if (!this.#isScheduled) setImmediate(() => this.#begin());
-    this.#isScheduled = true;
-  }
-
-  #begin(): void {
-    this.#isScheduled = false;
-    this.#left = framesPerTurn;
-    containEach(this.#waiting.splice(0, framesPerTurn), (connection) => connection.resumeReading());
-    if (this.#waiting.length > 0) this.#schedule();
+    setImmediate(() => {
+      containEach(this.#waiting.splice(0, framesPerTurn), (connection) => connection.resumeReading());
+      if (this.#waiting.length > 0) this.#schedule();
+    });
   }
 }

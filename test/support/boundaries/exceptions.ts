@@ -53,7 +53,7 @@ export const exceptions: Readonly<Record<string, string>> = {
   'transport/admission/per-turn-queue.ts': contained,
   'transport/batched-writes.ts: setImmediate(…)': contained,
   'transport/close.ts': atEnd,
-  "transport/http/latest-exchanges.ts: stopping.addEventListener('abort')": bookkeeping,
+  "transport/http/latest-exchanges.ts: stopping?.addEventListener('abort')": bookkeeping,
   'transport/http/contained-server.ts': 'is the listener of createContainedServer',
   "transport/http/responses.ts: request.on('data')": 'counts what arrives after the answer',
   "transport/http/server.ts: server.once('listening')": atStart,
