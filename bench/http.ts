@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureAllocations } from './http/allocations.ts';
 import { measureCredentials } from './http/credentials.ts';
 import { measureRow, type Run, rows } from './http/rows.ts';
 import { printHeading } from './support/heading.ts';
@@ -20,6 +21,7 @@ const { values, positionals } = parseArgs({
 const measures: Record<string, (run: Run) => Promise<Table>> = {
   ...Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, (run: Run) => measureRow(row, run)])),
   credentials: measureCredentials,
+  allocations: measureAllocations,
 };
 const selected = selectRows(measures, positionals);
 

@@ -41,8 +41,8 @@ export interface StartOptions {
 export function start(name: CandidateName, { environment = {}, nodeOptions = [] }: StartOptions): Promise<Server> {
   const { file, environment: own } = candidates[name];
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const command = file === postroom ? [...programOptions, path] : [path];
-  return Server.start({ command, environment: { ...own, ...environment }, nodeOptions });
+  const options = file === postroom ? [...programOptions, ...nodeOptions] : nodeOptions;
+  return Server.start({ command: [path], environment: { ...own, ...environment }, nodeOptions: options });
 }
 
 /** Starts the real program with users and posts. The stock servers read its database file. */

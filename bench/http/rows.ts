@@ -30,7 +30,7 @@ const warmUpRounds = 4;
 const allServers: readonly CandidateName[] = ['raw', 'postroom', 'mercurius-jit', 'mercurius', 'apollo', 'yoga'];
 const limitProcesses = 4;
 const usersQuery = '{ users(limit: 10) { id name posts { id title } } }';
-const smallQuery = '{ user(id: "u3") { id name } }';
+export const smallQuery = '{ user(id: "u3") { id name } }';
 
 export const rows: Record<string, Row> = {
   small: { title: 'A small query, data in memory', query: smallQuery, names: allServers },

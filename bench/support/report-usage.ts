@@ -1,5 +1,6 @@
 /* Loaded into every measured server before its program. Reports the usage of the process over IPC. */
 
+import { createHook } from 'node:async_hooks';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -11,11 +12,23 @@ export interface Usage {
   rssBytes: number;
   /** V8's heap and the external memory of its objects. */
   heapBytes: number;
+  /** Only V8's heap. */
+  heapUsedBytes: number;
+  /** With COUNT_RESOURCES, the number of asynchronous resources that were made, by their type in async_hooks. */
+  resources: Record<string, number>;
   /** The longest block of the event loop between this question and the one before it, if both are `blocks`. */
   longestBlockMs: number;
 }
 
 const settleMs = 5;
+const resources: Record<string, number> = {};
+
+if (process.env['COUNT_RESOURCES']) {
+  const init = (_id: number, type: string) => {
+    resources[type] = (resources[type] ?? 0) + 1;
+  };
+  createHook({ init }).enable();
+}
 
 let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
 
@@ -39,6 +52,8 @@ process.on('message', async (question: UsageQuestion) => {
     cpuMicros: user + system,
     rssBytes: rss,
     heapBytes: heapUsed + external,
+    heapUsedBytes: heapUsed,
+    resources,
     longestBlockMs,
   };
   process.send?.(usage);
