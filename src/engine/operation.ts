@@ -217,13 +217,12 @@ export class Operation implements PreparedOperation {
     const isQuery = this.type === OperationTypeNode.QUERY;
     const readContext = toReadContext(this.#call, isQuery ? cancellation : undefined);
     const { args, compiled } = this.#bound;
-    const readsBodies = compiled.fields.hasPostBody;
     const contextValue = new Context(this.#parts.services, viewer, {
       address,
       readContext,
       dbBefore,
       cancellation,
-      readsBodies,
+      readsBodies: compiled.fields.hasPostBody,
     });
     this.#context = contextValue;
     const options = { cancellation, size: this.#size, isSerial: this.#isCostly };

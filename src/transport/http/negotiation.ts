@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-
 export const graphqlResponseType = 'application/graphql-response+json';
 export const jsonType = 'application/json';
 export const eventStreamType = 'text/event-stream';
@@ -22,11 +20,15 @@ export interface Accepted {
 const maxRanges = 50;
 const maxCachedLength = 500;
 /** Results by header, because clients send only a few different headers. */
-const cached = new LRUCache<string, Accepted>({ max: 200, memoMethod: (accept) => negotiate(accept) });
+const cached = new Map<string, Accepted>();
+const maxCached = 200;
 
 /** Parses an `Accept` header (RFC 9110, 12.5.1). */
 export function parseAccept(accept = ''): Accepted {
-  return accept.length > maxCachedLength ? negotiate(accept) : cached.memo(accept);
+  const accepted = cached.get(accept) ?? negotiate(accept);
+  if (cached.size === maxCached) cached.clear();
+  if (accept.length <= maxCachedLength) cached.set(accept, accepted);
+  return accepted;
 }
 
 /** The weight of each media range. */

@@ -49,8 +49,7 @@ export function writeAnswer(
     pushCaching(all, cachePolicy, entityTag);
     if (namesEntityTag(request.headers['if-none-match'], entityTag)) return void response.writeHead(304, all).end();
   } else all.push('cache-control', 'private, no-store');
-  if (status >= 400)
-    for (const entry of Object.entries({ ...errorHeaders(exchange, answer), ...headers })) all.push(...entry);
+  if (status >= 400) all.push(...Object.entries({ ...errorHeaders(exchange, answer), ...headers }).flat());
   all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(Buffer.byteLength(content)));
   if (!request.complete && mayBeLong(request, status)) return writeAndLinger(exchange, status, all, content);
   response.writeHead(status, all);
