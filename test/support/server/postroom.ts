@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,7 @@ import { findAccountByEmail, setRole } from '../../../src/data/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
+import { compileCacheFolder, useBundles } from '../run/bundled-packages.ts';
 
 const source = new URL('../../../src/main.ts', import.meta.url).pathname;
 /** The program: its bundle, in a run of tests. */
@@ -19,15 +20,12 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-const cacheFolder = new URL('../../../node_modules/.cache/postroom', import.meta.url).pathname;
-const useBundles = new URL('../run/use-bundles.ts', import.meta.url).href;
-
 /** The environment of the processes that tests start, apart from settings. The two options only save time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
-  NODE_COMPILE_CACHE: cacheFolder,
-  NODE_OPTIONS: `--import=${useBundles}`,
+  NODE_COMPILE_CACHE: compileCacheFolder,
+  NODE_OPTIONS: existsSync(useBundles) ? `--import=${useBundles}` : '',
 };
 
 export interface ReplyError {
