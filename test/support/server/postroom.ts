@@ -13,6 +13,7 @@ import { loadSchema } from '../../../src/engine/schema.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
 import { compileCacheFolder, useBundles } from '../run/bundled-packages.ts';
+import { fastHash } from '../run/fast-hash.ts';
 
 const source = new URL('../../../src/main.ts', import.meta.url).pathname;
 /** The program: its bundle, in a run of tests. */
@@ -200,8 +201,6 @@ const defaults: Settings = {
   SIGN_IN_ATTEMPTS: '10000',
 };
 
-/** Tests sign up more than a thousand accounts, and hashing at the usual cost takes 50 ms of processor time. */
-const passwordCost = { memory: 64, passes: 1 };
 const schema = loadSchema();
 
 /** Starts a server inside this process; the caller stops it. */
@@ -214,7 +213,7 @@ export async function startInProcess(
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
-    passwordCost,
+    passwordCost: fastHash,
     schema,
     ...overrides,
   });
