@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratchName } from '../support/rooms/names.ts';
-import { launchProcessForTest, scratchFolder } from '../support/server/postroom.ts';
+import { launchProcessForTest, scratchFolder, unbundledProgram } from '../support/server/postroom.ts';
 import { shareServer, withDatabase } from '../support/server/shared-server.ts';
 
 const server = shareServer();
@@ -102,8 +102,8 @@ describe('signUp', () => {
   it('keeps the password as an argon2id hash with a salt of its own', async () => {
     const accounts = [newAccount(), newAccount()];
     const file = join(scratchFolder(), 'postroom.db');
-    // Servers in the process of a test hash at a lower cost.
-    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` });
+    // Servers in the process of a test, and the bundled program, hash at a lower cost.
+    const postroom = await launchProcessForTest({ DATABASE_URL: `sqlite:${file}` }, unbundledProgram);
     for (const input of accounts) await postroom.send(signUp, { input });
     const hashes = withDatabase(file, (database) =>
       accounts.map(

@@ -7,7 +7,7 @@ import { findPostgresPrograms } from '../../scripts/cluster/postgres-programs.ts
 import { findFreePort } from '../../scripts/free-port.ts';
 import { inRepository } from '../../scripts/repository.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { Postroom } from '../support/server/postroom.ts';
+import { Postroom, programEnvironment } from '../support/server/postroom.ts';
 
 const hasPostgres = findPostgresPrograms() !== undefined;
 
@@ -30,7 +30,7 @@ class AnyServer extends Postroom {
 
 function start(settings: Record<string, string>, args: string[] = []): { process: ChildProcess; output: string[] } {
   const child = spawn(process.execPath, [inRepository('scripts/cluster.ts'), ...args], {
-    env: { PATH: process.env['PATH'], TMPDIR: tmpdir(), RATE_LIMIT: '0', LOG_LEVEL: 'warn', ...settings },
+    env: { ...programEnvironment, TMPDIR: tmpdir(), RATE_LIMIT: '0', LOG_LEVEL: 'warn', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { findFreePort } from '../../scripts/free-port.ts';
 import { post } from '../support/clients/http.ts';
 import { TraceReceiver } from '../support/engine/trace-receiver.ts';
-import { launchForTest, launchProcessForTest, type Postroom } from '../support/server/postroom.ts';
+import { launchForTest, launchProcessForTest, type Postroom, programEnvironment } from '../support/server/postroom.ts';
 import { pollWhileTimePasses, withVirtualTimers } from '../support/server/virtual-timers.ts';
 
 /* How spans reach their receiver, and what happens if they do not. */
@@ -147,7 +147,7 @@ const refuseOpenTelemetry = `data:text/javascript,${encodeURIComponent(`
   });`)}`;
 
 it('OpenTelemetry is loaded only if there is an endpoint', async () => {
-  const NODE_OPTIONS = `--import=${refuseOpenTelemetry}`;
+  const NODE_OPTIONS = `${programEnvironment.NODE_OPTIONS} --import=${refuseOpenTelemetry}`;
   const postroom = await launchProcessForTest({ NODE_OPTIONS });
   expect(await postroom.ask('{ __typename }')).toEqual({ __typename: 'Query' });
   const settings = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };

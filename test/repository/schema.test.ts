@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import {
   buildSchema,
   type GraphQLField,
@@ -46,9 +47,15 @@ describe('the server refuses to start where', () => {
 
   /** The folder for a copy of the program, so that the test can change its schema. */
   const folder = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  const program = join(folder, 'program');
 
   beforeAll(() => {
-    cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+    mkdirSync(program);
+    // A bundled program finds its files by their places in the repository.
+    for (const name of readdirSync(dirname(main))) {
+      const code = readFileSync(join(dirname(main), name), 'utf8');
+      writeFileSync(join(program, name), code.replaceAll(pathToFileURL(root).href, `${pathToFileURL(folder).href}/`));
+    }
     cpSync(join(root, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   });
@@ -60,7 +67,7 @@ describe('the server refuses to start where', () => {
     expect(changed).not.toBe(sdl);
     writeFileSync(join(folder, 'schema.graphql'), changed);
     const settings = { PORT: '0', DATABASE_URL: 'sqlite::memory:', NODE_COMPILE_CACHE: join(folder, 'cache') };
-    const { status, stdout, stderr } = await run(['serve'], settings, '', join(folder, 'src/main.ts'));
+    const { status, stdout, stderr } = await run(['serve'], settings, '', join(program, 'main.mjs'));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(says);
   });

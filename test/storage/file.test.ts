@@ -1,6 +1,17 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EventStream } from '../support/clients/event-stream.ts';
 import { exchange } from '../support/clients/http.ts';
 import {
@@ -108,25 +119,35 @@ it('a removed database is noticed without a request, also behind a symbolic link
   expect(existsSync(join(folder, 'postroom.db'))).toBe(false);
 });
 
-it.each([
-  ['serve'],
-  ['import', '-'],
-  ['grant-admin', 'ada@example.org'],
-  ['key', 'create', '--name', 'app', '--scopes', 'read'],
-])('no database is created beside the write-ahead log of one that is missing: %s', async (...args) => {
-  const folder = scratchFolder();
-  const file = join(folder, 'postroom.db');
-  const settings = { DATABASE_URL: `sqlite:${file}`, PORT: '0' };
-  const postroom = await launch(settings);
-  const ada = await postroom.signUp('Ada');
-  await postroom.kill();
-  renameSync(file, `${file}.moved`);
-  const { status, stderr } = await run(args.filter(Boolean), settings);
-  expect(status).toBe(1);
-  expect(stderr).toContain(
-    `it is missing, but ${file}-wal is there: put the database back, or remove ${file}-wal and ${file}-shm`,
-  );
-  renameSync(`${file}.moved`, file);
-  const again = await launchForTest(settings);
-  expect(await again.ask('{ viewer { id } }', {}, ada.token)).toEqual({ viewer: { id: ada.id } });
+describe('no database is created beside the write-ahead log of one that is missing, by', () => {
+  /** A database whose server was killed. */
+  const original = mkdtempSync(join(tmpdir(), 'postroom-test-'));
+  let ada: Person;
+  beforeAll(async () => {
+    const postroom = await launch({ DATABASE_URL: `sqlite:${join(original, 'postroom.db')}` });
+    ada = await postroom.signUp('Ada');
+    await postroom.kill();
+  });
+  afterAll(() => rmSync(original, { recursive: true }));
+
+  it.each([
+    ['serve'],
+    ['import', '-'],
+    ['grant-admin', 'ada@example.org'],
+    ['key', 'create', '--name', 'app', '--scopes', 'read'],
+  ])('%s', async (...args) => {
+    const folder = scratchFolder();
+    const file = join(folder, 'postroom.db');
+    const settings = { DATABASE_URL: `sqlite:${file}`, PORT: '0' };
+    cpSync(original, folder, { recursive: true });
+    renameSync(file, `${file}.moved`);
+    const { status, stderr } = await run(args.filter(Boolean), settings);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      `it is missing, but ${file}-wal is there: put the database back, or remove ${file}-wal and ${file}-shm`,
+    );
+    renameSync(`${file}.moved`, file);
+    const again = await launchForTest(settings);
+    expect(await again.ask('{ viewer { id } }', {}, ada.token)).toEqual({ viewer: { id: ada.id } });
+  });
 });

@@ -67,8 +67,8 @@ export async function readPresence(postroom: Postroom, room: string, token?: str
 
 /** A new room with new people of these names. */
 export async function createPresenceHall<Name extends string>(postroom: Postroom, names: readonly Name[]) {
-  const people = await Promise.all(names.map(async (name) => [name, await postroom.signUp(name)] as const));
-  const find = Object.fromEntries(people) as Record<Name, Person>;
+  const people = await postroom.signUpAll(names);
+  const find = Object.fromEntries(names.map((name, index) => [name, people[index]])) as Record<Name, Person>;
   const owner = await postroom.signUp('owner');
   const room = await postroom.createRoom(owner, `hall ${crypto.randomUUID()}`);
   const open = (name?: Name, visible = true, at = postroom) =>

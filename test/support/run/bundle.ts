@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'rolldown';
 import { inRepository } from '../../../scripts/repository.ts';
-import { bundledPackages, bundleFolder, cacheFolder } from './bundled-packages.ts';
+import { bundledPackages, bundleFolder, cacheFolder, compileCacheFolder } from './bundled-packages.ts';
+import { fastHash } from './fast-hash.ts';
 
 /*
  * Before the first test, the program and the packages with the most files are bundled. Each process that a test starts
@@ -32,7 +33,34 @@ const keepModuleUrls: Plugin = {
   transform: (code, id) => code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
 };
 
+/**
+ * Each process, and each of its threads, loads this before its program, so it is JavaScript: to strip types from it took
+ * longer than the rest of it.
+ */
+const useBundles = `import { registerHooks } from 'node:module';
+
+const bundles = new Map(${JSON.stringify(bundledPackages.map((name) => [name, urlOfBundle(name)]))});
+registerHooks({
+  resolve(name, context, resolveNext) {
+    const url = bundles.get(name);
+    return url === undefined ? resolveNext(name, context) : { url, shortCircuit: true };
+  },
+});
+`;
+
+const hashFast: Plugin = {
+  name: 'hash-fast',
+  transform(code, id) {
+    if (!id.endsWith('/src/identity/session/passwords.ts')) return undefined;
+    const cost = /(recommendedCost\b.*?= )\{.*?\}/;
+    if (!cost.test(code)) throw new Error(`${id} does not define recommendedCost`);
+    return code.replace(cost, `$1${JSON.stringify(fastHash)}`);
+  },
+};
+
 export default async function bundle(): Promise<void> {
+  // Threads of servers in the processes of the tests would strip the types from their program each time.
+  process.env['NODE_COMPILE_CACHE'] = compileCacheFolder;
   await bundlePackages();
   process.env['POSTROOM_TEST_PROGRAM'] = await bundleProgram();
 }
@@ -49,6 +77,7 @@ async function bundlePackages(): Promise<void> {
     output: { dir: folder, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
     logLevel: 'silent',
   });
+  await writeFile(join(folder, 'use-bundles.mjs'), useBundles);
   await publish(folder, bundleFolder);
 }
 
@@ -56,7 +85,7 @@ async function bundlePackages(): Promise<void> {
 async function bundleProgram(): Promise<string> {
   const { output } = await build({
     input: inRepository('src/main.ts'),
-    plugins: [keepModuleUrls],
+    plugins: [keepModuleUrls, hashFast],
     platform: 'node',
     external: /^[^./]/,
     output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
@@ -77,4 +106,8 @@ async function bundleProgram(): Promise<string> {
 /** Another run, which may have finished first, uses the folder: its files are never written twice. */
 async function publish(draft: string, folder: string): Promise<void> {
   await rename(draft, folder).catch(() => rm(draft, { recursive: true }));
+}
+
+function urlOfBundle(name: string): string {
+  return pathToFileURL(`${bundleFolder}/${name}.mjs`).href;
 }

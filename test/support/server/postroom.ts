@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,8 @@ import { findAccountByEmail, setRole } from '../../../src/data/users.ts';
 import { loadSchema } from '../../../src/engine/schema.ts';
 import { type PartOverrides, type RunningServer, startServer } from '../../../src/server.ts';
 import { dropDatabase, withTestDatabase } from '../database/test-database.ts';
+import { compileCacheFolder, useBundles } from '../run/bundled-packages.ts';
+import { fastHash } from '../run/fast-hash.ts';
 
 const source = new URL('../../../src/main.ts', import.meta.url).pathname;
 /** The program: its bundle, in a run of tests. */
@@ -19,15 +21,12 @@ export const main = process.env['POSTROOM_TEST_PROGRAM'] ?? source;
 export const mainProgram = [main, 'serve'];
 export const unbundledProgram = [source, 'serve'];
 
-const cacheFolder = new URL('../../../node_modules/.cache/postroom', import.meta.url).pathname;
-const useBundles = new URL('../run/use-bundles.ts', import.meta.url).href;
-
 /** The environment of the processes that tests start, apart from settings. The two options only save time. */
 export const programEnvironment = {
   PATH: process.env['PATH'],
   TMPDIR: process.env['TMPDIR'],
-  NODE_COMPILE_CACHE: cacheFolder,
-  NODE_OPTIONS: `--import=${useBundles}`,
+  NODE_COMPILE_CACHE: compileCacheFolder,
+  NODE_OPTIONS: existsSync(useBundles) ? `--import=${useBundles}` : '',
 };
 
 export interface ReplyError {
@@ -124,6 +123,27 @@ export abstract class Postroom {
     return { id: signUp.user.id, token: signUp.accessToken, ...person };
   }
 
+  /** Signs up many people, in few requests. */
+  async signUpAll(names: readonly string[]): Promise<Person[]> {
+    const signedUp: Person[] = [];
+    for (let from = 0; from < names.length; from += signUpsPerRequest) {
+      const inputs = names.slice(from, from + signUpsPerRequest).map((name) => {
+        people += 1;
+        return { name, email: `person${people}@example.org`, password: 'correct horse' };
+      });
+      const fields = inputs.map((_, n) => `s${n}: signUp(input: $i${n}) { accessToken user { id } }`);
+      const answers = await this.ask(
+        `mutation (${inputs.map((_, n) => `$i${n}: SignUpInput!`).join(' ')}) { ${fields.join(' ')} }`,
+        Object.fromEntries(inputs.map((input, n) => [`i${n}`, input])),
+      );
+      for (const [n, { email, password }] of inputs.entries()) {
+        const { accessToken: token, user } = answers[`s${n}`];
+        signedUp.push({ id: user.id, token, email, password });
+      }
+    }
+    return signedUp;
+  }
+
   async createRoom(owner: Person, name: string): Promise<string> {
     const { createRoom } = await this.ask(
       'mutation ($name: String!) { createRoom(input: { name: $name }) { room { id } } }',
@@ -190,6 +210,7 @@ export class PostroomProcess extends Postroom {
 }
 
 let people = 0;
+const signUpsPerRequest = 25;
 
 const defaults: Settings = {
   PORT: '0',
@@ -202,8 +223,6 @@ const defaults: Settings = {
   SIGN_IN_ATTEMPTS: '10000',
 };
 
-/** Tests sign up more than a thousand accounts, and hashing at the usual cost takes 50 ms of processor time. */
-const passwordCost = { memory: 64, passes: 1 };
 const schema = loadSchema();
 
 /** Starts a server inside this process; the caller stops it. */
@@ -216,7 +235,7 @@ export async function startInProcess(
   const lines: LogLine[] = [];
   const log = pino({ level: config.logLevel, base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = await startServer(config, Object.assign(log, { countDropped: () => 0 }), {
-    passwordCost,
+    passwordCost: fastHash,
     schema,
     ...overrides,
   });
