@@ -169,7 +169,7 @@ function openLoggedDatabase(config: Config, log: Log, timings: DatabaseTimings):
   const isDebug = config.logLevel === 'debug' || config.logLevel === 'trace';
   return openDatabase(config.databaseUrl, {
     timings,
-    recoversLog: true,
+    isServer: true,
     ...(isDebug && { onStatement: (sql) => log.debug({ sql }, 'statement') }),
     onFault: (reason) => log.error({ reason }, 'the database is not available'),
     onRecovery: () => log.warn('the database can be written again'),

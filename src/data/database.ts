@@ -143,10 +143,10 @@ export interface DatabaseOptions {
   /** Called when writes succeed again after a reported fault. */
   onRecovery?: () => void;
   /**
-   * SQLite: whether the write-ahead log that an earlier process has left is written and recovered again. Only a server does so,
-   * because it delays another server on the database.
+   * SQLite: a server has connections for several snapshots, and writes and recovers the write-ahead log that an earlier
+   * process has left. A command does not, because it would delay a server on the database.
    */
-  recoversLog?: boolean;
+  isServer?: boolean;
   /** Called with the reason if searches for a part of a text have no indexes, and read every row. */
   onMissingIndexes?: (reason: string) => void;
 }

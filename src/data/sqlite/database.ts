@@ -64,7 +64,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
     return opened.adopt(connection, (connection) => connection.close());
   };
   // All are opened now: later there could be no free file descriptor, or another file at the path.
-  const connectSeveral = () => Array.from({ length: maxSnapshots }, () => connect('read'));
+  const connectSeveral = () => Array.from({ length: options.isServer ? maxSnapshots : 1 }, () => connect('read'));
   const reading = connect('read');
   const [forReads, forWrites] = [connectSeveral(), connectSeveral()];
   const connection = connect('write');
@@ -75,7 +75,7 @@ async function open(path: string, options: ImplementationOptions, opened: AsyncD
   );
   const writer = new SqliteWriter({ connection, health, log });
   opened.defer(() => writer.close());
-  if (options.recoversLog) await writer.transaction(async () => file.rewriteLog());
+  if (options.isServer) await writer.transaction(async () => file.rewriteLog());
   await writer.transaction((db) => migrate(db, tableDialect));
   await watch({ connection, writer, health }, opened);
   const onDone = () => void writer.purgeIfDue();
