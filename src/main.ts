@@ -43,7 +43,7 @@ const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if ([name, ...args].some((argument) => argument === '--help' || argument === '-h')) {
   console.log(usage);
 } else if (!load) {
-  console.error(usage);
+  console.error(`postroom: there is no command ${JSON.stringify(name)}\n${usage}`);
   process.exitCode = 1;
 } else {
   try {

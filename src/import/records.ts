@@ -144,7 +144,9 @@ class Fields {
     const value = this.#readString(field);
     if (value === undefined) return 0;
     try {
-      return dateTime.coerceInputValue(value);
+      const time = dateTime.coerceInputValue(value);
+      if (time > Date.now()) this.#add(`${field} is in the future`);
+      return time;
     } catch {
       this.#add(`${field} is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z`);
       return 0;

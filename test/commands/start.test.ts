@@ -376,7 +376,7 @@ describe('the usage', () => {
   it('is printed for an unknown command, with status 1', async () => {
     const { status, stdout, stderr } = await run(['server']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^usage: postroom serve /);
+    expect(stderr).toMatch(/^postroom: there is no command "\w+"\nusage: postroom serve /);
   });
 
   it('is printed when serve is given arguments, and nothing is opened', async () => {
