@@ -8,6 +8,7 @@ import { freeReadAttacks } from './attacks/free-reads.ts';
 import { historyAttacks } from './attacks/history.ts';
 import { lateWriteAttacks } from './attacks/late-writes.ts';
 import { logAttacks } from './attacks/log.ts';
+import { longReadAttacks } from './attacks/long-reads.ts';
 import { pipelinedAttacks } from './attacks/pipelined.ts';
 import { processAttacks } from './attacks/process.ts';
 import { rebindingAttacks } from './attacks/rebinding.ts';
@@ -24,6 +25,7 @@ export const attacks: readonly Attack[] = [
   ...burstAttacks,
   ...costlySubscriptionAttacks,
   ...freeReadAttacks,
+  ...longReadAttacks,
   ...answerSizeAttacks,
   ...lateWriteAttacks,
   ...storageAttacks,

@@ -33,7 +33,7 @@ interface MeasureOptions {
 export class Sandbox {
   readonly folder = mkdtempSync(join(tmpdir(), 'postroom-attack-'));
   readonly servers: Server[] = [];
-  readonly #cleanups: (() => void)[] = [];
+  readonly #cleanups: (() => unknown)[] = [];
   #folders = 0;
   measured: Measured | undefined;
   /** Rejects when a server exits unexpectedly. */
@@ -87,7 +87,8 @@ export class Sandbox {
     return folder;
   }
 
-  onEnd(cleanup: () => void): void {
+  /** `close` waits for a cleanup that returns a promise. */
+  onEnd(cleanup: () => unknown): void {
     this.#cleanups.push(cleanup);
   }
 
@@ -140,7 +141,7 @@ export class Sandbox {
     await Promise.all(this.servers.map((server) => server.kill()));
     for (const cleanup of this.#cleanups.reverse()) {
       try {
-        cleanup();
+        await cleanup();
       } catch {
         // The remaining cleanups must still run.
       }

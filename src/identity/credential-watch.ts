@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { findApiKeys } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { findCredentialStates } from '../data/users.ts';
-import { findRevocation, isRevokedByGeneration, keyIdOf, opaqueTokenOf } from './credential.ts';
+import { findRevocation, isRevokedByGeneration, keyIdOf } from './credential.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -46,7 +46,7 @@ const nothingToWatch: Watch = { checked: Promise.resolve(), stop: () => {} };
  * Watches the credentials of connected clients. Credentials become invalid when they expire, when the account is
  * deleted, when they are revoked, after a new password, and after a change of role. A change published in this process
  * takes effect at once, before any later message. A check of all credentials once a second finds all other changes,
- * such as those of other processes. Only the issuer of an opaque token knows whether it was revoked: `OAuth` asks it.
+ * such as those of other processes. `OAuth` finds out that the issuer of a token no longer accepts it.
  */
 export class CredentialWatch {
   readonly #parts: CredentialWatchParts;
@@ -67,8 +67,9 @@ export class CredentialWatch {
     this.#watched.add(watched);
     const left = viewer.expiresAt - Date.now();
     const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
-    const token = opaqueTokenOf(viewer.credential);
-    const unwatchToken = token === undefined ? undefined : this.#parts.oauth?.watch(token, () => this.#drop(watched));
+    const { credential } = viewer;
+    const unwatchToken =
+      credential.kind === 'oauth' ? this.#parts.oauth?.watch(credential.token, () => this.#drop(watched)) : undefined;
     const stop = () => {
       clearTimeout(expiry);
       unwatchToken?.();

@@ -5,11 +5,8 @@ import { ClientError } from '../errors.ts';
 export type Credential =
   /** `sessionsFrom`: the account's generation of sessions when the session began. */
   | { kind: 'session'; id: string; sessionsFrom: number }
-  /**
-   * `startedAt`: the time when the token was issued, in milliseconds since 1970, by the issuer's clock. `opaqueToken`:
-   * the token; undefined for a JWT.
-   */
-  | { kind: 'oauth'; startedAt: number; opaqueToken: string | undefined }
+  /** `startedAt`: the time when the token was issued, in milliseconds since 1970, by the issuer's clock. */
+  | { kind: 'oauth'; startedAt: number; token: string }
   /** `ownerId`: the user who created the key; null if an operator did. */
   | { kind: 'apiKey'; id: string; ownerId: string | null };
 
@@ -46,11 +43,6 @@ export function isRevokedByGeneration(credential: Credential, { sessionsFrom }: 
 /** The id of the API key; undefined for a credential that has no row of its own. */
 export function keyIdOf(credential: Credential): string | undefined {
   return credential.kind === 'apiKey' ? credential.id : undefined;
-}
-
-/** The token if only its issuer knows whether it was revoked. */
-export function opaqueTokenOf(credential: Credential): string | undefined {
-  return credential.kind === 'oauth' ? credential.opaqueToken : undefined;
 }
 
 function isActive(key: ApiKeyRow | undefined): boolean {

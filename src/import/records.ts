@@ -77,11 +77,7 @@ function readRecord(fields: Fields): ImportRecord {
     case 'room':
       return { type: 'room', name: fields.readName('name'), visibility: fields.readVisibility() };
     case 'user':
-      return {
-        type: 'user',
-        name: fields.readName('name'),
-        createdAt: fields.readTime('createdAt'),
-      };
+      return { type: 'user', name: fields.readName('name'), createdAt: fields.readTime('createdAt') };
     case 'post':
       return readPost(fields);
     default:

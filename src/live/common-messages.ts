@@ -37,6 +37,7 @@ function handle(message: BusMessage, parts: CommonMessageParts): void {
     case 'roomDeleted':
     case 'roomMayHaveChanged':
     case 'roomRead':
+    case 'userMuted':
     case 'membershipsChanged':
     case 'nodesAsked':
     case 'nodeAnswered':

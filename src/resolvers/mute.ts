@@ -22,7 +22,7 @@ export const muteMutations: MutationResolvers = {
       const shown = until === null ? null : new Date(until).toISOString();
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'userMuted', userId, roomId, until: shown, byUserId }));
-      if (until !== null) announce({ type: 'typingStopped', roomId, userId });
+      if (until !== null) announce({ type: 'userMuted', roomId, userId });
       return { user, room, until };
     });
   },

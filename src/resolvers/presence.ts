@@ -2,6 +2,7 @@ import { findMute } from '../data/mutes.ts';
 import type { PublicUser } from '../data/tables.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
 import { keyIdOf } from '../identity/credential.ts';
+import { accountIdOf } from '../identity/viewer.ts';
 import { firstByName, maxTyping, maxUsers, type PresenceState } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import type {
@@ -39,7 +40,8 @@ export const presenceMutations: MutationResolvers = {
     assertMayPost(room, await context.loaders.isMember(user.id, room.id));
     if (input.typing) {
       assertNotMuted(await findMute(context.db, { roomId: room.id }, mutedUsersOf(viewer)));
-      await presence.startTyping(room.id, toNamed(user), context.visibleRooms);
+      const typist = { ...toNamed(user), accountId: accountIdOf(viewer) };
+      await presence.startTyping(room.id, typist, context.visibleRooms);
     } else presence.stopTyping(room.id, user.id);
     return { room };
   },
@@ -48,10 +50,8 @@ export const presenceMutations: MutationResolvers = {
 /** The names are read again, because users may have changed them since they entered. */
 async function findFirst(ids: readonly string[], limit: number, { loaders }: Context): Promise<PublicUser[]> {
   const users = await Promise.all(ids.map((id) => findLivingUser(loaders, id)));
-  return firstByName(
-    users.filter((user) => user !== null),
-    limit,
-  );
+  const living = users.filter((user) => user !== null);
+  return firstByName(living, limit);
 }
 
 function toNamed({ id, name }: PublicUser) {

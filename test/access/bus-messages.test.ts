@@ -91,8 +91,8 @@ const silent = [
 ];
 
 /** The types of messages that changes publish. The compiler reports a type that is missing here. */
-const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'] | 'typingStopped', true> = {
-  typingStopped: true,
+const kinds: Record<Exclude<BusMessage, NodeMessage | WakeUp>['type'], true> = {
+  userMuted: true,
   roomChanged: true,
   roomDeleted: true,
   userDeleted: true,

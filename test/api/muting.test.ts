@@ -81,9 +81,11 @@ it('a muted user cannot create, change or publish posts in the room, and is told
   await postroom.createPost(ada, await postroom.createRoom(ada, 'other'), 't');
 });
 
-it('a user that is muted while typing is no longer shown as typing', async () => {
+it('a user that is muted while typing is no longer shown as typing, nor are the API keys of the user', async () => {
   const cast = await launchCast();
   const { postroom, ada, owner, room } = cast;
+  const createKey = 'mutation { createApiKey(input: { name: "bot", scopes: [READ, WRITE] }) { key } }';
+  const key: string = (await postroom.ask(createKey, {}, ada.token)).createApiKey.key;
   const follower = await ProtocolSocket.open(postroom.webSocketUrl);
   const query = 'subscription ($room: ID!) { roomPresence(room: $room) { typing { name } } }';
   const { results } = follower.subscribe('p', query, { room });
@@ -92,8 +94,9 @@ it('a user that is muted while typing is no longer shown as typing', async () =>
     const named = ({ data }: Result) => data.roomPresence.typing.some((user: { name: string }) => user.name === name);
     return (await results.next(named)).data.roomPresence.typing;
   };
+  await sendAs(postroom, `ApiKey ${key}`, `mutation { ${setTyping(room)} }`);
   await type(ada);
-  expect(await nextTyping('Ada')).toEqual([{ name: 'Ada' }]);
+  expect(await nextTyping('Ada')).toEqual([{ name: 'Ada' }, { name: 'bot' }]);
   await mute(cast, ada.id);
   await type(owner);
   expect(await nextTyping('owner')).toEqual([{ name: 'owner' }]);

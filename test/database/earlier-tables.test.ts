@@ -121,6 +121,55 @@ for (const archive of archives) {
       expect(new Set(marks.map(({ mark }) => mark)).size).toBe(8);
     });
 
+    it('names and e-mail addresses that were stored decomposed are found in either form; of two that are then the same, the oldest', async () => {
+      const { settings, execute } = await load(archive);
+      const insert = (table: string, row: Record<string, string | number>) => {
+        const columns = Object.keys(row).map((column) => `"${column}"`);
+        const values = Object.values(row).map((value) => (typeof value === 'string' ? `'${value}'` : value));
+        return execute(`insert into ${table} (${columns}) values (${values})`);
+      };
+      const times = { createdAt: 1, updatedAt: 1, version: 1 };
+      const [password] = await execute(`select "passwordHash" from users where "emailKey" = 'ada@example.org'`);
+      const passwordHash = String(password?.['passwordHash']);
+      const address = `zoe\u0308@example.org`;
+      await insert('users', { ...times, id: 'u1', name: 'Zoe\u0308', email: address, emailKey: address, passwordHash });
+      await insert('users', { ...times, id: 'u2', name: 'Zo\u00eb' });
+      const rooms = [
+        // Two orders of the same marks, and a room that has the composed name already.
+        { id: 'r1', name: 'vie\u0323\u0302t' },
+        { id: 'r2', name: 'vi\u00ea\u0323t' },
+        { id: 'r3', name: 'cafe\u0301' },
+        { id: 'r4', name: 'caf\u00e9' },
+        { id: 'r5', name: 'cafe\u0301', visibility: 'PRIVATE', ownerId: 'u1' },
+        { id: 'r6', name: 'cafe\u0301', visibility: 'PRIVATE', ownerId: 'u2' },
+      ];
+      for (const row of rooms) await insert('rooms', { ...times, head: 0, ...row });
+      const postroom = await launchForTest(settings);
+      for (const email of [address, address.normalize('NFC')])
+        await postroom.ask(
+          `mutation { signIn(input: { email: "${email}", password: "correct horse" }) { accessToken } }`,
+        );
+      const found = await postroom.ask(`{
+        users(filter: { name: "zo\u00eb" }) { data { id name } }
+        viet: roomByName(name: "vie\u0323\u0302t") { id }
+        cafe: roomByName(name: "cafe\u0301") { id }
+      }`);
+      const name = 'Zo\u00eb';
+      expect(found).toEqual({
+        users: {
+          data: [
+            { id: 'u1', name },
+            { id: 'u2', name },
+          ],
+        },
+        viet: { id: 'r1' },
+        cafe: { id: 'r4' },
+      });
+      const stored = await execute(`select "id", "name" from rooms where "id" < 'r7' order by "id"`);
+      const names = ['vi\u1ec7t', 'vi\u00ea\u0323t', 'cafe\u0301', 'caf\u00e9', 'caf\u00e9', 'caf\u00e9'];
+      expect(stored.filter(({ id }) => String(id).length === 2).map(({ name }) => name)).toEqual(names);
+    });
+
     it('the first start gives the database the tables and indexes of a new one', async () => {
       const [migrated, created] = [await load(archive), await createDatabase(kind)];
       for (const { settings } of [migrated, created]) await (await launchForTest(settings)).stop();

@@ -284,6 +284,28 @@ it('a token is refused when the issuer has withdrawn its key, also if it was use
   await pollWhileTimePasses(async () => (await sendAs(postroom, `Bearer ${token}`)).status).toBe(401);
 });
 
+it('a WebSocket and its streams end when the issuer has withdrawn the key of their token, and those of tokens of other keys continue', async () => {
+  // The sockets answer no ping while time passes at once.
+  const { issuer, postroom } = await withVirtualTimers(() => launchBeside({}, { STALL_SECONDS: '3600' }));
+  // A token that names no key is verified with the only key of the issuer, which has another id afterwards.
+  const exp = now() + 3_600;
+  const [revoked, other] = [await issuer.sign({ exp }), await issuer.sign({ exp }, { kid: undefined })];
+  const room = (await sendAs(postroom, `Bearer ${other}`, createRoom, { name: 'hall' })).data.createRoom.room.id;
+  const open = async (token: string) => {
+    const socket = await ProtocolSocket.open(postroom.webSocketUrl, { init: { authorization: `Bearer ${token}` } });
+    await socket.follow('e', `subscription { roomEvents(room: "${room}") { __typename } }`);
+    return socket;
+  };
+  const [ended, kept] = [await open(revoked), await open(other)];
+  issuer.state.hasWithdrawnKey = true;
+  advanceTime(600_000);
+  await expect.poll(() => issuer.countRequests('/jwks')).toBe(2);
+  await pollWhileTimePasses(() => ended.webSocket.readyState).toBe(ended.webSocket.CLOSED);
+  expect((await ended.closed).code).toBe(4403);
+  await kept.settle();
+  expect(kept.nexts('e')).toEqual([]);
+});
+
 describe('while the issuer is down', () => {
   it('tokens signed with cached keys are accepted, whether or not they were used before; other tokens are not called invalid', async () => {
     const { issuer, postroom } = await launchBeside();

@@ -24,4 +24,6 @@ export interface TableDialect {
   ownTables: readonly RawBuilder<unknown>[];
   /** An expression that gives each row a random whole number from 1 to 2,147,483,647. */
   randomMark: RawBuilder<unknown>;
+  /** The text of a column in the Unicode form NFC: see `toComposed`. */
+  composed: (column: string) => RawBuilder<unknown>;
 }

@@ -188,6 +188,24 @@ export const migrations: readonly Migration[] = [
         and "id" in (select "ownerId" from "apiKeys" where "revokedAt" is not null)`,
     ],
   },
+  /**
+   * Earlier programs stored names and the keys of e-mail addresses as they were sent. Texts that must be unique may be the
+   * same now: the oldest row gets the composed text, unless another row has it already, and the others stay as they are.
+   */
+  {
+    keepsPrograms: true,
+    statements: ({ composed }) => [
+      sql`update users set "name" = ${composed('name')} where "name" <> ${composed('name')}`,
+      sql`update users set "emailKey" = ${composed('emailKey')} where "email" <> ${composed('email')} and "id" in (
+        select min("id") from users where "emailKey" is not null group by ${composed('emailKey')}
+          having count(case when "emailKey" = ${composed('emailKey')} then 1 end) = 0
+      )`,
+      sql`update rooms set "name" = ${composed('name')} where "id" in (
+        select min("id") from rooms group by ${composed('name')}, "visibility", case "visibility" when 'PRIVATE' then "ownerId" end
+          having count(case when "name" = ${composed('name')} then 1 end) = 0
+      )`,
+    ],
+  },
 ];
 
 function markAt(seq: string) {

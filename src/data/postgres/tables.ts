@@ -18,6 +18,7 @@ const dialect: TableDialect = {
     sql`create table "commitMarks" ("id" text primary key, "mark" bigint not null, "at" bigint not null) with (fillfactor = 50)`,
   ],
   randomMark: sql`floor(random() * 2147483647)::integer + 1`,
+  composed: (column) => sql`normalize(${sql.ref(column)}, NFC)`,
 };
 
 /** Any number that no other program uses in the same database. */
@@ -32,19 +33,14 @@ const retryMs = 1_000;
 const maxAttempts = 30;
 
 /** Brings the tables up to date. Only one program at a time does so. @throws DatabaseUnusable, PostgresUnavailable */
-export async function migrateTables(connection: PostgresConnection): Promise<void> {
-  for (let attempt = 1; !(await tryToMigrate(connection, attempt === maxAttempts)); attempt += 1) await wait(retryMs);
-}
-
-/** Returns false if a table is locked. `isLast`: throws the reason instead. */
-async function tryToMigrate(connection: PostgresConnection, isLast: boolean): Promise<boolean> {
+export async function migrateTables(connection: PostgresConnection, attempts = maxAttempts): Promise<void> {
   try {
     await runAlone(connection, (session) => migrate(toDb(session), dialect));
-    return true;
   } catch (error) {
     const isLocked = error instanceof PostgresUnavailable && (error.kind === 'busy' || error.kind === 'conflict');
-    if (isLast || !isLocked) throw error;
-    return false;
+    if (attempts === 1 || !isLocked) throw error;
+    await wait(retryMs);
+    await migrateTables(connection, attempts - 1);
   }
 }
 
@@ -88,7 +84,9 @@ export async function createSearchIndexes(connection: PostgresConnection): Promi
 
 /** Returns the names of the indexes whose tables have rows. */
 async function createMissingIndexes(session: Session): Promise<string[]> {
-  const missing = await findMissingIndexes(session);
+  const { rows: existing } = await sql<{ name: string }>`
+    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(session));
+  const missing = searchIndexes.filter((index) => !existing.some(({ name }) => name === index.name));
   if (missing.length > 0) await session.send('create extension if not exists pg_trgm');
   const late: string[] = [];
   for (const { name, table, column } of missing) {
@@ -97,11 +95,4 @@ async function createMissingIndexes(session: Session): Promise<string[]> {
     else await session.send(`create index "${name}" on ${table} using gin (lower("${column}") gin_trgm_ops)`);
   }
   return late;
-}
-
-async function findMissingIndexes(db: Session) {
-  const { rows } = await sql<{ name: string }>`
-    select indexname as name from pg_indexes where schemaname = current_schema()`.execute(toDb(db));
-  const existing = new Set(rows.map(({ name }) => name));
-  return searchIndexes.filter(({ name }) => !existing.has(name));
 }

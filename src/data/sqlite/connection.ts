@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { nextTurnWhenDue } from '../../event-loop.ts';
+import { toComposed } from '../../names.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
 import { translateError } from './errors.ts';
@@ -46,6 +47,7 @@ export class SqliteConnection implements StatementRunner {
     );
     this.#database.exec(pragmas[options.mode]);
     this.#database.function('may_read', (rows) => this.#spend(Number(rows)));
+    this.#database.function('to_composed', (text) => toComposed(String(text)));
   }
 
   get isTransaction(): boolean {

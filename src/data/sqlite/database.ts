@@ -34,6 +34,7 @@ const tableDialect: TableDialect = {
   roomOptions: sql`strict`,
   ownTables: [],
   randomMark: sql`abs(random() % 2147483647) + 1`,
+  composed: (column) => sql`to_composed(${sql.ref(column)})`,
 };
 
 /**

@@ -2,10 +2,12 @@ import { hash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { OAuthSettings } from '../../config.ts';
-import { asRepeatable, type Database } from '../../data/database.ts';
+import { asRepeatable, type Database, type Db } from '../../data/database.ts';
 import { findAccountBySubject, findOrCreateAccountBySubject } from '../../data/oauth-subjects.ts';
 import { readsWithin } from '../../data/traced-database.ts';
 import { toPublicUser } from '../../data/users.ts';
+import { codeOf } from '../../errors.ts';
+import { yieldWhenDue } from '../../event-loop.ts';
 import type { WindowOptions } from '../../fixed-window.ts';
 import type { Log } from '../../log.ts';
 import { controlCharacter, invisibleCharacter, maxNameLength, toName, visibleCharacter } from '../../names.ts';
@@ -16,21 +18,10 @@ import { Introspection, type TokenSender } from './introspection.ts';
 import { createIssuerLog, type IssuerLog } from './issuer-log.ts';
 import { IssuerRequests } from './issuer-requests.ts';
 import { toTokenError } from './token-error.ts';
+import { TokenWatch } from './token-watch.ts';
 
 /** Only asymmetric algorithms are allowed (RFC 8725, 3.1 and 3.2). */
-const algorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
+const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 const refreshIntervalMs = 600_000;
 const maxVerified = 10_000;
 
@@ -49,6 +40,8 @@ export class OAuth {
   readonly #verified = new LRUCache<string, JWTPayload>({ max: maxVerified });
   /** The issuer's key set in JSON. */
   #published: string | undefined;
+  /** Those of open sockets and streams, which are verified again when the keys have changed. */
+  readonly #jwts = new TokenWatch(refreshIntervalMs, (token) => this.#checkOpen(token));
   /** Undefined if only JWTs are accepted. */
   readonly #introspection: Introspection | undefined;
   #keys: Promise<KeySet> | undefined;
@@ -58,15 +51,9 @@ export class OAuth {
   constructor(options: OAuthSettings, refusals: WindowOptions, log: Pick<Log, 'debug' | 'warn'>) {
     this.#options = options;
     this.#log = createIssuerLog(log);
-    this.#introspection = options.introspectionUrl
-      ? new Introspection({
-          url: options.introspectionUrl,
-          settings: options,
-          requests: this.#requests,
-          refusals,
-          log: this.#log,
-        })
-      : undefined;
+    const { introspectionUrl: url } = options;
+    const parts = { settings: options, requests: this.#requests, refusals, log: this.#log };
+    this.#introspection = url ? new Introspection({ ...parts, url }) : undefined;
     this.issuer = options.issuer;
   }
 
@@ -77,23 +64,22 @@ export class OAuth {
    */
   async authenticate(database: Database, token: string, sender: TokenSender): Promise<Viewer> {
     try {
-      const isJwt = token.split('.').length === 3;
-      const opaqueToken = isJwt ? undefined : token;
-      const claims = await (opaqueToken ? this.#introspect(opaqueToken, sender) : this.#verify(token, sender.span));
-      return await this.#findOrCreateViewer(database, claims, { span: sender.span, opaqueToken });
+      const claims = await (isJwt(token) ? this.#verify(token, sender.span) : this.#introspect(token, sender));
+      return await this.#findOrCreateViewer(database, claims, { span: sender.span, token });
     } catch (error) {
       this.#log(error);
       throw error;
     }
   }
 
-  /** Calls `onRefused` when the issuer no longer accepts an opaque token. Returns a function that ends the watch. */
-  watch(opaqueToken: string, onRefused: () => void): (() => void) | undefined {
-    return this.#introspection?.watch(opaqueToken, onRefused);
+  /** Calls `onRefused` when the issuer no longer accepts a token. Returns a function that ends the watch. */
+  watch(token: string, onRefused: () => void): (() => void) | undefined {
+    return isJwt(token) ? this.#jwts.add(token, onRefused) : this.#introspection?.watch(token, onRefused);
   }
 
   close(): void {
     clearInterval(this.#refresh);
+    this.#jwts.close();
     this.#introspection?.close();
   }
 
@@ -101,7 +87,7 @@ export class OAuth {
   async #findOrCreateViewer(
     database: Database,
     claims: JWTPayload,
-    { span, opaqueToken }: { span: Span | undefined; opaqueToken: string | undefined },
+    { span, token }: { span: Span | undefined; token: string },
   ): Promise<Viewer> {
     const { sub, exp, iat = 0, scope, scp, name } = claims;
     // The claims of an introspection have no checked types.
@@ -111,23 +97,17 @@ export class OAuth {
     const [expiresAt, startedAt] = [exp * 1_000, iat * 1_000];
     if (expiresAt <= Date.now()) throw invalidToken('expired');
     const subject = { issuer: this.issuer, subject: sub };
-    const create = () =>
-      asRepeatable(
-        database.transaction(
-          (trx) => findOrCreateAccountBySubject(trx, subject, { name: displayName(name, sub), startedAt }),
-          {
-            span,
-          },
-        ),
-      );
-    const account = (await findAccountBySubject(readsWithin(database, span), subject)) ?? (await create());
-    const credential = { kind: 'oauth', startedAt, opaqueToken } as const;
+    const create = (trx: Db) => findOrCreateAccountBySubject(trx, subject, { name: displayName(name, sub), startedAt });
+    const account =
+      (await findAccountBySubject(readsWithin(database, span), subject)) ??
+      (await asRepeatable(database.transaction(create, { span })));
+    const credential = { kind: 'oauth', startedAt, token } as const;
     if (!account || findRevocation(credential, account) !== undefined) throw invalidToken('account deleted');
     const granted = scopesOf([scope, scp].flat());
     return { user: toPublicUser(account), chargedId: account.id, credential, scopes: granted, expiresAt };
   }
 
-  async #verify(token: string, span: Span | undefined): Promise<JWTPayload> {
+  async #verify(token: string, span?: Span): Promise<JWTPayload> {
     const key = hash('sha256', token, 'base64url');
     const cached = this.#verified.get(key);
     if (cached) return cached;
@@ -194,9 +174,26 @@ export class OAuth {
 
   /** A token whose key the issuer has withdrawn is no longer valid. */
   #forgetTokensOfOtherKeys(published: string): void {
-    if (published !== this.#published) this.#verified.clear();
+    if (published === this.#published) return;
     this.#published = published;
+    this.#verified.clear();
+    this.#jwts.checkAll();
   }
+
+  /** A failure of the issuer says nothing about the token. */
+  async #checkOpen(token: string): Promise<void> {
+    try {
+      await yieldWhenDue();
+      await this.#verify(token);
+    } catch (error) {
+      this.#log(error);
+      if (codeOf(error) === 'UNAUTHENTICATED') this.#jwts.end(token);
+    }
+  }
+}
+
+function isJwt(token: string): boolean {
+  return token.split('.').length === 3;
 }
 
 /** A token that names scopes of Postroom has these scopes. A token that names none of them has READ and WRITE. */
@@ -208,15 +205,11 @@ function scopesOf(claimed: unknown[]): Set<Scope> {
 
 /** A name that fits the rules for user names. */
 function displayName(name: unknown, subject: string): string {
-  for (const text of [name, subject]) {
-    const shown = typeof text === 'string' ? toVisible(text) : '';
-    if (visibleCharacter.test(shown)) return shown;
-  }
-  return 'someone';
+  return [name, subject].map(toVisible).find((text) => visibleCharacter.test(text)) ?? 'someone';
 }
 
-function toVisible(text: string): string {
-  const clean = Array.from(toName(text.toWellFormed()), (character) =>
+function toVisible(text: unknown): string {
+  const clean = Array.from(typeof text === 'string' ? toName(text.toWellFormed()) : '', (character) =>
     controlCharacter.test(character) || invisibleCharacter.test(character) ? ' ' : character,
   );
   return clean.slice(0, maxNameLength).join('').trim();

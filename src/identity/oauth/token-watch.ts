@@ -40,6 +40,11 @@ export class TokenWatch {
     };
   }
 
+  /** Checks all tokens within a second. */
+  checkAll(): void {
+    for (const watched of this.#watched.values()) watched.dueAt = 0;
+  }
+
   /** Calls the listeners of a token. */
   end(token: string): void {
     const watched = this.#watched.get(token);

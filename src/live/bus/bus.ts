@@ -127,6 +127,8 @@ export const parseBusMessage = variants('type', {
   membershipsChanged: fields({ userId: text }),
   /** The user has read the room up to a time of its events. */
   roomRead: fields({ userId: text, roomId: text, readUpTo: integer }),
+  /** The user is muted in the room. */
+  userMuted: fields({ roomId: text, userId: text }),
   /** Posts were deleted; selections of events in any room may contain them. */
   contentErased: fields({}),
   ...nodeMessages,

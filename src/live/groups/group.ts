@@ -177,17 +177,9 @@ export class Group implements FeedReader {
       const { roomId, head, room, deletion } = this.feed;
       const { actorId = null, at = Date.now() } = deletion ?? {};
       const subject = { subjectId: roomId, version: room?.version ?? 0 };
+      const deleted = { type: 'RoomDeleted', ...subject, previousMark: 0, actorId, at } as const;
       // It has the room as it was before.
-      const event: InboxEvent = {
-        ...head,
-        ...subject,
-        type: 'RoomDeleted',
-        roomId,
-        previousMark: 0,
-        actorId,
-        at,
-        room,
-      };
+      const event: InboxEvent = { ...head, ...deleted, roomId, room };
       return await this.#parts.execute(event);
     } catch (error) {
       // The next call tries again.

@@ -28,6 +28,8 @@ interface Present extends PresentViewer {
 }
 
 interface Typing extends Named {
+  /** That of the user, who may be an API key. */
+  accountId: string;
   visibleRooms: VisibleRooms;
   timer: NodeJS.Timeout;
   /** By performance.now(). */
@@ -117,7 +119,7 @@ export class OwnPresence {
   }
 
   /** The user types, for five seconds from now. */
-  startTyping(user: Named, visibleRooms: VisibleRooms): void {
+  startTyping(user: Named & Pick<Typing, 'accountId'>, visibleRooms: VisibleRooms): void {
     clearTimeout(this.#typing.get(user.id)?.timer);
     const timer = setTimeout(() => this.stopTyping(user.id), typingMs).unref();
     this.#typing.set(user.id, { ...user, visibleRooms, timer, endsAt: performance.now() + typingMs });
@@ -127,6 +129,12 @@ export class OwnPresence {
   stopTyping(userId: string): void {
     clearTimeout(this.#typing.get(userId)?.timer);
     if (this.#typing.delete(userId)) this.#onChange();
+  }
+
+  /** The user and the API keys of the user stop typing. */
+  mute(userId: string): void {
+    for (const { id, accountId } of [...this.#typing.values()])
+      if (id === userId || accountId === userId) this.stopTyping(id);
   }
 
   /** Credentials were revoked: connections that were lost do not come back. */

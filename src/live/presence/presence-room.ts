@@ -165,6 +165,7 @@ export class PresenceRoom implements Iterable<AccessHolder> {
     if (message.type === 'roomChanged' && message.event.type === 'PostCreated')
       this.own.stopTyping(message.event.actorId ?? '');
     if (message.type === 'typingStopped') this.own.stopTyping(message.userId);
+    if (message.type === 'userMuted') this.own.mute(message.userId);
     if (message.type !== 'presenceReported' || message.node === this.#parts.node.id) return;
     this.#others.receive(message);
     if (this.#others.isStale) this.#asking.request();

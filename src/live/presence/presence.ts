@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import type { VisibleRooms } from '../../data/visible-rooms.ts';
 import { LimitedQueue } from '../../limited-queue.ts';
 import { chunksOf } from '../chunks.ts';
 import type { Stream } from '../stream.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
-import { joinPresence, type Named, type PresenceState } from './presence-state.ts';
+import { joinPresence, type PresenceState } from './presence-state.ts';
 
 /** The rooms of one question to the other nodes. */
 const maxAsked = 100;
@@ -28,13 +27,8 @@ export class Presence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
-    const node = {
-      id: randomUUID(),
-      lastNumber: 0,
-      absences: 0,
-      queue: new LimitedQueue({ maxRunning: 1 }),
-      hasStopped: false,
-    };
+    const queue = new LimitedQueue({ maxRunning: 1 });
+    const node = { id: randomUUID(), lastNumber: 0, absences: 0, queue, hasStopped: false };
     this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
@@ -53,8 +47,8 @@ export class Presence {
     });
   }
 
-  startTyping(roomId: string, user: Named, visibleRooms: VisibleRooms): Promise<void> {
-    return this.#use(roomId, (room) => room.startTyping(user, visibleRooms));
+  startTyping(roomId: string, ...given: Parameters<PresenceRoom['startTyping']>): Promise<void> {
+    return this.#use(roomId, (room) => room.startTyping(...given));
   }
 
   stopTyping(roomId: string, userId: string): void {

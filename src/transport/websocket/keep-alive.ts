@@ -1,7 +1,7 @@
 import { containEach } from '../../contain.ts';
 import { type Connection, tryAgainLater } from './connection.ts';
 
-const pingMs = 15_000;
+const maxPingMs = 15_000;
 
 interface Watched {
   /** The number of checks since the client last sent a pong or read some bytes. */
@@ -11,22 +11,22 @@ interface Watched {
   pending: number;
 }
 
-/** Pings every socket. A socket that has neither answered nor drained for `stallSeconds` is closed, then terminated. */
+/**
+ * Pings every socket. A socket that neither answers nor drains is closed within `stallSeconds`, but not before three
+ * quarters of that time, and is then terminated. Time is counted in checks, so that time in which this process itself was
+ * blocked does not count against a client.
+ */
 export class KeepAlive {
-  /**
-   * Time is counted in checks, so that time in which this process itself was blocked does not count against a client.
-   */
   readonly #maxSilentChecks: number;
   readonly #watched = new Map<Connection, Watched>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(stallSeconds: number) {
     const stallMs = stallSeconds * 1_000;
-    const checkMs = Math.min(pingMs, stallMs / 4);
-    this.#maxSilentChecks = Math.ceil(stallMs / checkMs);
+    this.#maxSilentChecks = Math.max(4, Math.ceil(stallMs / maxPingMs));
     this.#timer = setInterval(
       () => containEach(this.#watched.keys(), (connection) => this.#check(connection)),
-      checkMs,
+      stallMs / this.#maxSilentChecks,
     ).unref();
   }
 
@@ -56,7 +56,7 @@ export class KeepAlive {
     // If nothing was pending, our own ping may only have reached the kernel's buffer.
     const hasDrained = accepted > watched.accepted && pending + watched.pending > 0;
     Object.assign(watched, { accepted, pending, silentChecks: hasDrained ? 0 : watched.silentChecks + 1 });
-    if (watched.silentChecks > this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
+    if (watched.silentChecks >= this.#maxSilentChecks) connection.end(tryAgainLater, 'Stalled');
     else if (connection.isOpen) connection.writer.ping();
   }
 }

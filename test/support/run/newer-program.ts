@@ -55,7 +55,7 @@ function changesFor(keepsPrograms: boolean): Record<string, Change[]> {
     'src/data/migrations/migrations.ts': [
       [
         // The end of the last migration.
-        `(select "ownerId" from "apiKeys" where "revokedAt" is not null)\`,\n    ],\n  },`,
+        `then 1 end) = 0\n      )\`,\n    ],\n  },`,
         `{ keepsPrograms: ${keepsPrograms}, statements: () => [sql\`alter table posts add column "subtitle" text\`] },`,
       ],
     ],
