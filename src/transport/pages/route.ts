@@ -39,7 +39,6 @@ async function writePage(page: Page, { request, response }: Exchange): Promise<v
   }
   const isCompressed = acceptsGzip(request.headers['accept-encoding']);
   const content = isCompressed ? page.gzip : await uncompress(page);
-  // Many requests may have waited for the page.
   await yieldWhenDue();
   response.writeHead(200, {
     ...shared,
