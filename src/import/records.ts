@@ -140,9 +140,7 @@ class Fields {
     const value = this.#readString(field);
     if (value === undefined) return 0;
     try {
-      const time = dateTime.coerceInputValue(value);
-      if (time > Date.now()) this.#add(`${field} is in the future`);
-      return time;
+      return dateTime.coerceInputValue(value);
     } catch {
       this.#add(`${field} is not a time in ISO 8601 with an offset, such as 2026-11-20T08:30:00.000Z`);
       return 0;
