@@ -50,7 +50,8 @@ export class Execution {
     this.#cancellation?.throwIfCancelled();
     try {
       const root = findPlan();
-      const data = this.#isSerial ? this.#selectSerially(root) : this.#select(root);
+      if (this.#isSerial) [this.#rootField] = root.fields;
+      const data = this.#isSerial && root.fields.length > 1 ? this.#selectSerially(root) : this.#select(root);
       if (!(data instanceof Promise)) return this.#respond(data);
       const result = data.then(
         (value) => this.#respond(value),

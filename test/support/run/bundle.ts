@@ -4,6 +4,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'rolldown';
+import type { TestProject } from 'vitest/node';
 import { inRepository } from '../../../scripts/repository.ts';
 import { bundledPackages, bundleFolder, cacheFolder, compileCacheFolder } from './bundled-packages.ts';
 import { fastHash } from './fast-hash.ts';
@@ -58,11 +59,12 @@ const hashFast: Plugin = {
   },
 };
 
-export default async function bundle(): Promise<void> {
+/** The long tests hash as users' servers do: some need the time that it takes. */
+export default async function bundle({ config }: TestProject): Promise<void> {
   // Threads of servers in the processes of the tests would strip the types from their program each time.
   process.env['NODE_COMPILE_CACHE'] = compileCacheFolder;
   await bundlePackages();
-  process.env['POSTROOM_TEST_PROGRAM'] = await bundleProgram();
+  process.env['POSTROOM_TEST_PROGRAM'] = await bundleProgram(config.env['SOAK'] === undefined ? [hashFast] : []);
 }
 
 async function bundlePackages(): Promise<void> {
@@ -82,10 +84,10 @@ async function bundlePackages(): Promise<void> {
 }
 
 /** The folder is named by its content, so that the cache of compiled code serves later runs. */
-async function bundleProgram(): Promise<string> {
+async function bundleProgram(plugins: Plugin[]): Promise<string> {
   const { output } = await build({
     input: inRepository('src/main.ts'),
-    plugins: [keepModuleUrls, hashFast],
+    plugins: [keepModuleUrls, ...plugins],
     platform: 'node',
     external: /^[^./]/,
     output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
