@@ -8,7 +8,10 @@ let turnEndsAt = 0;
 let isTurnOpen = false;
 /** Whether a caller may work, but has not continued yet. */
 let isGranted = false;
-const waiting = new FairQueue<() => void>();
+const ofServer = new FairQueue<() => void>();
+const ofCallers = new FairQueue<() => void>();
+/** They take turns: many callers delay no event, and work for many events delays no caller. */
+const queues = [ofServer, ofCallers];
 
 /**
  * Call it between two pieces of work, as `await yieldWhenDue()`. Returns undefined while this turn of the event loop
@@ -16,7 +19,7 @@ const waiting = new FairQueue<() => void>();
  */
 export function yieldWhenDue(): Promise<void> | undefined {
   // Many callers may wake together, and each works only after its `await`: all would find that the turn has time left.
-  if (isGranted) return new Promise((resolve) => waiting.add('', resolve));
+  if (isGranted) return wait('');
   const next = nextTurnWhenDue();
   isGranted = next === undefined;
   // It runs right before the caller continues.
@@ -24,12 +27,19 @@ export function yieldWhenDue(): Promise<void> | undefined {
   return next;
 }
 
-/** The same for a caller that works at once if the result is undefined. Requesters take turns in a long queue. */
-export function nextTurnWhenDue(requester = ''): Promise<void> | undefined {
+/** The same for work that begins at once if the result is undefined. The callers of requests take turns. */
+export function nextTurnWhenDue(caller = ''): Promise<void> | undefined {
   const now = performance.now();
   if (!isTurnOpen) openTurn(now);
-  if (now < turnEndsAt && waiting.size === 0) return undefined;
-  return new Promise((resolve) => waiting.add(requester, resolve));
+  return now < turnEndsAt && !isWaiting() ? undefined : wait(caller);
+}
+
+function wait(caller: string): Promise<void> {
+  return new Promise((resolve) => (caller === '' ? ofServer : ofCallers).add(caller, resolve));
+}
+
+function isWaiting(): boolean {
+  return ofServer.size + ofCallers.size > 0;
 }
 
 /** An amount of work for each turn of the event loop. */
@@ -65,7 +75,7 @@ function openTurn(now: number): void {
 
 function endTurn(): void {
   isTurnOpen = false;
-  if (waiting.size === 0) return;
+  if (!isWaiting()) return;
   openTurn(performance.now());
   resumeNext();
 }
@@ -76,7 +86,8 @@ function endTurn(): void {
  */
 function resumeNext(): void {
   if (performance.now() >= turnEndsAt) return;
-  waiting.take()?.();
+  queues.reverse();
+  queues.find(({ size }) => size > 0)?.take()?.();
   // After all pending microtasks, when the resumed work has finished or waits for input.
-  if (waiting.size > 0) queueMicrotask(() => process.nextTick(resumeNext));
+  if (isWaiting()) queueMicrotask(() => process.nextTick(resumeNext));
 }

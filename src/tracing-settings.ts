@@ -75,7 +75,8 @@ function parseHeaders(list: string, name: string): Record<string, string> {
   const headers = parsePairs(list, name, '(hidden)');
   try {
     // An import of `node:http` loads the whole of Node's fetch: so do these `Headers`, but only if there are any.
-    for (const header of Object.entries(headers)) new Headers([header]);
+    for (const [key, value] of Object.entries(headers))
+      new Headers([[key, value.replaceAll(/[^\t -~\x80-\xff]/g, '\0')]]);
   } catch {
     throw new BadSetting(name, '(hidden)', 'must be names and values that HTTP allows');
   }

@@ -1,17 +1,15 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
-import { Client, clientMutations, clientQueries } from './client.ts';
 import { inbox } from './inbox.ts';
+import { Client, inventoryMutations, inventoryQueries, RoomFollowers, serverStatusChanged } from './inventory.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
 import { presenceMutations, RoomPresence, roomPresence } from './presence.ts';
-import { readPositionMutations } from './read-position.ts';
 import type { Resolvers, SubscriptionResolvers } from './resolver-types.generated.ts';
 import { Room, roomMutations, roomQueries } from './room.ts';
 import { postAdded, RoomEvent, roomEventResolvers, roomEvents } from './room-event.ts';
 import { withIdempotency } from './rules/idempotency.ts';
 import { dateTime } from './scalars.ts';
-import { RoomFollowers, serverStatusChanged, serverStatusQueries } from './server-status.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
@@ -24,16 +22,15 @@ const Subscription = { roomEvents, postAdded, inbox, roomPresence, serverStatusC
 /** All resolvers. Fields that are properties of a row need none. */
 export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof Subscription } = {
   DateTime: dateTime,
-  Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries, ...clientQueries, ...serverStatusQueries },
+  Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries, ...inventoryQueries },
   Mutation: withIdempotency({
     ...sessionMutations,
     ...apiKeyMutations,
     ...userMutations,
     ...roomMutations,
     ...postMutations,
-    ...clientMutations,
+    ...inventoryMutations,
     ...muteMutations,
-    ...readPositionMutations,
     ...presenceMutations,
   }),
   Subscription,

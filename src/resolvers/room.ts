@@ -4,11 +4,12 @@ import type { NewPlainEvent } from '../data/events.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
 import { findMembers, hasMemberships, insertMember, isMemberOf, removeMember } from '../data/memberships.ts';
+import { advanceReadPosition, findLatestTime, findPostTime } from '../data/read-positions.ts';
 import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
 import type { PublicUser, RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
-import { ClientError } from '../errors.ts';
-import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertUser } from '../identity/access.ts';
+import { ClientError, invalidInput } from '../errors.ts';
+import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertMember, assertUser } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import { toComposed, toName } from '../names.ts';
@@ -69,6 +70,16 @@ export const roomMutations: MutationResolvers = {
     ),
   updateRoom: (_, { input }, context) => changeRoom(context, input),
   replaceRoom: (_, { input }, context) => changeRoom(context, input),
+  markRead: (_, { input: { room: id, post } }, context) =>
+    // It does not change the room's row, so it need not wait for those who do.
+    changeInRoom(context, { id, sharesCommit: false }, async (db, { announce }, { user }, { room, isMember }) => {
+      assertMember(isMember);
+      const readUpTo = await (post == null ? findLatestTime(db, room.id) : findPostTime(db, room.id, post));
+      if (readUpTo === undefined) throw invalidInput([{ field: 'post', issue: 'invalid' }]);
+      const position = { roomId: room.id, userId: user.id, readUpTo };
+      if (await advanceReadPosition(db, position)) announce({ type: 'roomRead', ...position });
+      return { room };
+    }),
   deleteRoom: (_, { input: { id, expectedVersion } }, context) =>
     changeInRoom(context, { id, lock: 'exclusive' }, async (db, { announce, afterCommit }, viewer, { room }) => {
       assertMayChangeRoom(viewer, room);

@@ -105,7 +105,7 @@ const refusedSecrets: Record<string, string[]> = {
     'secret',
     generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   ],
-  OTEL_EXPORTER_OTLP_HEADERS: ['Bearer secret', 'a b=secret', 'key=%secret', 'key=a%0asecret'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['Bearer secret', 'a b=secret', 'key=%secret', 'key=a%0asecret', 'key=a%01secret'],
 };
 
 const issuer = { OAUTH_ISSUER: 'https://issuer.example.org', OAUTH_AUDIENCE: 'postroom' };

@@ -63,14 +63,16 @@ it('requests that wait for the first page of GraphiQL are answered in several tu
   await Promise.all(all);
 });
 
-it('requests for the page of GraphiQL count for the rate of their address', async () => {
+it('requests for the page of GraphiQL count for the rate of their address, but not those that a page of another origin makes', async () => {
   const postroom = await launchForTest({ RATE_LIMIT: '2' });
-  const ask = () => exchange(postroom, { headers: { accept: 'text/html' } });
-  expect([await ask(), await ask(), await ask()]).toMatchObject([
-    { status: 200 },
-    { status: 200 },
-    { status: 429, code: 'RATE_LIMITED' },
-  ]);
+  const ask = (mode?: string) => {
+    const fetched = mode === undefined ? {} : { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode };
+    return exchange(postroom, { headers: { accept: 'text/html', ...fetched } });
+  };
+  for (let count = 0; count < 3; count += 1) expect((await ask('no-cors')).status).toBe(403);
+  expect((await ask()).status).toBe(200);
+  expect((await ask('navigate')).status).toBe(200);
+  expect(await ask()).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
 });
 
 it('a body in thousands of chunks of a byte is refused with 413; one in many chunks of a packet is not', async () => {

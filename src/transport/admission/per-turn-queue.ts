@@ -10,6 +10,7 @@ export class PerTurnQueue<Work> {
   readonly #handle: (work: Work) => void;
   readonly #callerOf: (work: Work) => string;
   readonly #waiting = new FairQueue<() => void>();
+  #isScheduled = false;
 
   constructor(perTurn: number, handle: (work: Work) => void, callerOf: (work: Work) => string = () => '') {
     this.#budget = new TurnBudget(perTurn);
@@ -19,14 +20,17 @@ export class PerTurnQueue<Work> {
 
   push(work: Work): void {
     if (this.#budget.spend() >= 0) return this.#handle(work);
-    if (this.#waiting.size === 0) this.#schedule();
     this.#waiting.add(this.#callerOf(work), () => this.#handle(work));
+    this.#schedule();
   }
 
   #schedule(): void {
+    if (this.#isScheduled || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
     setImmediate(() => {
       while (this.#waiting.size > 0 && this.#budget.spend() >= 0) this.#waiting.take()?.();
-      if (this.#waiting.size > 0) this.#schedule();
+      this.#isScheduled = false;
+      this.#schedule();
     });
   }
 }

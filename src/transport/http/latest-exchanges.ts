@@ -22,8 +22,8 @@ export class LatestExchanges {
   constructor(stopping?: AbortSignal) {
     this.#stopping = stopping;
     stopping?.addEventListener('abort', () => {
-      for (const { latest } of this.#connections.values())
-        if (latest && !latest.response.headersSent) this.#closeAfter(latest.response);
+      for (const connection of this.#connections.values())
+        if (connection.latest?.response.headersSent === false) closeAfter(connection.latest.response, connection);
     });
   }
 
@@ -45,7 +45,7 @@ export class LatestExchanges {
     // No route reads the body: after the answer all of it would be parsed.
     const hasUnreadBody = method !== 'POST' && headers['transfer-encoding'] !== undefined;
     // After an upgrade that is ignored, Node drops what follows in its packet, and reports no invalid HTTP.
-    if (this.#stopping?.aborted || hasUnreadBody || headers.upgrade !== undefined) this.#closeAfter(response);
+    if (this.#stopping?.aborted || hasUnreadBody || headers.upgrade !== undefined) closeAfter(response, connection);
     return connection;
   }
 
@@ -63,10 +63,9 @@ export class LatestExchanges {
     socket.once('close', () => this.#connections.delete(socket));
     return connection;
   }
+}
 
-  #closeAfter(response: ServerResponse): void {
-    response.shouldKeepAlive = false;
-    const connection = this.#connections.get(response.req.socket);
-    if (connection) connection.isClosing = true;
-  }
+function closeAfter(response: ServerResponse, connection: Connection): void {
+  response.shouldKeepAlive = false;
+  connection.isClosing = true;
 }

@@ -12,7 +12,7 @@ const commonContentTypes = ['application/json', 'application/json; charset=utf-8
 
 /**
  * Receives the body of a POST. `admitLong` is called before a body that is or may be long, and `onWhole` after any body.
- * @throws ClientError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE or BAD_REQUEST.
+ * @throws what `admitLong` throws, and ClientError if the headers refuse a body. One that is refused later fails the exchange.
  */
 export function receiveBody(
   exchange: Exchange,

@@ -62,14 +62,12 @@ export function writeAnswer(
 export class Content implements PendingWrite {
   readonly #content: string | Buffer;
   readonly #exchange: Exchange;
-  readonly #bytes: number;
   #release: (() => void) | undefined;
 
   constructor(exchange: Exchange, content: string | Buffer) {
     this.#content = content;
     this.#exchange = exchange;
-    this.#bytes = Buffer.byteLength(content);
-    if (this.#bytes > maxShortAnswer) this.#reserve();
+    if (Buffer.byteLength(content) > maxShortAnswer) this.#reserve();
   }
 
   flush(): void {
@@ -88,7 +86,7 @@ export class Content implements PendingWrite {
 
   #reserve(): void {
     const { parts, request, address } = this.#exchange;
-    this.#release = parts.answerBudget.reserveBytes(request.socket, address, this.#bytes);
+    this.#release = parts.answerBudget.reserveBytes(request.socket, address, Buffer.byteLength(this.#content));
   }
 }
 

@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { namesEntityTag } from '../http/entity-tag.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { assertNotCrossSite } from '../http/origins.ts';
 import type { Page } from './page.ts';
 
 /**
@@ -14,6 +15,8 @@ import type { Page } from './page.ts';
 export function createPageRoute(script: URL) {
   let cached: Promise<Page> | undefined;
   return async (exchange: Exchange): Promise<void> => {
+    // The pages of other origins must not use up the rate of their visitors.
+    if (exchange.request.headers['sec-fetch-mode'] !== 'navigate') assertNotCrossSite(exchange.request);
     await exchange.parts.engine.chargeAddress(exchange.address);
     cached ??= runWorker(script).catch((error) => {
       cached = undefined;

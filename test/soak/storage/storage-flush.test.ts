@@ -131,9 +131,9 @@ it.skipIf(!hasStrace)(
           const answer = await postroom.send(createPost, { input }, ada.token).catch(() => undefined);
           statuses.set(input.title, answer?.status);
         };
-        // A hash keeps one thread busy, so that the threads do not come to the failure at the same time.
-        const hashing = postroom.signUp('Eve');
-        for (let count = 0; count < 10; count += 1) await write();
+        // Hashes keep one thread busy, so that the threads do not come to the failure at the same time.
+        const hashing = Promise.all(['Eve', 'Bob', 'Cyd'].map((name) => postroom.signUp(name)));
+        for (let count = 0; count < 12; count += 1) await write();
         await hashing;
         const writes = [];
         while (postroom.process.signalCode === null) {

@@ -10,9 +10,8 @@ import type { ReadCommand } from './worker.ts';
 const maxRows = 1_000;
 
 /**
- * The reads of one caller: short reads on the event loop, and long reads in a thread. A read yields to the event loop right
- * before it runs, so that the time of all earlier statements of the turn is counted. A statement that does too much work is
- * stopped, and runs again in a thread.
+ * The reads of one caller: short reads on the event loop, which yield to it as those of SqliteConnection, and long reads in a
+ * thread. A statement that does too much work is stopped, and runs again in a thread.
  */
 export function createReads(
   connection: SqliteConnection,

@@ -1,18 +1,21 @@
 import { ClientError } from '../errors.ts';
 import { assertAdmin } from '../identity/access.ts';
 import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
+import type { ServerStatus } from '../live/inventory/server-status.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import type {
   ClientResolvers,
   ConnectionFilter,
   MutationResolvers,
   QueryResolvers,
+  RoomFollowersResolvers,
   Transport,
 } from './resolver-types.generated.ts';
 import { findOwnAccountOrThrow } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
+import type { SubscriptionField } from './subscription-source.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
 
@@ -21,14 +24,30 @@ export const Client: ClientResolvers = {
   transport: ({ transport }) => transports[transport],
 };
 
-export const clientQueries: QueryResolvers = {
+export const RoomFollowers: RoomFollowersResolvers = {
+  room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
+};
+
+export const serverStatusChanged: SubscriptionField<object, ServerStatus> = {
+  async subscribe(_, __, { viewer }) {
+    assertAdmin(viewer);
+    return { type: 'serverStatus' };
+  },
+  resolve: (status) => status,
+};
+
+export const inventoryQueries: QueryResolvers = {
+  serverStatus(_, __, { viewer, services }) {
+    assertAdmin(viewer);
+    return services.inventory.readStatus();
+  },
   connections(_, { filter, ...page }, { viewer, services }) {
     assertAdmin(viewer);
     return findClientPage(services.inventory, toClientFilter(filter ?? {}), page);
   },
 };
 
-export const clientMutations: MutationResolvers = {
+export const inventoryMutations: MutationResolvers = {
   async endConnection(_, { input: { id } }, context) {
     const viewer = assertAdmin(context.viewer);
     const { role } = await findOwnAccountOrThrow(context.db, viewer);
