@@ -43,27 +43,27 @@ export function serveGraphql(exchange: Exchange): void | Promise<void> {
   if (mayExplore && !namesDocument(query)) return writeGraphiql(exchange);
   if (!isPost) assertNotCrossSite(request);
   if (accepted.result === undefined && accepted.stream === undefined) throw new ClientError('NOT_ACCEPTABLE');
-  return isPost ? receiveBody(exchange, admitLongBody, serveOperation) : serveOperation(exchange);
+  const onWhole = () => serveOperation(exchange, accepted);
+  return isPost ? receiveBody(exchange, admitLongBody, onWhole) : onWhole();
 }
 
-/** Call it when the whole request has arrived. */
-function serveOperation(exchange: Exchange): void | Promise<void> {
+function serveOperation(exchange: Exchange, accepted: Accepted): void | Promise<void> {
   const { request, response, report } = exchange;
   // It was answered meanwhile, with an error of the HTTP parser.
   if (response.headersSent) return;
   if (report) report.startedAt = performance.now();
-  if (request.headers.authorization === undefined) return prepareAndServe(exchange);
-  return authenticate(exchange).then(() => prepareAndServe(exchange));
+  if (request.headers.authorization === undefined) return prepareAndServe(exchange, accepted);
+  return authenticate(exchange).then(() => prepareAndServe(exchange, accepted));
 }
 
-function prepareAndServe(exchange: Exchange): void | Promise<void> {
+function prepareAndServe(exchange: Exchange, accepted: Accepted): void | Promise<void> {
   const prepared = exchange.parts.engine.prepare(() => readRequest(exchange), exchange);
-  return prepared instanceof Promise ? prepared.then((one) => serve(exchange, one)) : serve(exchange, prepared);
+  if (!(prepared instanceof Promise)) return serve(exchange, prepared, accepted);
+  return prepared.then((operation) => serve(exchange, operation, accepted));
 }
 
-function serve(exchange: Exchange, prepared: PreparedOperation): void | Promise<void> {
+function serve(exchange: Exchange, prepared: PreparedOperation, accepted: Accepted): void | Promise<void> {
   const { request, parts } = exchange;
-  const accepted = parseAccept(request.headers.accept);
   if (exchange.cancellation.isCancelled) return parts.operationReports.finish(exchange);
   if (prepared.type === 'mutation' && request.method !== 'POST') throw methodNotAllowed('POST');
   if (prepared.type === 'subscription') return openStream(exchange, prepared, accepted);
