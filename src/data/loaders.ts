@@ -66,7 +66,9 @@ function createLoader<Row extends { id: string }>(find: (ids: readonly string[])
   });
   return {
     load(id) {
-      const promise = batch.get(id) ?? loader.load(id);
+      const loading = batch.get(id);
+      if (loading) return loading;
+      const promise = loader.load(id);
       batch.set(id, promise);
       return promise;
     },

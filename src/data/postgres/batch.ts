@@ -1,6 +1,7 @@
 import type { QueryResult } from 'kysely';
 import { type Connection, type FieldDef, Query } from 'pg';
-import { findRowReader, type RowReader } from './rows.ts';
+import { findRowReader, type RowReader } from '../sql/row-reader.ts';
+import { parserOf } from './parsers.ts';
 
 /** A statement that waits for its result. */
 export interface Statement {
@@ -85,7 +86,7 @@ export class Batch extends Query {
 
   handleRowDescription({ fields }: { fields: FieldDef[] }): void {
     const sent = this.#sent[this.#answered];
-    if (sent) sent.reader = findRowReader(fields);
+    if (sent) sent.reader = findRowReader(fields, parserOf);
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
@@ -129,6 +130,6 @@ function toText(value: unknown): string | null {
   return text.includes('\0') ? text.replaceAll('\0', '\uffff') : text;
 }
 
-function noRow(): undefined {}
+const noRow = findRowReader([]);
 
 function ignore(): void {}

@@ -5,6 +5,7 @@ import { nextTurnWhenDue } from '../../event-loop.ts';
 import { toComposed } from '../../names.ts';
 import { TracelessError } from '../../stack-traces.ts';
 import type { StatementRunner } from '../sql/query-builder.ts';
+import { findRowReader, type RowReader } from '../sql/row-reader.ts';
 import { translateError } from './errors.ts';
 import type { ReadCommand } from './threads/worker.ts';
 
@@ -28,7 +29,8 @@ export interface ConnectionOptions {
 
 interface Statement {
   statement: StatementSync;
-  columns: string[];
+  columnCount: number;
+  toRow: RowReader;
 }
 
 /** One connection of node:sqlite. It prepares each statement once. */
@@ -114,7 +116,7 @@ export class SqliteConnection implements StatementRunner {
 
   #run(sql: string, parameters: readonly SQLInputValue[]): QueryResult<unknown> {
     const prepared = this.#prepare(sql);
-    if (prepared.columns.length > 0) return { rows: readRows(prepared, parameters) };
+    if (prepared.columnCount > 0) return { rows: readRows(prepared, parameters) };
     return { rows: [], numAffectedRows: BigInt(prepared.statement.run(...parameters).changes) };
   }
 
@@ -124,7 +126,7 @@ export class SqliteConnection implements StatementRunner {
     const statement = this.#database.prepare(sql);
     // The row objects of node:sqlite are dictionaries, which are slow to create and slower to read.
     statement.setReturnArrays(true);
-    const prepared = { statement, columns: columnsOf(statement) };
+    const prepared = { statement, ...inspectColumns(statement) };
     this.#statements.set(sql, prepared);
     return prepared;
   }
@@ -135,19 +137,11 @@ const tooMuchWork = new TracelessError('The statement does too much work for the
 function readRows(prepared: Statement, parameters: readonly SQLInputValue[]): Record<string, unknown>[] {
   const rows = prepared.statement.all(...parameters) as unknown as unknown[][];
   // SQLite compiles a statement again, with other columns, after a migration has changed the table.
-  if (rows[0] && rows[0].length !== prepared.columns.length) prepared.columns = columnsOf(prepared.statement);
-  return toRows(prepared.columns, rows);
+  if (rows[0] && rows[0].length !== prepared.columnCount) Object.assign(prepared, inspectColumns(prepared.statement));
+  return rows.map(prepared.toRow);
 }
 
-/** The rows as objects, from the arrays of their values. */
-export function toRows(columns: readonly string[], rows: readonly unknown[][]): Record<string, unknown>[] {
-  return rows.map((values) => {
-    const row: Record<string, unknown> = {};
-    for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ''] = values[index];
-    return row;
-  });
-}
-
-function columnsOf(statement: StatementSync): string[] {
-  return statement.columns().map(({ name }) => name);
+function inspectColumns(statement: StatementSync): Omit<Statement, 'statement'> {
+  const columns = statement.columns();
+  return { columnCount: columns.length, toRow: findRowReader(columns) };
 }

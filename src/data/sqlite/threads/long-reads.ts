@@ -1,7 +1,7 @@
 import type { QueryResult } from 'kysely';
 import { LimitedQueue, requestQueueLimits } from '../../../limited-queue.ts';
 import type { ReadContext } from '../../database.ts';
-import { toRows } from '../connection.ts';
+import { findRowReader } from '../../sql/row-reader.ts';
 import { SqliteBusy } from '../errors.ts';
 import type { SqliteHealth } from '../health.ts';
 import type { WriteAheadLog } from '../wal/write-ahead-log.ts';
@@ -81,7 +81,7 @@ export class LongReads {
       cancellation?.addListener(stop);
       onStart();
       const { columns, rows } = await reader.thread.run(command);
-      return { rows: toRows(columns, rows) };
+      return { rows: rows.map(findRowReader(columns)) };
     } catch (error) {
       cancellation?.throwIfCancelled();
       this.#parts.health.report(error);

@@ -18,7 +18,7 @@ export interface ReadCommand {
 }
 
 export interface ReadReply {
-  columns: string[];
+  columns: { name: string }[];
   rows: unknown[][];
   error?: { message: string; errcode?: number };
 }
@@ -40,7 +40,7 @@ function run({ sql, parameters }: ReadCommand): ReadReply {
     const statement = database.prepare(sql);
     statement.setReturnArrays(true);
     const rows = statement.all(...parameters) as unknown as unknown[][];
-    return { columns: statement.columns().map(({ name }) => name), rows };
+    return { columns: statement.columns().map(({ name }) => ({ name })), rows };
   } catch (error) {
     const { message, errcode } = error as Error & { errcode?: number };
     return { columns: [], rows: [], error: { message, ...(errcode !== undefined && { errcode }) } };
