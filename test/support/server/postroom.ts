@@ -218,6 +218,7 @@ const defaults: Settings = {
   LOG_LEVEL: 'warn',
   // On a busy machine any operation may be slow.
   SLOW_OPERATION_MS: '0',
+  OPERATION_TIMEOUT_MS: '50000',
   RATE_LIMIT: '0',
   LIMIT_SOCKETS: '20000',
   SIGN_IN_ATTEMPTS: '10000',
