@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
-# Node runs the TypeScript sources directly, so there is no build step.
+# Node runs the TypeScript sources directly, so there is no build step. The oldest releases of Node without known
+# vulnerabilities are 24.22.3 and 26.13.1 (SECURITY.md): `docker build --pull` replaces an older image of the tag.
 
 FROM node:24-slim AS packages
 WORKDIR /app

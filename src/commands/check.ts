@@ -7,16 +7,19 @@ import { loadSchema } from '../engine/schema.ts';
 import { assertStoredKeys, readGivenKeys } from '../identity/session/session-key.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
 import { explainFailures } from './failure.ts';
+import { findVulnerableNode } from './node-release.ts';
 
 /**
  * `check`: validates the settings, the schema, the database and the bus, and changes nothing. Prints a line for each, and
- * one for each problem. Returns 0 if a server can start, 1 if not.
+ * one for each problem. Returns 0 if a server can start, 1 if not. An old release of Node is only a warning.
  */
 export async function check(args: string[]): Promise<number> {
   if (args.length > 0) {
     process.stderr.write('usage: postroom check   (settings are environment variables)\n');
     return 1;
   }
+  const vulnerable = findVulnerableNode();
+  if (vulnerable) process.stdout.write(`node: warning: ${vulnerable}\n`);
   let config: Config | undefined;
   const results = [
     await report('settings', () => {
