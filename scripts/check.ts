@@ -1,3 +1,4 @@
+import { checkAdvisories, Skipped } from './check/advisories.ts';
 import { checkCopies } from './check/copies.ts';
 import { checkDescriptions } from './check/descriptions.ts';
 import { checkEvolution } from './check/evolution.ts';
@@ -10,11 +11,12 @@ import { checkSettings } from './check/settings.ts';
 import { checkGenerated } from './generate.ts';
 import { runInstalled, type Tool } from './repository.ts';
 
-/** The steps of the check. Each returns the problems that it found. */
+/** The steps of the check. Each returns the problems that it found, or throws Skipped. */
 const steps: Record<string, () => Promise<string[]>> = {
   types: () => runTool('tsc', ['-p', '.']),
   'lint, format, import cycles': () => runTool('biome', ['check', '--error-on-warnings', '.']),
   'unused code and packages': () => runTool('knip', ['--no-progress']),
+  'advisories about packages': () => checkAdvisories(),
   'generated code': checkGenerated,
   'import directions': () => checkImports(),
   'schema descriptions': checkDescriptions,
@@ -32,12 +34,13 @@ async function runTool(tool: Tool, args: string[]): Promise<string[]> {
   return status === 0 ? [] : [`${stdout}${stderr}`.trim() || `${tool} exited with status ${status}`];
 }
 
-async function findProblems(step: () => Promise<string[]>): Promise<string[]> {
-  return step().catch((error: unknown) => [String(error)]);
+async function findProblems(step: () => Promise<string[]>): Promise<string[] | Skipped> {
+  return step().catch((error: unknown) => (error instanceof Skipped ? error : [String(error)]));
 }
 
-function report(name: string, problems: string[]): void {
-  if (problems.length === 0) console.log(`ok      ${name}`);
+function report(name: string, problems: string[] | Skipped): void {
+  if (problems instanceof Skipped) console.log(`skipped ${name}: ${problems.message}`);
+  else if (problems.length === 0) console.log(`ok      ${name}`);
   else console.log(`failed  ${name}\n${problems.join('\n').replace(/^(?=.)/gm, '        ')}`);
 }
 
@@ -46,5 +49,5 @@ const running = Object.entries(steps).map(([name, step]) => ({ name, found: find
 for (const { name, found } of running) {
   const problems = await found;
   report(name, problems);
-  if (problems.length > 0) process.exitCode = 1;
+  if (!(problems instanceof Skipped) && problems.length > 0) process.exitCode = 1;
 }

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { buildSchema } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkAdvisories } from '../../scripts/check/advisories.ts';
 import { checkCopies } from '../../scripts/check/copies.ts';
 import { findUndescribed } from '../../scripts/check/descriptions.ts';
 import { checkImports, readImports, refuseImport } from '../../scripts/check/imports.ts';
@@ -71,6 +75,52 @@ describe('a layer imports only itself and lower layers', () => {
       'src/helpers/text.ts is in no layer of scripts/check/imports.ts',
       'src/live/feed.ts: the module of an import() must be a string literal',
     ]);
+  });
+});
+
+describe('an advisory about a package', () => {
+  const lock = (isDevelopment: boolean) => ({
+    lockfileVersion: 3,
+    packages: { '': { dependencies: { ws: '8.17.0' } }, 'node_modules/ws': { version: '8.17.0', dev: isDevelopment } },
+  });
+  const advisory = {
+    id: 1,
+    url: 'https://example.org/1',
+    title: 'A defect',
+    severity: 'high',
+    vulnerable_versions: '<9',
+  };
+
+  /** What the check finds with a registry that answers each request about advisories in this way. */
+  async function audit({ status = 200, isDevelopment = false, files = {} }) {
+    const registry = createServer((request, response) => {
+      response.writeHead(request.url?.endsWith('/bulk') ? status : 404, { 'content-type': 'application/json' });
+      request.resume().on('end', () => response.end(JSON.stringify({ ws: [advisory] })));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void registry.close());
+    await once(registry, 'listening');
+    const root = await writeFiles({
+      'package.json': JSON.stringify({ dependencies: { ws: '8.17.0' } }),
+      'package-lock.json': JSON.stringify(lock(isDevelopment)),
+      ...files,
+    });
+    return checkAdvisories(root, `--registry=http://127.0.0.1:${(registry.address() as AddressInfo).port}`);
+  }
+
+  test('that is installed in production is a problem', async () => {
+    expect(await audit({})).toEqual(['ws (high): A defect (https://example.org/1)']);
+  });
+
+  test('that only developers install is none', async () => {
+    expect(await audit({ isDevelopment: true })).toEqual([]);
+  });
+
+  test('cannot be found if the registry has no advisories, and the step is skipped', async () => {
+    await expect(audit({ status: 405 })).rejects.toThrow(/^the registry does not answer: 405 /);
+  });
+
+  test('cannot be found without a lock file, which is a problem', async () => {
+    expect(await audit({ files: { 'package-lock.json': '' } })).toEqual([expect.stringContaining('npm audit: ')]);
   });
 });
 
