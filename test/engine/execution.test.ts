@@ -202,6 +202,33 @@ it('promises that nothing waits for any more cause no unhandled rejections', asy
   expect(unhandled.reasons).toEqual([]);
 });
 
+it('an error below an object that is null already is not reported, also after the answer', async () => {
+  const fails = (name: string, turns: number): Promise<never> =>
+    turns > 0
+      ? new Promise((resolve) => setImmediate(resolve)).then(() => fails(name, turns - 1))
+      : Promise.reject(new Error(name));
+  const schema = createSchema({
+    typeDefs: 'type Query { item: Item } type Item { first: Int required: Int! last: Int item: Item }',
+    resolvers: {
+      Query: { item: () => ({}) },
+      Item: {
+        first: () => fails('first', 0),
+        required: () => fails('required', 2),
+        last: () => fails('last', 4),
+        item: () => new Promise((resolve) => setImmediate(resolve, { required: 1 })),
+      },
+    },
+  });
+  for (const execute of [compiled, stock]) {
+    unhandled.clear();
+    const { data, errors } = await execute(prepare(schema, '{ item { first required last item { last } } }'));
+    for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(data).toEqual({ item: null });
+    expect(errors?.map(({ path }) => String(path))).toEqual(['item,first', 'item,required']);
+    expect(unhandled.reasons).toEqual([]);
+  }
+});
+
 /* The following tests use the schema of Postroom and a database. */
 
 const schema = loadSchema();

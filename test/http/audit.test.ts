@@ -3,7 +3,7 @@ import { serverAudits } from 'graphql-http';
 import { expect, it } from 'vitest';
 import { shareServer } from '../support/server/shared-server.ts';
 
-/* The audit of https://github.com/graphql/graphql-http tests an older version of the draft specification. */
+/* The audit of https://github.com/graphql/graphql-http tests an older draft of the specification. */
 
 const server = shareServer();
 const docs = new URL('../../docs/http.md', import.meta.url);
@@ -24,7 +24,7 @@ async function audit(url: string): Promise<Finding[]> {
   return findings;
 }
 
-/** Reads the table in the docs. Its columns: audit, level, expectation, status of the answer, sentence of the draft. */
+/** Reads the table in the docs. Its columns: audit, level, expectation, status of the answer, sentence of the edition. */
 function readDocumented(): (Finding & { reason: string })[] {
   const rows = readFileSync(docs, 'utf8').matchAll(/^\| (\w{4}) \| (\w+) \| .* \| (\d{3}) \| (.*) \|$/gm);
   return [...rows].map(([, id = '', level = '', status = '', reason = '']) => ({ id, level, status, reason }));

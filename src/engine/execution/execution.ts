@@ -26,7 +26,7 @@ export interface ExecutionOptions {
 
 /**
  * One execution of a planned operation. Its data, errors and paths are equal to those of graphql's own executor
- * (https://spec.graphql.org/draft/#sec-Execution), for resolvers that return values, arrays and promises of them.
+ * (https://spec.graphql.org/September2026/#sec-Execution), for resolvers that return values, arrays and promises of them.
  */
 export class Execution {
   readonly #args: ValidatedExecutionArgs;

@@ -118,7 +118,7 @@ export class Planner {
     return new SelectionPlan(fields);
   }
 
-  /** https://spec.graphql.org/draft/#CollectFields() */
+  /** https://spec.graphql.org/September2026/#CollectFields() */
   #collect(
     type: GraphQLObjectType,
     { selections }: SelectionSetNode,

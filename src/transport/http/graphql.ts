@@ -17,7 +17,7 @@ import { HttpStream } from './stream/http-stream.ts';
 import { multipart } from './stream/multipart.ts';
 import { sse, writeAnswerAsStream } from './stream/sse.ts';
 
-/* GraphQL over HTTP: https://graphql.github.io/graphql-over-http/draft/ */
+/* GraphQL over HTTP: https://http-spec.graphql.org/September2026/ */
 
 const writeGraphiql = createPageRoute(new URL('../graphiql/page.ts', import.meta.url));
 

@@ -127,6 +127,7 @@ class RequestBuilder {
   }
 
   #selectionSet(type: GraphQLCompositeType, place: Place, isQueryRoot = false): string {
+    if (this.#choices.chance(3)) return '{}';
     const parts = Array.from({ length: 1 + this.#choices.below(4) }, () => this.#selection(type, place));
     if (isQueryRoot && this.#choices.chance(15)) parts.push(this.#introspection());
     return `{ ${parts.join(this.#choices.oneOf([' ', '\n  ', ', ']))} }`;
