@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net';
 import { BadSetting } from './bad-setting.ts';
 import { parseDatabaseUrl } from './database-url.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
@@ -66,6 +67,9 @@ function readSettings(environment: Environment, bad: unknown[]) {
     port: whole('PORT', 4000, 0, 65_535),
     /** The port of /metrics; undefined: that of all other paths. */
     metricsPort: text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535),
+    /** Who may read /metrics on the port of all other paths, in addition to this machine: these networks, or everybody. */
+    metricsNetworks: parsed('METRICS_NETWORKS', '', parseNetworks),
+    metricsPublic: flag('METRICS_PUBLIC', false),
     /** The name of this node in its log lines. */
     nodeName: parsed('NODE_NAME', '', parseNodeName),
     /** The URL at which clients reach the server; undefined: this machine only. */
@@ -148,7 +152,7 @@ function parseNodeName(name: string): string | undefined {
 }
 
 function parseOrigins(list: string): string[] {
-  const origins = list.split(',').flatMap((origin) => origin.trim() || []);
+  const origins = splitList(list);
   const bad = origins.find((origin) => !/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin);
   if (bad === undefined) return origins;
   throw new BadSetting(
@@ -156,6 +160,24 @@ function parseOrigins(list: string): string[] {
     bad,
     'must be an origin, such as https://app.example.org; commas separate several',
   );
+}
+
+function parseNetworks(list: string): BlockList {
+  const networks = new BlockList();
+  for (const network of splitList(list)) {
+    const [, address = '', bits] = /^([^/]+)\/(\d+)$/.exec(network) ?? [];
+    try {
+      networks.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+    } catch {
+      const rule = 'must be a network, such as 10.0.0.0/8; commas separate several';
+      throw new BadSetting('METRICS_NETWORKS', network, rule);
+    }
+  }
+  return networks;
+}
+
+function splitList(list: string): string[] {
+  return list.split(',').flatMap((entry) => entry.trim() || []);
 }
 
 function parseRedisUrl(url: string): string | undefined {

@@ -67,6 +67,7 @@ const examples: Record<string, string> = {
   REDIS_URL: 'redis://example.org',
   SESSION_KEY: String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })),
   METRICS_PORT: '9090',
+  METRICS_NETWORKS: '10.0.0.0/8',
   OTEL_EXPORTER_OTLP_HEADERS: 'name=value',
   OTEL_RESOURCE_ATTRIBUTES: 'name=value',
 };

@@ -1,14 +1,23 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/**
- * The address of the client. Each of the operator's `hops` proxies has appended the address of its peer to X-Forwarded-
- * For. Entries further left were sent by the client and cannot be trusted.
- */
+/** A proxy adds one of them, if it adds anything. */
+const proxyHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
+
+/** The address of the client, by which its limits are counted. `hops`: the number of the operator's proxies. */
 export function addressOf({ headers, socket }: IncomingMessage, hops: number): string {
-  const direct = socket.remoteAddress ?? '';
-  if (hops === 0) return networkOf(direct);
+  return networkOf((hops > 0 && forwardedAddress(headers, hops)) || (socket.remoteAddress ?? ''));
+}
+
+/** The whole address of the client, or '' if it is unknown, because the request passed a proxy that is not one of the `hops`. */
+export function exactAddressOf({ headers, socket }: IncomingMessage, hops: number): string {
+  if (!proxyHeaders.some((name) => name in headers)) return socket.remoteAddress ?? '';
+  return hops > 0 ? forwardedAddress(headers, hops) : '';
+}
+
+/** Each hop has appended the address of its peer. Entries further left were sent by the client and cannot be trusted. */
+function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  return networkOf(withoutPort(forwarded.at(-hops)?.trim() || direct));
+  return withoutPort(forwarded.at(-hops)?.trim() ?? '');
 }
 
 /** Some proxies append the port of their peer: `192.0.2.1:5678`, `[2001:db8::1]:443`. */

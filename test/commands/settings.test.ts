@@ -25,6 +25,17 @@ const endpoints = [
 const refused: Record<string, string[]> = {
   PORT: [...wholes, '65536'],
   METRICS_PORT: [...wholes, '65536'],
+  METRICS_NETWORKS: [
+    '10.0.0.1',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::/129',
+    'example.org/8',
+    '/8',
+    '10.0.0.0/-1',
+  ],
+  METRICS_PUBLIC: flags,
   NODE_NAME: ['node one', 'näme', 'a"b'],
   SLOW_OPERATION_MS: wholes,
   PUBLIC_URL: [

@@ -153,6 +153,15 @@ describe('compose.yaml', () => {
     const [, bound] = /^ +bind :(\d+)$/m.exec(proxyConfig) ?? [];
     expect(compose.services['proxy']?.ports?.[0]?.split(':').at(-1)).toBe(bound);
   });
+
+  it('gives the metrics of each node a port of their own, to which the proxy does not lead, and publishes no port of a node', () => {
+    const nodes = services.flatMap(([, service]) => (service.build ? [service] : []));
+    expect(nodes.map(({ environment, ports }) => [environment?.['METRICS_PORT'], ports])).toEqual([
+      ['9464', undefined],
+      ['9464', undefined],
+    ]);
+    expect(proxyConfig).not.toContain('9464');
+  });
 });
 
 describe('deploy/postroom.service', () => {

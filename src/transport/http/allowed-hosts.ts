@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { ClientError } from '../../errors.ts';
 
-const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
+export const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
 const localhost = /^([\w-]+\.)*localhost$/;
 
 /**

@@ -6,6 +6,7 @@ import { ClientError } from '../../errors.ts';
 import { createRequestId } from '../../ids.ts';
 import { addressOf } from '../address.ts';
 import { PerTurnQueue } from '../admission/per-turn-queue.ts';
+import { mayReadMetrics } from '../metrics/metrics-access.ts';
 import { createPageRoute } from '../pages/route.ts';
 import type { OwnedResponse } from './contained-server.ts';
 import type { Exchange, HttpParts, PartStates, Serve } from './exchange.ts';
@@ -93,7 +94,9 @@ function route(exchange: Exchange, routes: ReadonlyMap<string, Route>): void | P
   const { request, parts } = exchange;
   const { path, authority, query } = readTarget(request);
   parts.hosts.assertOwn(authority);
-  const found = routes.get(path);
+  // For a client that may not read the metrics, the path does not exist.
+  const isHidden = path === '/metrics' && !mayReadMetrics(request, parts.config);
+  const found = isHidden ? undefined : routes.get(path);
   if (!found) throw new ClientError('NOT_FOUND', 'There is nothing here; GraphQL is at /graphql.');
   exchange.route = path;
   if (!found.methods.includes(request.method ?? '')) throw methodNotAllowed(...found.methods);
