@@ -6,6 +6,7 @@ import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';
 import { assertStoredKeys, readGivenKeys } from '../identity/session/session-key.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
+import { assertAddressesFree } from './address.ts';
 import { explainFailures } from './failure.ts';
 import { findVulnerableNode } from './node-release.ts';
 
@@ -22,9 +23,11 @@ export async function check(args: string[]): Promise<number> {
   if (vulnerable) process.stdout.write(`node: warning: ${vulnerable}\n`);
   let config: Config | undefined;
   const results = [
-    await report('settings', () => {
+    await report('settings', async () => {
       config = readConfig();
       readGivenKeys(config);
+      // Any port, because a server may use its own now.
+      await assertAddressesFree({ ...config, port: 0, metricsPort: undefined });
       const mistaken = findMistakenSettings();
       return mistaken.map(({ variable, setting }) => `${variable} has no effect (${setting}?)`).join(', ');
     }),

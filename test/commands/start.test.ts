@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -196,6 +197,13 @@ describe('the start is refused with one line, and nothing is changed, if', () =>
     const folder = scratchFolder();
     writeFileSync(join(folder, 'file'), 'kept');
     await expectUnusable(folder, join(folder, 'file', 'postroom.db'), /(ENOTDIR|EEXIST)/);
+  });
+
+  it.skipIf(!existsSync('/proc'))('the folder cannot be created', async () => {
+    for (const file of ['/proc/new/postroom.db', '/proc/a/b/postroom.db', '/proc/postroom.db']) {
+      const says = new RegExp(`: the database cannot be used: ${file}: [^\n]*ENOENT(?!.*disk is full)`);
+      await expectRefused(scratchFolder(), { file, says });
+    }
   });
 
   it('the folder cannot be written', async () => {

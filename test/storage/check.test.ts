@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchForTest, run, type Settings, scratchFolder } from '../support/server/postroom.ts';
@@ -82,6 +82,33 @@ describe('the check fails with a line for each problem,', () => {
         'schema: ok',
       ],
     });
+  });
+
+  it.each(['203.0.113.1', 'no.such.host.invalid'])('for the HOST %s, which is not of this machine', async (HOST) => {
+    const { status, lines } = await check({ HOST });
+    expect(status).toBe(1);
+    expect(lines[0]).toBe(`settings: failed: HOST must be an address or a name of this machine (got "${HOST}").`);
+  });
+
+  it.skipIf(!existsSync('/proc'))('for a database in a folder that cannot be created', async () => {
+    for (const file of ['/proc/new/postroom.db', '/proc/a/b/postroom.db', '/proc/postroom.db']) {
+      const { status, lines } = await check({ DATABASE_URL: `sqlite:${file}` });
+      expect(status, file).toBe(1);
+      const reason = `database: failed: the database cannot be used: ${file}: nothing can be created in /proc: ENOENT`;
+      expect(lines[2]?.slice(0, reason.length)).toBe(reason);
+      expect(lines[2]).not.toContain('disk is full');
+    }
+  });
+
+  it('for a database in a folder that is a file', async () => {
+    const file = join(scratchFolder(), 'file');
+    writeFileSync(file, 'kept');
+    for (const path of [join(file, 'postroom.db'), join(file, 'new', 'postroom.db')]) {
+      const { status, lines } = await check({ DATABASE_URL: `sqlite:${path}` });
+      expect(status).toBe(1);
+      expect(lines[2]).toMatch(`cannot be used: ${path}: nothing can be created in ${file}: ENOTDIR`);
+    }
+    expect(readFileSync(file, 'utf8')).toBe('kept');
   });
 
   it('for a bad stored session key', async () => {

@@ -2,12 +2,14 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   statfsSync,
   statSync,
@@ -41,7 +43,7 @@ export class SqliteFile {
   #isOverwritten = false;
 
   private constructor(path: string, onClose = () => {}) {
-    mkdirSync(dirname(path), { recursive: true });
+    createFolder(dirname(path));
     assertNoOrphanedLog(path);
     this.path = path;
     this.descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -161,6 +163,26 @@ export class SqliteFile {
   }
 }
 
+/** Creates the folder, and those above it. @throws DatabaseUnusable */
+export function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  assertCreatable(folder);
+  mkdirSync(folder, { recursive: true });
+}
+
+/**
+ * Tries it in the nearest folder that exists. `mkdirSync` with `recursive` never returns where the system refuses with
+ * ENOENT, as in /proc, because it then creates the folder above again. @throws DatabaseUnusable
+ */
+export function assertCreatable(folder: string): void {
+  if (!existsSync(folder)) return assertCreatable(dirname(folder));
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.postroom-')));
+  } catch (error) {
+    throw new DatabaseUnusable(`nothing can be created in ${folder}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /**
  * With a new database file, SQLite would reuse the write-ahead log of the missing database, and its data would be lost.
  * @throws DatabaseUnusable
@@ -175,10 +197,11 @@ export function assertNoOrphanedLog(path: string): void {
   );
 }
 
-/** SQLite reports an I/O error if there is no space for the index of the write-ahead log. */
+/** SQLite reports an I/O error if there is no space for the index of the write-ahead log. /proc has no blocks at all. */
 export function isDiskFull(path: string): boolean {
   try {
-    return statfsSync(dirname(resolve(path))).bavail === 0;
+    const { blocks, bavail } = statfsSync(dirname(resolve(path)));
+    return blocks > 0 && bavail === 0;
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { DatabaseState } from '../database.ts';
 import { assertKnown, type TableVersion } from '../migrations/migrate.ts';
 import { explain } from './database.ts';
-import { assertNoOrphanedLog } from './file.ts';
+import { assertCreatable, assertNoOrphanedLog } from './file.ts';
 
 const busyTimeoutMs = 5_000;
 
@@ -16,16 +16,11 @@ export async function inspectSqlite(path: string): Promise<DatabaseState> {
   try {
     assertNoOrphanedLog(file);
     const folder = dirname(file);
-    accessSync(findExisting(folder), constants.W_OK);
+    assertCreatable(folder);
     return { name: file, folder, version: existsSync(file) ? readVersion(file) : undefined };
   } catch (error) {
     throw explain(file, error);
   }
-}
-
-/** The folder, or the nearest one above it that exists. */
-function findExisting(folder: string): string {
-  return existsSync(folder) ? folder : findExisting(dirname(folder));
 }
 
 function readVersion(file: string): number | undefined {

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BadSetting } from '../../bad-setting.ts';
 import type { Config } from '../../config.ts';
@@ -69,12 +69,7 @@ function readSessionKeys(file: string): SessionKeys {
 
 /** Also true if the file does not exist. */
 function isEmpty(file: string): boolean {
-  try {
-    return readFileSync(file, 'utf8').trim() === '';
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return true;
-    throw error;
-  }
+  return !existsSync(file) || readFileSync(file, 'utf8').trim() === '';
 }
 
 /**
@@ -83,21 +78,16 @@ function isEmpty(file: string): boolean {
  */
 function createKeyFile(file: string): void {
   const draft = `${file}.${process.pid}`;
-  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(draft, createPem(), { mode: 0o600, flush: true });
   if (isEmpty(file)) rmSync(file, { force: true });
   try {
     linkSync(draft, file);
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft);
   }
   syncPath(dirname(file));
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function createPem(): string {

@@ -1,8 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncPath } from '../../../sync-path.ts';
 import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
 import { translateError } from '../errors.ts';
+import { createFolder } from '../file.ts';
 import { assertOther } from './backup.ts';
 import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
@@ -30,7 +31,7 @@ function restore({ database, file, isForced }: SqliteRestore): BackupContents {
   using lock = isPresent ? ExclusiveLock.take(target) : undefined;
   const present = ['', ...companions].map((suffix) => target + suffix).find((path) => existsSync(path));
   if (present !== undefined && !isForced) throw new BackupError(`${present} exists; --force replaces the database`);
-  mkdirSync(dirname(target), { recursive: true });
+  createFolder(dirname(target));
   using draft = new Draft(target);
   copyFileSync(file, draft.path);
   if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${draft.path}-wal`);
