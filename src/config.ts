@@ -10,16 +10,9 @@ type Environment = Record<string, string | undefined>;
 
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
-export interface OAuthSettings {
-  issuer: string;
-  audience: string;
-  introspectionUrl: string | undefined;
-  clientId: string | undefined;
-  clientSecret: string | undefined;
-}
-
 export type Config = ReturnType<typeof readConfig>;
 export type Limits = Config['limits'];
+export type OAuthSettings = NonNullable<Config['oauth']>;
 
 /**
  * Reads all settings from the environment, and the files that it names.
@@ -31,6 +24,11 @@ export function readConfig(environment: Environment = process.env) {
   if (bad.length > 1) throw new AggregateError(bad);
   if (bad.length > 0) throw bad[0];
   return config;
+}
+
+/** The text of a setting, or that of the file which is named instead; empty if it is absent. */
+export function readText(name: string, environment: Environment = process.env): string {
+  return readSecretFiles(environment, []).get(name)?.value ?? environment[name] ?? '';
 }
 
 /** The names of all environment variables that are settings. */
@@ -155,11 +153,8 @@ function parseOrigins(list: string): string[] {
   const origins = splitList(list);
   const bad = origins.find((origin) => !/^https?:[^*]+$/.test(origin) || URL.parse(origin)?.origin !== origin);
   if (bad === undefined) return origins;
-  throw new BadSetting(
-    'ALLOWED_ORIGINS',
-    bad,
-    'must be an origin, such as https://app.example.org; commas separate several',
-  );
+  const rule = 'must be an origin, such as https://app.example.org; commas separate several';
+  throw new BadSetting('ALLOWED_ORIGINS', bad, rule);
 }
 
 function parseNetworks(list: string): BlockList {
@@ -169,8 +164,7 @@ function parseNetworks(list: string): BlockList {
     try {
       networks.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
     } catch {
-      const rule = 'must be a network, such as 10.0.0.0/8; commas separate several';
-      throw new BadSetting('METRICS_NETWORKS', network, rule);
+      throw new BadSetting('METRICS_NETWORKS', network, 'must be networks such as 10.0.0.0/8, separated by commas');
     }
   }
   return networks;
@@ -213,7 +207,7 @@ const oauthNeeds = {
   OAUTH_CLIENT_SECRET: ['OAUTH_INTROSPECTION_URL'],
 };
 
-function readOAuth(text: (name: string) => string | undefined): OAuthSettings | undefined {
+function readOAuth(text: (name: string) => string | undefined) {
   const issuer = parseUrl(text('OAUTH_ISSUER'), 'OAUTH_ISSUER');
   const introspectionUrl = parseUrl(text('OAUTH_INTROSPECTION_URL'), 'OAUTH_INTROSPECTION_URL');
   for (const [name, needed] of Object.entries(oauthNeeds)) {

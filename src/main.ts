@@ -34,7 +34,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
        postroom backup FILE [--force]
        postroom restore FILE [--force]
-       postroom check
+       postroom check [--production]
        postroom schema [--json | --possible-types]`;
 
 const [name = 'serve', ...args] = process.argv.slice(2);

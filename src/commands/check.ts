@@ -1,4 +1,5 @@
-import { type Config, findMistakenSettings, readConfig } from '../config.ts';
+import { BadSetting } from '../bad-setting.ts';
+import { type Config, findMistakenSettings, readConfig, readText } from '../config.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { inspectDatabase } from '../data/open-database.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
@@ -10,13 +11,24 @@ import { assertAddressesFree } from './address.ts';
 import { explainFailures } from './failure.ts';
 import { findVulnerableNode } from './node-release.ts';
 
+/** What must be set before the first user comes, and why the default is not enough. The README has the same list. */
+const production: [string, RegExp, string][] = [
+  ['PUBLIC_URL', /^https:/, 'must be the https URL of your proxy: without TLS, others read passwords and tokens'],
+  ['TRUST_PROXY', /\d/, 'must be the number of proxies: without it, all clients share the limits of one address'],
+  ['DATABASE_URL', /^(sqlite:\/|postgres)/, 'must be sqlite:/PATH or postgres://…, so that each start finds the data'],
+  ['SESSION_KEY', /./, 'must be a key that you keep: backups contain none, and without it all sessions end'],
+  ['METRICS_PORT', /\d/, 'must be a port that no proxy leads to, so that clients cannot read the metrics'],
+];
+
 /**
- * `check`: validates the settings, the schema, the database and the bus, and changes nothing. Prints a line for each, and
- * one for each problem. Returns 0 if a server can start, 1 if not. An old release of Node is only a warning.
+ * `check [--production]`: validates the settings, the schema, the database and the bus, and changes nothing. Prints a line
+ * for each, and one for each problem. Returns 0 if a server can start (and nothing above is missing), 1 if not.
+ * An old release of Node is only a warning.
  */
 export async function check(args: string[]): Promise<number> {
-  if (args.length > 0) {
-    process.stderr.write('usage: postroom check   (settings are environment variables)\n');
+  const isProduction = args.join(' ') === '--production';
+  if (args.length > 0 && !isProduction) {
+    process.stderr.write('usage: postroom check [--production]   (settings are environment variables)\n');
     return 1;
   }
   const vulnerable = findVulnerableNode();
@@ -38,7 +50,14 @@ export async function check(args: string[]): Promise<number> {
     results.push(await report('database', () => checkDatabase(given)));
     results.push(await report('bus', () => probeBus(given)));
   }
+  if (isProduction) results.push(await report('production', checkProduction));
   return results.every(Boolean) ? 0 : 1;
+}
+
+function checkProduction(): string {
+  const missing = production.filter(([name, expected]) => !expected.test(readText(name)));
+  if (missing.length === 0) return '';
+  throw new AggregateError(missing.map(([name, , rule]) => new BadSetting(name, readText(name), rule)));
 }
 
 /** Prints the result of a part of the check. Returns false if it failed. */
