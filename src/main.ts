@@ -20,6 +20,7 @@ const commands: Record<string, () => Promise<Command>> = {
   import: async () => (await import('./commands/import.ts')).importFile,
   'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
+  'set-password': async () => (await import('./commands/set-password.ts')).setPassword,
   key: async () => (await import('./commands/key.ts')).key,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/backup.ts')).restore,
@@ -31,6 +32,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom grant-admin EMAIL|ID [--yes]
        postroom revoke-admin EMAIL|ID
+       postroom set-password EMAIL|ID   (reads the password from the terminal, or a line of standard input)
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
        postroom backup FILE [--force]
        postroom restore FILE [--force]

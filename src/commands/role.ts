@@ -1,11 +1,8 @@
-import { readConfig } from '../config.ts';
 import { revokeAdminKeysOf } from '../data/api-keys.ts';
-import { openDatabase } from '../data/open-database.ts';
 import { countPostsOf } from '../data/posts.ts';
 import type { UserRow } from '../data/tables.ts';
-import { findAccount, findAccountByEmail, setRole } from '../data/users.ts';
-import { auditTo } from '../identity/audit.ts';
-import { createLog } from '../log.ts';
+import { setRole } from '../data/users.ts';
+import { changeNamedAccount, isEmail } from './account.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -33,40 +30,20 @@ export function revokeAdmin(args: string[]): Promise<number> {
   return changeRole('MEMBER', args, 'revoke-admin EMAIL|ID', () => true);
 }
 
-async function changeRole(
+function changeRole(
   role: UserRow['role'],
-  [account, ...rest]: string[],
+  args: string[],
   usage: string,
   confirm: (user: UserRow, posts: number) => boolean,
 ): Promise<number> {
-  if (!account || rest.length > 0) {
-    process.stderr.write(`usage: postroom ${usage}\n`);
-    return 1;
-  }
-  const { databaseUrl, logLevel } = readConfig();
-  const database = await openDatabase(databaseUrl);
-  try {
-    const find = isEmail(account) ? findAccountByEmail : findAccount;
-    const found = await find(database.db, account);
-    if (found && !confirm(found, await countPostsOf(database.db, found.id))) return 1;
-    const { user, revoked } = await database.transaction(async (db) => {
-      const user = found && (await setRole(db, found.id, role));
-      return { user, revoked: user && role !== 'ADMIN' ? await revokeAdminKeysOf(db, user.id) : [] };
-    });
-    if (!user) {
-      process.stderr.write(`postroom: there is no account with the ${isEmail(account) ? 'e-mail' : 'id'} ${account}\n`);
-      return 1;
-    }
-    const audit = auditTo(createLog(logLevel));
-    audit({ event: 'roleChanged', userId: user.id, role });
-    for (const keyId of revoked) audit({ event: 'apiKeyRevoked', keyId, byUserId: null });
-    process.stdout.write(`${user.name} (${user.id}) is ${role === 'ADMIN' ? 'an' : 'no longer an'} admin.\n`);
-    return 0;
-  } finally {
-    await database.close();
-  }
-}
-
-function isEmail(account: string): boolean {
-  return account.includes('@');
+  return changeNamedAccount(args, usage, async (found, { database }) => {
+    if (!confirm(found, await countPostsOf(database.db, found.id))) return undefined;
+    return async (db, { id, name }) => {
+      await setRole(db, id, role);
+      const revoked = role === 'ADMIN' ? [] : await revokeAdminKeysOf(db, id);
+      const ofKeys = revoked.map((keyId) => ({ event: 'apiKeyRevoked', keyId, byUserId: null }) as const);
+      const line = `${name} (${id}) is ${role === 'ADMIN' ? 'an' : 'no longer an'} admin.`;
+      return { events: [{ event: 'roleChanged', userId: id, role }, ...ofKeys], line };
+    };
+  });
 }

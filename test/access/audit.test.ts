@@ -54,7 +54,7 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
       { event: 'accountDeleted', userId: bob.id },
     ]);
   const lines = async (...args: string[]) => {
-    const { stderr } = await run(args, settings);
+    const { stderr } = await run(args, settings, 'a third horse');
     return notesIn(
       stderr
         .trim()
@@ -66,6 +66,9 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
     { event: 'roleChanged', userId: ada.id, role: 'ADMIN' },
   ]);
   expect(await lines('revoke-admin', ada.email)).toEqual([{ event: 'roleChanged', userId: ada.id, role: 'MEMBER' }]);
+  expect(await lines('set-password', ada.email)).toEqual([
+    { event: 'passwordChanged', userId: ada.id, byUserId: null },
+  ]);
   expect(await lines('key', 'create', '--name', 'x', '--scopes', 'read')).toEqual([
     { event: 'apiKeyCreated', keyId: expect.any(String), byUserId: null, scopes: ['READ'] },
   ]);
