@@ -21,6 +21,7 @@ const commands: Record<string, () => Promise<Command>> = {
   'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
   'set-password': async () => (await import('./commands/set-password.ts')).setPassword,
+  'sign-in-link': async () => (await import('./commands/sign-in-link.ts')).signInLink,
   key: async () => (await import('./commands/key.ts')).key,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/backup.ts')).restore,
@@ -33,7 +34,8 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom grant-admin EMAIL|ID [--yes]
        postroom revoke-admin EMAIL|ID
        postroom set-password EMAIL|ID   (reads the password from the terminal, or a line of standard input)
-       postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]
+       postroom sign-in-link EMAIL|ID
+       postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]
        postroom backup FILE [--force]
        postroom restore FILE [--force]
        postroom check [--production]

@@ -36,13 +36,9 @@ export async function changeNamedAccount([name, ...rest]: string[], usage: strin
   }
 }
 
-export function isEmail(name: string): boolean {
-  return name.includes('@');
-}
-
-/** @throws ClientError NOT_FOUND. */
-async function findNamedAccount(db: Db, name: string, lock?: RowLock): Promise<UserRow> {
-  const [find, kind] = isEmail(name) ? [findAccountByEmail, 'e-mail'] : [findAccount, 'id'];
+/** Finds an account by its e-mail address or its id. @throws ClientError NOT_FOUND. */
+export async function findNamedAccount(db: Db, name: string, lock?: RowLock): Promise<UserRow> {
+  const [find, kind] = name.includes('@') ? [findAccountByEmail, 'e-mail'] : [findAccount, 'id'];
   const account = await find(db, name, lock);
   if (!account) throw new ClientError('NOT_FOUND', `there is no account with the ${kind} ${name}`);
   if (account.deletedAt !== null) throw new ClientError('NOT_FOUND', `the account ${name} was deleted`);

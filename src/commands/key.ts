@@ -1,15 +1,16 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../data/open-database.ts';
-import { findAccountByEmail } from '../data/users.ts';
 import { createApiKey } from '../identity/api-key/api-key.ts';
 import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
 import { createLog } from '../log.ts';
 import { toName } from '../names.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
+import { findNamedAccount } from './account.ts';
 
-const usage = 'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL] [--expires DATE]\n';
+const usage =
+  'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]\n';
 
 interface KeyOptions {
   name: string;
@@ -33,18 +34,11 @@ export async function key([action, ...args]: string[]): Promise<number> {
   const { databaseUrl, logLevel } = readConfig();
   const database = await openDatabase(databaseUrl);
   try {
-    const { name, scopes, owner: email, expiresAt } = options;
-    const created = await database.transaction(async (db) => {
-      const owner = email === undefined ? null : await findAccountByEmail(db, email, 'exclusive');
-      return owner === undefined
-        ? undefined
-        : createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
+    const { name, scopes, owner: account, expiresAt } = options;
+    const { key, apiKey } = await database.transaction(async (db) => {
+      const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
+      return createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
     });
-    if (!created) {
-      process.stderr.write(`postroom: there is no account with the e-mail ${email}\n`);
-      return 1;
-    }
-    const { key, apiKey } = created;
     auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes });
     process.stdout.write(`${key}\n`);
     return 0;

@@ -2,7 +2,7 @@ import { revokeAdminKeysOf } from '../data/api-keys.ts';
 import { countPostsOf } from '../data/posts.ts';
 import type { UserRow } from '../data/tables.ts';
 import { setRole } from '../data/users.ts';
-import { changeNamedAccount, isEmail } from './account.ts';
+import { changeNamedAccount } from './account.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -16,16 +16,13 @@ export function grantAdmin(args: string[]): Promise<number> {
     const days = Math.floor((Date.now() - createdAt) / dayMs);
     const created = new Date(createdAt).toISOString();
     process.stdout.write(`${name} (${id}): created at ${created}; age in days: ${days}; posts: ${posts}\n`);
-    if (args.includes('--yes') || !isEmail(account)) return true;
+    if (args.includes('--yes') || account === id) return true;
     process.stderr.write(`postroom: the e-mail address is not verified; if this is the account, add --yes\n`);
     return false;
   });
 }
 
-/**
- * `revoke-admin EMAIL|ID`: sets the account's role to MEMBER, and revokes its keys with the scope ADMIN. Returns 0 when
- * done, 1 if there is no such account.
- */
+/** `revoke-admin EMAIL|ID`: makes the account a MEMBER, and revokes its keys with the scope ADMIN. Returns 0 when done. */
 export function revokeAdmin(args: string[]): Promise<number> {
   return changeRole('MEMBER', args, 'revoke-admin EMAIL|ID', () => true);
 }

@@ -179,16 +179,24 @@ export async function updateUser(
  * returned to an earlier state: sessions of the generation that was lost would be valid again.
  */
 export async function setPassword(db: Db, id: string, passwordHash: string): Promise<UserRow> {
+  return beginSessions(db, { passwordHash }).where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+/** Ends a generation of sessions. Undefined if it has ended before, or the account has no sessions. */
+export async function endSessions(db: Db, id: string, sessionsFrom: number): Promise<UserRow | undefined> {
+  const query = beginSessions(db, {}).where('id', '=', id).where('sessionsFrom', '=', sessionsFrom);
+  return query.where('passwordHash', 'is not', null).executeTakeFirst();
+}
+
+function beginSessions(db: Db, changes: { passwordHash?: string }) {
   const now = Date.now();
   return db
     .updateTable('users')
     .set(({ eb, case: choose, ref }) => {
       const latest = choose().when('sessionsFrom', '>', now).then(ref('sessionsFrom')).else(now).end();
-      return { passwordHash, keptSession: null, sessionsFrom: eb(latest, '+', 1) };
+      return { ...changes, keptSession: null, sessionsFrom: eb(latest, '+', 1) };
     })
-    .where('id', '=', id)
-    .returning(userColumns)
-    .executeTakeFirstOrThrow();
+    .returning(userColumns);
 }
 
 /** Returns the changed user, or undefined if there is none. */

@@ -2,9 +2,9 @@ import type { Log } from '../log.ts';
 
 /** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
 export type AuditEvent =
-  | { event: 'signedUp' | 'signedIn' | 'passwordChanged' | 'accountDeleted'; userId: string }
+  | { event: 'signedUp' | 'signedIn' | 'signedInWithLink' | 'passwordChanged' | 'accountDeleted'; userId: string }
   /** By the operator. */
-  | { event: 'passwordChanged'; userId: string; byUserId: null }
+  | { event: 'passwordChanged' | 'signInLinkCreated'; userId: string; byUserId: null }
   /**
    * `userId`: the account that was tried, or null if it does not exist. The input is not logged, since it may be a
    * password.

@@ -666,6 +666,11 @@ export type Mutation = {
   signUp?: Maybe<SignUpPayload>;
   /** Signs in with an e-mail address and a password. */
   signIn?: Maybe<SignInPayload>;
+  /**
+   * Signs in with the token of a link that an operator created. The token is valid once, for 15 minutes, and until the password is
+   * changed. Its use revokes all access tokens of the user that were issued before. API keys stay valid.
+   */
+  signInWithLink?: Maybe<SignInWithLinkPayload>;
   /** Creates a new access token for the current session. The previous access token remains valid until it expires. */
   renewSession?: Maybe<RenewSessionPayload>;
   /**
@@ -760,6 +765,15 @@ export type MutationSignUpArgs = {
  */
 export type MutationSignInArgs = {
   input: SignInInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationSignInWithLinkArgs = {
+  input: SignInWithLinkInput;
 };
 
 /**
@@ -988,6 +1002,12 @@ export type SignInInput = {
   email: Scalars['String']['input'];
   /** The password of the account. */
   password: Scalars['String']['input'];
+};
+
+/** The input fields of `signInWithLink`. */
+export type SignInWithLinkInput = {
+  /** The token of the link. */
+  token: Scalars['String']['input'];
 };
 
 /** The input fields of `changePassword`. */
@@ -1229,6 +1249,16 @@ export type SignUpPayload = {
 
 /** The result of `signIn`. */
 export type SignInPayload = {
+  /** The access token, for the header `Authorization: Bearer …`. */
+  accessToken: Scalars['String']['output'];
+  /** The time at which the access token expires. */
+  expiresAt: Scalars['DateTime']['output'];
+  /** The account that signed in. */
+  user: User;
+};
+
+/** The result of `signInWithLink`. */
+export type SignInWithLinkPayload = {
   /** The access token, for the header `Authorization: Bearer …`. */
   accessToken: Scalars['String']['output'];
   /** The time at which the access token expires. */
@@ -1744,6 +1774,7 @@ export type ResolversTypes = {
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
+  SignInWithLinkInput: SignInWithLinkInput;
   ChangePasswordInput: ChangePasswordInput;
   CreateApiKeyInput: CreateApiKeyInput;
   RevokeApiKeyInput: RevokeApiKeyInput;
@@ -1769,6 +1800,7 @@ export type ResolversTypes = {
   SetTypingInput: SetTypingInput;
   SignUpPayload: ResolverTypeWrapper<Omit<SignUpPayload, 'user'> & { user: ResolversTypes['User'] }>;
   SignInPayload: ResolverTypeWrapper<Omit<SignInPayload, 'user'> & { user: ResolversTypes['User'] }>;
+  SignInWithLinkPayload: ResolverTypeWrapper<Omit<SignInWithLinkPayload, 'user'> & { user: ResolversTypes['User'] }>;
   RenewSessionPayload: ResolverTypeWrapper<Omit<RenewSessionPayload, 'user'> & { user: ResolversTypes['User'] }>;
   ChangePasswordPayload: ResolverTypeWrapper<Omit<ChangePasswordPayload, 'user'> & { user: ResolversTypes['User'] }>;
   CreateApiKeyPayload: ResolverTypeWrapper<Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversTypes['ApiKey'] }>;
@@ -1853,6 +1885,7 @@ export type ResolversParentTypes = {
   Mutation: Record<PropertyKey, never>;
   SignUpInput: SignUpInput;
   SignInInput: SignInInput;
+  SignInWithLinkInput: SignInWithLinkInput;
   ChangePasswordInput: ChangePasswordInput;
   CreateApiKeyInput: CreateApiKeyInput;
   RevokeApiKeyInput: RevokeApiKeyInput;
@@ -1878,6 +1911,7 @@ export type ResolversParentTypes = {
   SetTypingInput: SetTypingInput;
   SignUpPayload: Omit<SignUpPayload, 'user'> & { user: ResolversParentTypes['User'] };
   SignInPayload: Omit<SignInPayload, 'user'> & { user: ResolversParentTypes['User'] };
+  SignInWithLinkPayload: Omit<SignInWithLinkPayload, 'user'> & { user: ResolversParentTypes['User'] };
   RenewSessionPayload: Omit<RenewSessionPayload, 'user'> & { user: ResolversParentTypes['User'] };
   ChangePasswordPayload: Omit<ChangePasswordPayload, 'user'> & { user: ResolversParentTypes['User'] };
   CreateApiKeyPayload: Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversParentTypes['ApiKey'] };
@@ -2350,6 +2384,12 @@ export type MutationResolvers<
     ContextType,
     RequireFields<MutationSignInArgs, 'input'>
   >;
+  signInWithLink?: Resolver<
+    Maybe<ResolversTypes['SignInWithLinkPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationSignInWithLinkArgs, 'input'>
+  >;
   renewSession?: Resolver<Maybe<ResolversTypes['RenewSessionPayload']>, ParentType, ContextType>;
   changePassword?: Resolver<
     Maybe<ResolversTypes['ChangePasswordPayload']>,
@@ -2503,6 +2543,15 @@ export type SignUpPayloadResolvers<
 export type SignInPayloadResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['SignInPayload'] = ResolversParentTypes['SignInPayload'],
+> = {
+  accessToken?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  user?: Resolver<ResolversTypes['User'], ParentType, ContextType>;
+};
+
+export type SignInWithLinkPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['SignInWithLinkPayload'] = ResolversParentTypes['SignInWithLinkPayload'],
 > = {
   accessToken?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
@@ -2880,6 +2929,7 @@ export type Resolvers<ContextType = Context> = {
   Mutation?: MutationResolvers<ContextType>;
   SignUpPayload?: SignUpPayloadResolvers<ContextType>;
   SignInPayload?: SignInPayloadResolvers<ContextType>;
+  SignInWithLinkPayload?: SignInWithLinkPayloadResolvers<ContextType>;
   RenewSessionPayload?: RenewSessionPayloadResolvers<ContextType>;
   ChangePasswordPayload?: ChangePasswordPayloadResolvers<ContextType>;
   CreateApiKeyPayload?: CreateApiKeyPayloadResolvers<ContextType>;

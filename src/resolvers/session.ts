@@ -1,5 +1,5 @@
 import type { PublicUser, UserRow } from '../data/tables.ts';
-import { findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
+import { endSessions, findAccountByEmail, insertUser, setPassword } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
@@ -25,7 +25,7 @@ export const sessionMutations: MutationResolvers = {
     check.required('email', input.email, rules.email);
     check.required('password', input.password, rules.password);
     check.assertValid();
-    await context.services.signInLimit.chargeNewEmail(context.address);
+    await context.services.signInLimit.chargeAddress(context.address);
     const passwordHash = await context.services.passwords.hash(input.password, context.requester);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
       context.change((db) => insertUser(db, { name: toName(input.name), email: input.email, passwordHash })),
@@ -43,6 +43,25 @@ export const sessionMutations: MutationResolvers = {
     }
     context.services.audit({ event: 'signedIn', userId: user.id });
     return startSession(context, user);
+  },
+  async signInWithLink(_, { input }, context) {
+    const { signInLimit, sessions, audit } = context.services;
+    await signInLimit.chargeAddress(context.address);
+    const link = await sessions.readLink(input.token);
+    const refusal = () => {
+      audit({ event: 'signInRefused', userId: link?.userId ?? null, address: context.address });
+      return new ClientError('UNAUTHENTICATED', 'The sign-in link is wrong, has expired, or was used or revoked.');
+    };
+    if (!link) throw refusal();
+    const account = await context.change(async (db, { announce }) => {
+      // One statement checks and ends the generation: of several uses at the same time one succeeds, on any node.
+      const ended = await endSessions(db, link.userId, link.sessionsFrom);
+      if (!ended) throw refusal();
+      announce({ type: 'passwordChanged', userId: ended.id, sessionsFrom: ended.sessionsFrom });
+      return ended;
+    });
+    audit({ event: 'signedInWithLink', userId: account.id });
+    return startSession(context, account);
   },
   async renewSession(_, __, context) {
     const viewer = assertSignedIn(context.viewer);

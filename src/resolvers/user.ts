@@ -89,7 +89,7 @@ async function changeUser(context: Context, input: UpdateUserInput): Promise<{ u
 async function chargeNewEmail({ viewer, db, address, services }: Context, { email }: UpdateUserInput): Promise<void> {
   if (email == null || rules.email(email).length > 0) return;
   const { emailKey } = await findOwnAccountOrThrow(db, assertSignedIn(viewer));
-  if (emailKeyOf(email) !== emailKey) await services.signInLimit.chargeNewEmail(address);
+  if (emailKeyOf(email) !== emailKey) await services.signInLimit.chargeAddress(address);
 }
 
 function assertUserInput(user: UserRow, input: UpdateUserInput): void {

@@ -69,6 +69,9 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
   expect(await lines('set-password', ada.email)).toEqual([
     { event: 'passwordChanged', userId: ada.id, byUserId: null },
   ]);
+  expect(await lines('sign-in-link', ada.email)).toEqual([
+    { event: 'signInLinkCreated', userId: ada.id, byUserId: null },
+  ]);
   expect(await lines('key', 'create', '--name', 'x', '--scopes', 'read')).toEqual([
     { event: 'apiKeyCreated', keyId: expect.any(String), byUserId: null, scopes: ['READ'] },
   ]);

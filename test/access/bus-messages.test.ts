@@ -7,12 +7,13 @@ import { publicUserColumns, type UserRow } from '../../src/data/tables.ts';
 import type { BusMessage, NodeMessage, WakeUp } from '../../src/live/bus/bus.ts';
 import { createMemoryBus } from '../../src/live/bus/memory.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
-import { launchForTest, type Person, scratchFolder } from '../support/server/postroom.ts';
+import { launchForTest, type Person, run, scratchFolder } from '../support/server/postroom.ts';
 import { withDatabase } from '../support/server/shared-server.ts';
 
 interface Ids {
   ada: Person;
   bob: Person;
+  link: string;
   connection: string;
   room: string;
   post: string;
@@ -30,6 +31,7 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
     by: 'ada',
     call: `signIn(input: { email: "${ada.email}", password: "${ada.password}" }) { expiresAt }`,
   }),
+  signInWithLink: ({ link }) => ({ by: 'ada', call: `signInWithLink(input: { token: "${link}" }) { accessToken }` }),
   renewSession: () => ({ by: 'ada', call: 'renewSession { expiresAt }' }),
   createApiKey: () => ({ by: 'ada', call: 'createApiKey(input: { name: "app", scopes: [READ] }) { key }' }),
   createRoom: () => ({ by: 'ada', call: 'createRoom(input: { name: "other" }) { room { id } }' }),
@@ -155,7 +157,8 @@ it('no mutation publishes a private column of a user or of an API key', async ()
   const { connections } = await postroom.ask('{ connections { nodes { id } } }', {}, people.ada.token);
   const connection: string = connections.nodes[0].id;
   const { post, draft, key } = prepared;
-  const ids = { ...people, connection, room, post: post.post.id, draft: draft.post.id, key: key.apiKey.id };
+  const link = (await run(['sign-in-link', people.ada.email], { DATABASE_URL: `sqlite:${file}` })).stdout.trim();
+  const ids = { ...people, link, connection, room, post: post.post.id, draft: draft.post.id, key: key.apiKey.id };
   const texts = new Set<string>();
   const names = new Set<string>();
   const remember = () => {
@@ -168,8 +171,8 @@ it('no mutation publishes a private column of a user or of an API key', async ()
     remember();
     const before = published.length;
     const { by, call } = create(ids);
-    const { changePassword } = await ask(by, call);
-    if (changePassword) people[by].token = changePassword.accessToken;
+    const { changePassword, signInWithLink = changePassword } = await ask(by, call);
+    if (signInWithLink) people[by].token = signInWithLink.accessToken;
     if (published.length === before) notPublishing.push(name);
     remember();
   }

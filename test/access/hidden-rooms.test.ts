@@ -173,7 +173,17 @@ function questionsOf(
 
 /** Root fields that read or change accounts, not rooms. */
 const aboutAccounts = new Set([
-  ...['signUp', 'signIn', 'renewSession', 'changePassword', 'createApiKey', 'updateUser', 'replaceUser', 'deleteUser'],
+  ...[
+    'signUp',
+    'signIn',
+    'signInWithLink',
+    'renewSession',
+    'changePassword',
+    'createApiKey',
+    'updateUser',
+    'replaceUser',
+    'deleteUser',
+  ],
 ]);
 
 /** Replaces the ids that both databases have with names, because the ids differ between the databases. */

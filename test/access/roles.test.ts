@@ -41,6 +41,9 @@ const mutations: Record<string, Row[]> = {
       outcomes: '✓✓✓✓✓f✓✓✓',
     },
   ],
+  signInWithLink: [
+    { call: () => 'signInWithLink(input: { token: "not a link" }) { expiresAt }', outcomes: 'sssssfsss' },
+  ],
   renewSession: [{ call: () => 'renewSession { expiresAt }', outcomes: 's✓✓✓✓ffff' }],
   changePassword: [
     {
@@ -362,6 +365,10 @@ it('with AUTH_REQUIRED, a client without credentials can only sign up and sign i
   expect(await socket.take(({ id }) => id === 'a')).toMatchObject({
     type: 'error',
     payload: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+  });
+  const useLink = 'mutation { signInWithLink(input: { token: "not a link" }) { accessToken } }';
+  expect(await sendAs(postroom, undefined, useLink)).toMatchObject({
+    errors: [{ message: expect.stringContaining('link') }],
   });
   socket.send({ type: 'ping', payload: { authorization: `Bearer ${ada.token}` } });
   await socket.take(({ type }) => type === 'pong');

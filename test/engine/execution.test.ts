@@ -289,7 +289,7 @@ it('queries on a real database give the same answers as graphql-js, with every e
 
 it('mutations that are refused give the same answers as graphql-js', async () => {
   const kinds = [OperationTypeNode.MUTATION] as const;
-  const admits = ({ name }: { name: string }) => name !== 'signUp' && name !== 'signIn';
+  const admits = ({ name }: { name: string }) => !name.startsWith('sign');
   const property = fc.asyncProperty(requests(schema, { kinds, sample, admits }), async (request) => {
     const [expected, actual] = [await executeOn(stock, request, null), await executeOn(compiled, request, null)];
     expect(formatResult(actual)).toEqual(formatResult(expected));

@@ -83,6 +83,14 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const given = 'a horse that the operator knows';
   const setting = await run(['set-password', 'ada@x.org'], settings, given);
   expect(setting.status).toBe(0);
+  const linking = await run(['sign-in-link', 'ada@x.org'], settings);
+  const link = linking.stdout.trim();
+  const useLink = 'mutation ($input: SignInWithLinkInput!) { signInWithLink(input: $input) { accessToken } }';
+  const use = () => sendAs(postroom, undefined, useLink, { input: { token: link } });
+  const linked: string = (await use()).data.signInWithLink.accessToken;
+  errors.push((await use()).errors);
+  await send(`mutation { signInWithLink(input: { token: "${link}" }) { accessToken } }`);
+  expect((await send('{ viewer { id } }', `Bearer ${link}`)).status).toBe(401);
   const processes = commandLinesOf(postroom.process.pid ?? 0);
   // The first read is before the server stops, because the write-ahead log then contains the latest writes.
   const readFiles = () =>
@@ -98,7 +106,21 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const sessionKey = pem.split('\n')[1] ?? '';
   const { secret } = introspector;
   const basic = Buffer.from(`${introspector.id}:${secret}`).toString('base64');
-  const words = [password, wrong, next, given, token, changed, key, typo, opaque, unknown, command.stdout.trim()];
+  const words = [
+    password,
+    wrong,
+    next,
+    given,
+    link,
+    linked,
+    token,
+    changed,
+    key,
+    typo,
+    opaque,
+    unknown,
+    command.stdout.trim(),
+  ];
   const secrets = [...words, sessionKey, secret, basic].flatMap((text) => [text, text.split('.').at(-1) ?? text]);
   expect(secrets.every((text) => text.length > 15)).toBe(true);
   const places = {
@@ -107,7 +129,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     files,
     filesAtTheEnd: readFiles(),
     processes,
-    command: command.stderr + setting.stderr + setting.stdout,
+    command: command.stderr + setting.stderr + setting.stdout + linking.stderr,
   };
   // Each place must contain an expected text; otherwise the search for secrets could pass because a place is empty.
   for (const [place, text] of Object.entries({
@@ -116,7 +138,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     files: 'ada@x.org',
     filesAtTheEnd: 'ada@x.org',
     processes: mainProgram.join(' '),
-    command: 'apiKeyCreated',
+    command: 'signInLinkCreated',
   }))
     expect(places[place as keyof typeof places]).toContain(text);
   for (const [place, text] of Object.entries(places)) {

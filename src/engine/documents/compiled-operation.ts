@@ -16,6 +16,8 @@ import { addDeprecated, type DeprecatedInput, findDeprecatedInputs } from './dep
 import { inspectFields, type SelectedFields } from './selected-fields.ts';
 import { findSubscriptionTraits, type SubscriptionTraits } from './subscription-traits.ts';
 
+const signingIn = ['signUp', 'signIn', 'signInWithLink'];
+
 export type Variables = Record<string, unknown> | undefined;
 
 /** Everything that is known about one operation of a document before a request brings its variables and its viewer. */
@@ -25,7 +27,7 @@ export class CompiledOperation {
   readonly fields: SelectedFields;
   /** Undefined for a query or a mutation. */
   readonly subscription: SubscriptionTraits | undefined;
-  /** Whether the operation selects only `signUp` and `signIn`. */
+  /** Whether the operation selects only fields that sign in. */
   readonly isSigningIn: boolean;
   readonly #args: ValidatedExecutionArgs;
   readonly #deprecatedInputs: readonly DeprecatedInput[];
@@ -97,6 +99,6 @@ function createArgs(
 function isSigningIn({ operation, selectionSet }: OperationDefinitionNode): boolean {
   return (
     operation === OperationTypeNode.MUTATION &&
-    selectionSet.selections.every((node) => node.kind === Kind.FIELD && ['signUp', 'signIn'].includes(node.name.value))
+    selectionSet.selections.every((node) => node.kind === Kind.FIELD && signingIn.includes(node.name.value))
   );
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type JWTHeaderParameters, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
+import { type JWTHeaderParameters, type JWTPayload, errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../data/database.ts';
 import type { UserRow } from '../../data/tables.ts';
@@ -12,6 +12,9 @@ import type { SessionKeys } from './session-key.ts';
 export const sessionIssuer = 'postroom';
 const algorithm = 'EdDSA';
 const maxVerified = 10_000;
+/** In the header of a token, so that neither kind is accepted as the other. */
+const [sessionType, linkType] = ['JWT', 'sign-in-link+jwt'];
+const linkSeconds = 15 * 60;
 /** Nodes with different keys are a mistake of the operator, who must be able to find it in the log. */
 const unknownKey = 'The access token is not valid: it is signed with a key that this server does not have.';
 
@@ -45,23 +48,27 @@ export class Sessions {
    * the session.
    */
   async start(account: UserRow, sessionId: string = randomUUID()): Promise<Session> {
+    const { token, expiresAt } = await this.#sign(sessionType, account, this.#hours * 3_600, { sid: sessionId });
     const { id: userId, sessionsFrom } = account;
-    const now = Math.floor(Date.now() / 1_000);
-    const expiry = now + this.#hours * 3_600;
-    const accessToken = await new SignJWT({ sid: sessionId, at: sessionsFrom })
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: this.#keys.id })
-      .setIssuer(sessionIssuer)
-      .setSubject(userId)
-      .setIssuedAt(now)
-      .setExpirationTime(expiry)
-      .sign(this.#keys.sign);
-    const viewer = createViewer(account, { userId, sessionId, sessionsFrom, expiresAt: expiry * 1_000 });
-    return { accessToken, viewer };
+    return { accessToken: token, viewer: createViewer(account, { userId, sessionId, sessionsFrom, expiresAt }) };
+  }
+
+  /** A token that signs in once. It has no state of its own: its use ends the generation of sessions that it names. */
+  async createLink(account: UserRow): Promise<string> {
+    return (await this.#sign(linkType, account, linkSeconds)).token;
+  }
+
+  /** Undefined if it is not a link of this server, or has expired. Whether it was used is not checked. */
+  async readLink(token: string): Promise<Claims | undefined> {
+    return this.#verify(token, linkType).catch((error: unknown) => {
+      if (error instanceof ClientError) return undefined;
+      throw error;
+    });
   }
 
   /** Finds the viewer of a token. @throws ClientError UNAUTHENTICATED if the token or its session is not valid. */
   async authenticate(db: Db, token: string): Promise<Viewer> {
-    const claims = this.#verified.get(token) ?? (await this.#verify(token));
+    const claims = this.#verified.get(token) ?? (await this.#verify(token, sessionType));
     const account = claims.expiresAt > Date.now() ? await findAccount(db, claims.userId) : undefined;
     if (!account) throw invalidToken();
     const viewer = createViewer(account, claims);
@@ -69,18 +76,27 @@ export class Sessions {
     return viewer;
   }
 
-  async #verify(token: string): Promise<Claims> {
+  async #sign(typ: string, { id, sessionsFrom }: UserRow, seconds: number, own: JWTPayload = {}) {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { iss: sessionIssuer, sub: id, at: sessionsFrom, iat: now, exp: now + seconds, ...own };
+    const header = { alg: algorithm, typ, kid: this.#keys.id };
+    const token = await new SignJWT(claims).setProtectedHeader(header).sign(this.#keys.sign);
+    return { token, expiresAt: claims.exp * 1_000 };
+  }
+
+  /** @throws ClientError UNAUTHENTICATED. */
+  async #verify(token: string, typ: string): Promise<Claims> {
     try {
       const { payload } = await jwtVerify(token, ({ kid }: JWTHeaderParameters) => this.#findKeyOrThrow(kid), {
         issuer: sessionIssuer,
         algorithms: [algorithm],
-        typ: 'JWT',
+        typ,
         requiredClaims: ['sub', 'iat', 'exp'],
       });
       // The signature does not guarantee the types of the claims. A token without `at` is of the first generation.
       const { sub, exp = 0, sid = '', at = 0 } = payload;
       const claims = { userId: String(sub), sessionId: String(sid), sessionsFrom: Number(at), expiresAt: exp * 1_000 };
-      this.#verified.set(token, claims);
+      if (typ === sessionType) this.#verified.set(token, claims);
       return claims;
     } catch (error) {
       throw error instanceof joseErrors.JOSEError ? invalidToken() : error;

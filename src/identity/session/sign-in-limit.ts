@@ -26,9 +26,9 @@ export interface SignInLimit {
   refundAccount(email: string): Promise<void>;
   /**
    * An account is about to be created, or to get another e-mail address: the answer tells whether the e-mail address is
-   * taken. @throws ClientError RATE_LIMITED, DatabaseUnavailable.
+   * taken. Or a sign-in link is tried. @throws ClientError RATE_LIMITED, DatabaseUnavailable.
    */
-  chargeNewEmail(address: string): Promise<void>;
+  chargeAddress(address: string): Promise<void>;
 }
 
 /** `attempts` is the limit of an address in 15 minutes. */
@@ -60,7 +60,7 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
         if (!(error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown)) throw error;
       }
     },
-    chargeNewEmail: (address) => charge(address),
+    chargeAddress: (address) => charge(address),
   };
 }
 
