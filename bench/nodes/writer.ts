@@ -1,5 +1,6 @@
 import { openDatabase } from '../../src/data/open-database.ts';
-import { createRoomRow, insertRooms } from '../../src/data/rooms.ts';
+import { createRoomRow } from '../../src/data/rooms.ts';
+import { insertRows } from '../../src/data/sql/list-statements.ts';
 import { insertUser, toPublicUser } from '../../src/data/users.ts';
 import { scopes, type Viewer } from '../../src/identity/viewer.ts';
 import type { Bus } from '../../src/live/bus/bus.ts';
@@ -21,8 +22,9 @@ export async function createWorld(databaseUrl: string, roomCount: number): Promi
   try {
     return await database.transaction(async (db) => {
       const rooms = Array.from({ length: roomCount }, (_, index) => createRoomRow({ name: `room ${index + 1}` }));
-      await insertRooms(
+      await insertRows(
         db,
+        'rooms',
         rooms.map((room, index) => ({ ...room, id: String(index + 1) })),
       );
       const account = await insertUser(db, { name: 'Ada' });

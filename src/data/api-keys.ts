@@ -32,10 +32,7 @@ export const findApiKey = createFinder((db, { id }) =>
 );
 
 export async function findApiKeys(db: Db, ids: readonly string[]): Promise<ApiKeyRow[]> {
-  return executeInParts(db, ids, {
-    build: (part) => db.selectFrom('apiKeys').select(apiKeyColumns).where('id', 'in', part),
-    parametersOf: (id) => [id],
-  });
+  return executeInParts(db, ids, (part) => db.selectFrom('apiKeys').select(apiKeyColumns).where('id', 'in', part));
 }
 
 export async function findApiKeyByHash(db: Db, hash: string): Promise<ApiKeyRow | undefined> {

@@ -112,15 +112,13 @@ export async function findUsersWithAccess(
 }
 
 async function findMembersAmong(db: Db, roomId: string, userIds: readonly string[]): Promise<Set<string>> {
-  const rows = await executeInParts(db, userIds, {
-    // The room is a parameter once per user, so that each value has the same number of parameters.
-    build: (part) =>
-      db
-        .selectFrom('roomMembers')
-        .select('userId')
-        .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)])))),
-    parametersOf: (userId) => [roomId, userId],
-  });
+  // The room is a parameter once per user, so that each value has the same number of parameters.
+  const build = (part: typeof userIds) =>
+    db
+      .selectFrom('roomMembers')
+      .select('userId')
+      .where((eb) => eb.or(part.map((userId) => eb.and([eb('roomId', '=', roomId), eb('userId', '=', userId)]))));
+  const rows = await executeInParts(db, userIds, build, (userId) => [roomId, userId]);
   return new Set(rows.map(({ userId }) => userId));
 }
 

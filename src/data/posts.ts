@@ -35,13 +35,6 @@ export async function insertPublishedPost(db: Db, row: PostRow): Promise<void> {
   await insertWithTime(db, row);
 }
 
-export async function insertPosts(db: Db, rows: readonly PostRow[]): Promise<void> {
-  await executeInParts(db, rows, {
-    build: (part) => db.insertInto('posts').values([...part]),
-    parametersOf: Object.values<unknown>,
-  });
-}
-
 export const findPost = createFinder((db, { id }) =>
   db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
 );
@@ -117,16 +110,14 @@ export async function findDuplicatePosts(
   db: Db,
   posts: readonly Omit<PostIdentity, 'roomId'>[],
 ): Promise<PostIdentity[]> {
-  return executeInParts(db, posts, {
-    build: (part) => {
-      const keys = part.map(
-        ({ authorId, publishedAt, body }) => sql`(${authorId}, cast(${publishedAt} as bigint), ${body ?? ''})`,
-      );
-      return db
-        .selectFrom('posts')
-        .select(['roomId', 'authorId', 'publishedAt', 'body'])
-        .where(sql<SqlBool>`("authorId", "publishedAt", coalesce("body", '')) in (values ${sql.join(keys)})`);
-    },
-    parametersOf: ({ authorId, publishedAt, body }) => [authorId, publishedAt, body ?? ''],
-  });
+  const build = (part: typeof posts) => {
+    const keys = part.map(
+      ({ authorId, publishedAt, body }) => sql`(${authorId}, cast(${publishedAt} as bigint), ${body ?? ''})`,
+    );
+    return db
+      .selectFrom('posts')
+      .select(['roomId', 'authorId', 'publishedAt', 'body'])
+      .where(sql<SqlBool>`("authorId", "publishedAt", coalesce("body", '')) in (values ${sql.join(keys)})`);
+  };
+  return executeInParts(db, posts, build, ({ authorId, publishedAt, body }) => [authorId, publishedAt, body ?? '']);
 }

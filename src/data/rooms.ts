@@ -46,14 +46,6 @@ export async function insertRoom(db: Db, row: RoomRow): Promise<RoomRow> {
   return db.insertInto('rooms').values(row).returning(roomColumns).executeTakeFirstOrThrow();
 }
 
-/** @throws UniqueViolation if a name is taken. */
-export async function insertRooms(db: Db, rows: readonly RoomRow[]): Promise<void> {
-  await executeInParts(db, rows, {
-    build: (part) => db.insertInto('rooms').values([...part]),
-    parametersOf: Object.values<unknown>,
-  });
-}
-
 export const findRoom = createFinder((db, { id }) =>
   db.selectFrom('rooms').select(roomColumns).where('id', '=', id).where('deletedAt', 'is', null),
 );
@@ -75,19 +67,17 @@ export async function findImportedRooms(
   db: Db,
   names: readonly string[],
 ): Promise<Pick<RoomRow, 'id' | 'name' | 'visibility'>[]> {
-  return executeInParts(db, names, {
-    build: (part) =>
-      db
-        .selectFrom('rooms')
-        .select(['id', 'name', 'visibility'])
-        .where('name', 'in', part)
-        .where(sql<boolean>`("visibility" = 'PUBLIC' or "ownerId" is null)`)
-        .where('deletedAt', 'is', null)
-        .orderBy('visibility')
-        .orderBy('id', 'desc')
-        .forKeyShare(),
-    parametersOf: (name) => [name],
-  });
+  return executeInParts(db, names, (part) =>
+    db
+      .selectFrom('rooms')
+      .select(['id', 'name', 'visibility'])
+      .where('name', 'in', part)
+      .where(sql<boolean>`("visibility" = 'PUBLIC' or "ownerId" is null)`)
+      .where('deletedAt', 'is', null)
+      .orderBy('visibility')
+      .orderBy('id', 'desc')
+      .forKeyShare(),
+  );
 }
 
 /** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */
@@ -109,17 +99,15 @@ export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: Ro
 /** Locks rooms in the order of their ids, so that two changes of several rooms never wait for each other. */
 export async function lockRooms(db: Db, ids: readonly string[]): Promise<RoomRow[]> {
   const inOrder = [...new Set(ids)].sort();
-  return executeInParts(db, inOrder, {
-    build: (part) =>
-      db
-        .selectFrom('rooms')
-        .select(roomColumns)
-        .where('id', 'in', part)
-        .where('deletedAt', 'is', null)
-        .orderBy('id')
-        .forNoKeyUpdate(),
-    parametersOf: (id) => [id],
-  });
+  return executeInParts(db, inOrder, (part) =>
+    db
+      .selectFrom('rooms')
+      .select(roomColumns)
+      .where('id', 'in', part)
+      .where('deletedAt', 'is', null)
+      .orderBy('id')
+      .forNoKeyUpdate(),
+  );
 }
 
 /** Removes the owner of a room whose account is deleted. */

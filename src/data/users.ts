@@ -67,13 +67,6 @@ export async function insertUser(db: Db, user: NewUser): Promise<UserRow> {
   return db.insertInto('users').values(createUserRow(user)).returning(userColumns).executeTakeFirstOrThrow();
 }
 
-export async function insertUsers(db: Db, rows: readonly UserRow[]): Promise<void> {
-  await executeInParts(db, rows, {
-    build: (part) => db.insertInto('users').values([...part]),
-    parametersOf: Object.values<unknown>,
-  });
-}
-
 export function toPublicUser({ id, name, role, createdAt, updatedAt, version, deletedAt }: UserRow): PublicUser {
   return { id, name, role, createdAt, updatedAt, version, deletedAt };
 }
@@ -83,10 +76,7 @@ const credentialColumns = ['id', 'role', 'deletedAt', 'sessionsFrom'] as const;
 export type CredentialState = Pick<UserRow, (typeof credentialColumns)[number]>;
 
 export async function findCredentialStates(db: Db, ids: readonly string[]): Promise<CredentialState[]> {
-  return executeInParts(db, ids, {
-    build: (part) => db.selectFrom('users').select(credentialColumns).where('id', 'in', part),
-    parametersOf: (id) => [id],
-  });
+  return executeInParts(db, ids, (part) => db.selectFrom('users').select(credentialColumns).where('id', 'in', part));
 }
 
 export const findUser = createFinder((db, { id }) =>
@@ -115,23 +105,21 @@ export async function findAccountByEmail(db: Db, email: string, lock?: RowLock):
  * before the end of the transaction.
  */
 export async function findImportedUsers(db: Db, names: readonly string[]): Promise<Pick<UserRow, 'id' | 'name'>[]> {
-  return executeInParts(db, names, {
-    build: (part) =>
-      db
-        .selectFrom('users')
-        .select(['id', 'name'])
-        .where('name', 'in', part)
-        .where('passwordHash', 'is', null)
-        .where('email', 'is', null)
-        .where('oauthSubject', 'is', null)
-        .where('deletedAt', 'is', null)
-        .where(({ eb, not, exists, selectFrom }) =>
-          not(exists(selectFrom('apiKeys').select('apiKeys.id').where('userId', '=', eb.ref('users.id')))),
-        )
-        .orderBy('id', 'desc')
-        .forKeyShare(),
-    parametersOf: (name) => [name],
-  });
+  return executeInParts(db, names, (part) =>
+    db
+      .selectFrom('users')
+      .select(['id', 'name'])
+      .where('name', 'in', part)
+      .where('passwordHash', 'is', null)
+      .where('email', 'is', null)
+      .where('oauthSubject', 'is', null)
+      .where('deletedAt', 'is', null)
+      .where(({ eb, not, exists, selectFrom }) =>
+        not(exists(selectFrom('apiKeys').select('apiKeys.id').where('userId', '=', eb.ref('users.id')))),
+      )
+      .orderBy('id', 'desc')
+      .forKeyShare(),
+  );
 }
 
 interface UserValues extends Omit<UserFilter, 'name'> {

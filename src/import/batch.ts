@@ -1,8 +1,9 @@
 import type { Db } from '../data/database.ts';
-import { createPostRow, findDuplicatePosts, insertPosts, type PostIdentity } from '../data/posts.ts';
-import { findImportedRooms, insertRooms } from '../data/rooms.ts';
+import { createPostRow, findDuplicatePosts, type PostIdentity } from '../data/posts.ts';
+import { findImportedRooms } from '../data/rooms.ts';
 import { lockName } from '../data/settings.ts';
-import { findImportedUsers, insertUsers } from '../data/users.ts';
+import { insertRows } from '../data/sql/list-statements.ts';
+import { findImportedUsers } from '../data/users.ts';
 import { type Entry, type Names, type Refusal, type ResolvedPost, resolveEntries } from './resolve.ts';
 
 export interface Counts {
@@ -31,10 +32,11 @@ export async function writeBatch(db: Db, entries: readonly Entry[], isStrict: bo
   const names = await findNames(db, entries);
   const { rooms, users, posts, existing, refusals } = resolveEntries(entries, names, isStrict);
   const added = await findNew(db, posts);
-  await insertRooms(db, rooms);
-  await insertUsers(db, users);
-  await insertPosts(
+  await insertRows(db, 'rooms', rooms);
+  await insertRows(db, 'users', users);
+  await insertRows(
     db,
+    'posts',
     added.map(({ post }) => createPostRow(post)),
   );
   return {

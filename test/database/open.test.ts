@@ -8,7 +8,7 @@ import { findSurplus, trimByAge, trimRoom } from '../../src/data/events.ts';
 import { findLastPosts, findPostPage, type PostOrder } from '../../src/data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../../src/data/lists/room-lists.ts';
 import { openDatabase } from '../../src/data/open-database.ts';
-import { createRoomRow, insertRooms } from '../../src/data/rooms.ts';
+import { createRoomRow, insertRoom } from '../../src/data/rooms.ts';
 import { insertUser } from '../../src/data/users.ts';
 import { DirectPostgres } from '../support/database/direct-postgres.ts';
 import { openForTest } from '../support/database/open-for-test.ts';
@@ -371,7 +371,7 @@ describe.skipIf(postgresPrograms === undefined)(title, () => {
 async function writeTitles(db: Db, titles: readonly string[]): Promise<void> {
   const author = await insertUser(db, { name: 'Ada' });
   const room = createRoomRow({ name: 'hall' });
-  await insertRooms(db, [room]);
+  await insertRoom(db, room);
   for (const [index, title] of titles.entries()) {
     const id = `p${index}`;
     const times = { publishedAt: index + 1, createdAt: 1, updatedAt: 1 };

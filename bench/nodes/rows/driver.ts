@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool, types } from 'pg';
 import { openDatabase } from '../../../src/data/open-database.ts';
-import { createRoomRow, findRoom, insertRooms } from '../../../src/data/rooms.ts';
+import { createRoomRow, findRoom } from '../../../src/data/rooms.ts';
+import { insertRows } from '../../../src/data/sql/list-statements.ts';
 import type { RoomRow, Tables } from '../../../src/data/tables.ts';
 import { measureInTurn } from '../../support/rounds.ts';
 import { ratios, spread } from '../../support/statistics.ts';
@@ -26,7 +27,7 @@ export function driver({ rounds }: Run): Promise<TableWithTargets> {
     types.setTypeParser(types.builtins.INT8, Number);
     const database = await openDatabase(url);
     const rooms = Array.from({ length: roomCount }, (_, index) => createRoomRow({ name: `room ${index}` }));
-    await database.transaction((db) => insertRooms(db, rooms));
+    await database.transaction((db) => insertRows(db, 'rooms', rooms));
     const readers: Record<string, Reader> = {
       Postroom: { read: (id) => findRoom(database.db, id), close: () => database.close() },
       'pg, pipeline mode': await openPlain(url),

@@ -1,20 +1,20 @@
-import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { type Compilable, type CompiledQuery, type InsertObject, type RawBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
+import type { PostRow, RoomRow, Tables, UserRow } from '../tables.ts';
 import { isPostgres } from './dialects.ts';
 
 const lengths = [100, 10, 1];
 
 /**
  * Runs a statement over a long list of values, in parts with few different lengths. It is compiled and prepared once for each
- * length, and does not exceed the maximum number of parameters. Returns the rows of all parts.
+ * length, and does not exceed the maximum number of parameters. Returns the rows of all parts. `parametersOf`: the
+ * parameters of one value, in the order of the statement; by default the value itself.
  */
 export async function executeInParts<Value, Row>(
   db: Db,
   values: readonly Value[],
-  {
-    build,
-    parametersOf,
-  }: { build: (part: readonly Value[]) => Compilable<Row>; parametersOf: (value: Value) => readonly unknown[] },
+  build: (part: readonly Value[]) => Compilable<Row>,
+  parametersOf: (value: Value) => readonly unknown[] = (value) => [value],
 ): Promise<Row[]> {
   const compiled = new Map<number, CompiledQuery<Row>>();
   const results: Row[][] = [];
@@ -25,6 +25,22 @@ export async function executeInParts<Value, Row>(
     results.push(rows);
   }
   return results.flat();
+}
+
+interface InsertedRows {
+  users: UserRow;
+  rooms: RoomRow;
+  posts: PostRow;
+}
+
+/** Inserts rows whose properties are in the same order. @throws UniqueViolation */
+export async function insertRows<Table extends keyof InsertedRows>(
+  db: Db,
+  table: Table,
+  rows: readonly InsertedRows[Table][],
+): Promise<void> {
+  const build = (part: typeof rows) => db.insertInto(table).values(part as readonly InsertObject<Tables, Table>[]);
+  await executeInParts(db, rows, build, Object.values<unknown>);
 }
 
 function inParts<T>(values: readonly T[]): T[][] {
