@@ -61,7 +61,7 @@ export interface NewPostEvent extends NewEntry {
   type: PostEventType;
   author: PublicUser;
   /** Stores the post. */
-  store: (db: Db) => Promise<void>;
+  store: (db: Db) => Promise<unknown>;
   /** The post as it is stored; `at` is the time of the event. */
   post: (at: number) => PostRow;
 }

@@ -40,7 +40,8 @@ export async function insertIdempotencyKey(
   return (await selectKey(db, row))[0] ?? insertIdempotencyKey(db, row);
 }
 
-const deleteOldest = createStatement((db, { userId, key }: KeyName) =>
+/** Deletes the oldest keys of a user who has more than the maximum, but not the new `key`. */
+export const deleteOldestKeys = createStatement((db, { userId, key }: KeyName) =>
   db
     .deleteFrom('idempotencyKeys')
     .where('userId', '=', userId)
@@ -56,11 +57,6 @@ const deleteOldest = createStatement((db, { userId, key }: KeyName) =>
         .offset(maxKeysOfUser),
     ),
 );
-
-/** Deletes the oldest keys of a user who has more than the maximum, but not the new `key`. */
-export async function deleteOldestKeys(db: Db, userId: string, key: string): Promise<void> {
-  await deleteOldest(db, { userId, key });
-}
 
 /** Deletes up to `limit` keys that were stored before a time, and returns their number. */
 export async function deleteKeysBefore(db: Db, before: number, limit: number): Promise<number> {

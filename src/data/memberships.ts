@@ -28,7 +28,8 @@ const insertMemberRow = createStatement((db, { roomId, userId }: Membership) =>
   db.insertInto('roomMembers').values({ roomId, userId, joinedAt: timeOfAppended(roomId) }),
 );
 
-const deleteMemberRow = createStatement((db, { roomId, userId }: Membership) =>
+/** Deletes a member whose account is deleted. Any other member is removed by `removeMember`. */
+export const deleteMember = createStatement((db, { roomId, userId }: Membership) =>
   db.deleteFrom('roomMembers').where('roomId', '=', roomId).where('userId', '=', userId),
 );
 
@@ -70,15 +71,10 @@ export async function insertMember(db: Db, roomId: string, userId: string): Prom
 /** Deletes a member, who remains known as a former one. */
 export async function removeMember(db: Db, roomId: string, userId: string): Promise<void> {
   await Promise.all([
-    deleteMemberRow(db, { roomId, userId }),
+    deleteMember(db, { roomId, userId }),
     insertFormerMember(db, { roomId, userId }),
     advanceVersion(db, userId),
   ]);
-}
-
-/** Deletes a member whose account is deleted. */
-export async function deleteMember(db: Db, roomId: string, userId: string): Promise<void> {
-  await deleteMemberRow(db, { roomId, userId });
 }
 
 const selectMember = createVariableStatement((db, { userId, ...place }: { userId: string } & RoomOrPost) =>

@@ -20,20 +20,18 @@ export function createPostRow({ id = createId('Post'), createdAt = Date.now(), .
 
 const insertRow = createStatement((db, row: PostRow) => db.insertInto('posts').values(row));
 
-const insertWithTime = createStatement((db, { publishedAt: _, createdAt: __, updatedAt: ___, ...row }: PostRow) => {
-  const at = timeOfAppended(row.roomId);
-  return db.insertInto('posts').values({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
-});
-
 export async function insertPost(db: Db, row: PostRow): Promise<PostRow> {
   await insertRow(db, row);
   return row;
 }
 
 /** Inserts a post with the time of the event that is being appended. */
-export async function insertPublishedPost(db: Db, row: PostRow): Promise<void> {
-  await insertWithTime(db, row);
-}
+export const insertPublishedPost = createStatement(
+  (db, { publishedAt: _, createdAt: __, updatedAt: ___, ...row }: PostRow) => {
+    const at = timeOfAppended(row.roomId);
+    return db.insertInto('posts').values({ ...row, publishedAt: at, createdAt: at, updatedAt: at });
+  },
+);
 
 export const findPost = createFinder((db, { id }) =>
   db.selectFrom('posts').select(postColumns).where('id', '=', id).where(arePostsNotErased('posts.authorId')),
@@ -77,24 +75,17 @@ export function changePostRow(
   return { ...post, title, body, updatedAt: Date.now(), version: post.version + 1 };
 }
 
-const publishWithTime = createStatement(
-  (db, { id, roomId, ...changes }: Omit<ChangedPost, 'title'> & { roomId: string }) =>
-    db
-      .updateTable('posts')
-      .set({ ...changes, publishedAt: timeOfAppended(roomId) })
-      .where('id', '=', id),
+/** Publishes a draft that was read with an exclusive lock, with the time of the event that is being appended. */
+export const publishPost = createStatement((db, { id, roomId, updatedAt, version }: PostRow) =>
+  db
+    .updateTable('posts')
+    .set({ updatedAt, version, publishedAt: timeOfAppended(roomId) })
+    .where('id', '=', id),
 );
 
-/** Publishes a draft that was read with an exclusive lock, with the time of the event that is being appended. */
-export async function publishPost(db: Db, { id, roomId, updatedAt, version }: PostRow): Promise<void> {
-  await publishWithTime(db, { id, roomId, updatedAt, version });
-}
-
-const deleteRow = createStatement((db, { id }: { id: string }) => db.deleteFrom('posts').where('id', '=', id));
-
-export async function deletePost(db: Db, id: string): Promise<void> {
-  await deleteRow(db, { id });
-}
+export const deletePost = createStatement((db, { id }: Pick<PostRow, 'id'>) =>
+  db.deleteFrom('posts').where('id', '=', id),
+);
 
 /** The number of an author's posts, drafts included. */
 export async function countPostsOf(db: Db, authorId: string): Promise<number> {

@@ -79,7 +79,8 @@ export async function advanceReadPosition(db: Db, position: ReadPosition): Promi
   return (await advance(db, position)).length > 0;
 }
 
-const advanceToAppended = createStatement((db, { roomId, userId }: Omit<ReadPosition, 'readUpTo'>) =>
+/** Moves the read position of a member, if the user is one, to the event that is being appended. */
+export const advanceReadPositionToAppended = createStatement((db, { roomId, userId }: Omit<ReadPosition, 'readUpTo'>) =>
   db
     .updateTable('roomMembers')
     .set({ readUpTo: timeOfAppended(roomId) })
@@ -87,11 +88,6 @@ const advanceToAppended = createStatement((db, { roomId, userId }: Omit<ReadPosi
     .where('userId', '=', userId)
     .where(readUpTo, '<', timeOfAppended(roomId)),
 );
-
-/** Moves the read position of a member, if the user is one, to the event that is being appended. */
-export async function advanceReadPositionToAppended(db: Db, roomId: string, userId: string): Promise<void> {
-  await advanceToAppended(db, { roomId, userId });
-}
 
 const selectUnread = createStatement((db, { userId, roomIds }: { userId: string; roomIds: string }) =>
   db

@@ -73,7 +73,7 @@ export const postMutations: MutationResolvers = {
     changePostAsViewer(context, input.id, async (db, { append, write }, viewer, { post }) => {
       assertMayDeletePost(viewer, post);
       assertVersion(post, input.expectedVersion);
-      const store = (db: Db) => deletePost(db, post.id);
+      const store = (db: Db) => deletePost(db, post);
       if (post.publishedAt === null) write(store(db));
       else append({ ...eventOf(post), type: 'PostDeleted', actorId: viewer.user.id, store });
       return { post };
@@ -106,11 +106,10 @@ function changePost(context: Context, input: UpdatePostInput): Promise<{ post: P
 function storePublished(
   post: PostRow,
   isMember: boolean,
-  store: (db: Db, post: PostRow) => Promise<void>,
+  store: (db: Db, post: PostRow) => Promise<unknown>,
 ): NewPostEvent['store'] {
-  return async (db) => {
-    await Promise.all([store(db, post), isMember && advanceReadPositionToAppended(db, post.roomId, post.authorId)]);
-  };
+  const member = { roomId: post.roomId, userId: post.authorId };
+  return (db) => Promise.all([store(db, post), isMember && advanceReadPositionToAppended(db, member)]);
 }
 
 function assertPostInput(input: { title?: string | null | undefined; body?: string | null | undefined }): void {

@@ -40,9 +40,9 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
   );
   const left = joined.map((roomId) => ({
     ...eventOf('MemberLeft', roomId, account),
-    store: (db: Db) => deleteMember(db, roomId, account.id),
+    store: (db: Db) => deleteMember(db, { roomId, userId: account.id }),
   }));
-  const events: NewPlainEvent<void>[] = [
+  const events: NewPlainEvent<unknown>[] = [
     ...deleted.map((post) => ({ ...eventOf('PostDeleted', post.roomId, post), store: nothing })),
     ...left,
     ...owned
@@ -53,7 +53,7 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
       })),
   ];
   // A deleted room has no more events.
-  const isKept = ({ roomId }: NewPlainEvent<void>) => byId.has(roomId);
+  const isKept = ({ roomId }: { roomId: string }) => byId.has(roomId);
   await Promise.all([
     ...events.filter(isKept).map((event) => append(event)),
     ...left.filter((event) => !isKept(event)).map(({ store }) => store(db)),
@@ -61,7 +61,7 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
   return posts.length + joined.length + owned.length;
 }
 
-function eventOf<Type extends NewPlainEvent<void>['type']>(
+function eventOf<Type extends NewPlainEvent<unknown>['type']>(
   type: Type,
   roomId: string,
   { id, version }: { id: string; version: number },

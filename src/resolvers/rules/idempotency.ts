@@ -145,7 +145,7 @@ export async function claimKey(
   claim: IdempotencyClaim,
 ): Promise<void> {
   const stored = await insertIdempotencyKey(db, { ...claim, userId, at: Date.now() });
-  if (!stored) return void write(deleteOldestKeys(db, userId, claim.key));
+  if (!stored) return void write(deleteOldestKeys(db, { userId, key: claim.key }));
   if (stored.hash !== claim.hash) throw new ClientError('IDEMPOTENCY_KEY_REUSED');
   throw new Repeated(stored.resultId);
 }
