@@ -1,14 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Db } from './database.ts';
 import { timeOfAppended } from './events.ts';
-import { createRangeReader, type KeyRange } from './lists/key-ranges.ts';
-import {
-  type ConnectionArguments,
-  createConnection,
-  encodeKey,
-  type RoomConnection,
-  type RoomMemberConnection,
-} from './lists/pages.ts';
+import { createConnections } from './lists/key-ranges.ts';
+import { encodeKey } from './lists/pages.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
 import { readUpTo } from './read-positions.ts';
 import { findRoom } from './rooms.ts';
@@ -133,27 +127,25 @@ export async function findMemberships(
   return new Map(rows.map(({ roomId, readUpTo }) => [roomId, readUpTo]));
 }
 
-const readMembers = createRangeReader(['joinedAt', 'userId'], (db, { roomId }: { roomId: string }) =>
-  db
-    .selectFrom('roomMembers')
-    .innerJoin('users', 'users.id', 'roomMembers.userId')
-    .where(countsRows(db, 'roomMembers'))
-    .select([...publicUserColumns, 'joinedAt'])
-    .where('roomId', '=', roomId)
-    .where(isRoomNotDeleted('roomMembers.roomId'))
-    .where('users.deletedAt', 'is', null),
+export const findMembers = createConnections(
+  ['joinedAt', 'userId'],
+  (db, { roomId }: { roomId: string }) =>
+    db
+      .selectFrom('roomMembers')
+      .innerJoin('users', 'users.id', 'roomMembers.userId')
+      .where(countsRows(db, 'roomMembers'))
+      .select([...publicUserColumns, 'joinedAt'])
+      .where('roomId', '=', roomId)
+      .where(isRoomNotDeleted('roomMembers.roomId'))
+      .where('users.deletedAt', 'is', null),
+  ({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }),
 );
 
-export function findMembers(db: Db, roomId: string, args: ConnectionArguments): RoomMemberConnection {
-  const read = async (range: KeyRange) => {
-    const members = await readMembers(db, { roomId }, range);
-    return members.map(({ joinedAt, ...node }) => ({ cursor: encodeKey([joinedAt, node.id]), node, joinedAt }));
-  };
-  return createConnection({ read }, args);
-}
-
-/** All rooms of the user are read, and sorted: their order changes with each event. */
-const readJoinedRooms = createRangeReader(
+/**
+ * The rooms of which a user is a member, that with the latest event first. All of them are read, and sorted: their order
+ * changes with each event.
+ */
+export const findJoinedRooms = createConnections(
   ['headAt', 'rooms.id'],
   (db, { userId }: { userId: string }) =>
     db
@@ -163,14 +155,6 @@ const readJoinedRooms = createRangeReader(
       .select(roomColumns)
       .where('userId', '=', userId)
       .where('deletedAt', 'is', null),
+  (node) => ({ cursor: encodeKey([node.headAt, node.id]), node }),
   { isDescending: true },
 );
-
-/** The rooms of which a user is a member, that with the latest event first. */
-export function findJoinedRooms(db: Db, userId: string, args: ConnectionArguments): RoomConnection {
-  const read = async (range: KeyRange) => {
-    const rooms = await readJoinedRooms(db, { userId }, range);
-    return rooms.map((node) => ({ cursor: encodeKey([node.headAt, node.id]), node }));
-  };
-  return createConnection({ read }, args);
-}

@@ -45,8 +45,8 @@ export const Room: RoomResolvers = {
   lastRead: async (room, _, { viewer, loaders }) =>
     (viewer && (await loaders.readUpTo(viewer.user.id, room.id))) ?? null,
   presence: ({ id }, _, { services }) => services.presence.read(id),
-  members: (room, args, { db }) => findMembers(db, room.id, args),
-  posts: (room, args, context) => findRoomPosts(context.db, context, room.id, args),
+  members: (room, args, { db }) => findMembers(db, { roomId: room.id }, args),
+  posts: (room, args, { db, readsBodies }) => findRoomPosts(db, { readsBodies, roomId: room.id }, args),
 };
 
 export const roomQueries: QueryResolvers = {

@@ -39,7 +39,9 @@ export const User: UserResolvers = {
   drafts: (user, page, context) =>
     maySeeOwn(context.viewerFor(user), user) ? findDrafts(context.db, context, user.id, page) : createEmptyPage(page),
   rooms: (user, args, context) =>
-    maySeeOwn(context.viewerFor(user), user) ? findJoinedRooms(context.db, user.id, args) : createEmptyConnection(args),
+    maySeeOwn(context.viewerFor(user), user)
+      ? findJoinedRooms(context.db, { userId: user.id }, args)
+      : createEmptyConnection(args),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 

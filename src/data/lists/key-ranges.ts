@@ -2,17 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db } from '../database.ts';
 import { createVariableStatement } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
-
-/** The position of a row in an order by (time, id), ascending or descending. */
-export type Key = readonly [time: number, id: string];
-
-export interface KeyRange {
-  after?: Key | undefined;
-  before?: Key | undefined;
-  /** Whether to read from the end; the rows are in the same order in either case. */
-  fromEnd: boolean;
-  limit: number;
-}
+import { type Connection, type ConnectionArguments, createConnection, type Edge, type KeyRange } from './pages.ts';
 
 /** A range of keys as the values of a statement. */
 interface RangeValues {
@@ -25,14 +15,20 @@ interface RangeValues {
 }
 
 /**
- * A function that reads a range of the rows that `select` finds, in the order of `[time, id]`. It compiles a statement once
- * for each form of a range: to build it takes longer than to read twenty rows.
+ * A function that creates connections of the rows that `select` finds, in the order of `[time, id]`. It compiles a statement
+ * once for each form of a range: to build it takes longer than to read twenty rows.
  */
-export function createRangeReader<Values extends object, Table extends keyof Tables, Row>(
+export function createConnections<
+  Values extends object,
+  Table extends keyof Tables,
+  Row,
+  AnyEdge extends Edge<unknown>,
+>(
   [time, id]: readonly [time: string, id: string],
   select: (db: Db, values: Values) => SelectQueryBuilder<Tables, Table, Row>,
+  toEdge: (row: Row) => AnyEdge,
   { isDescending = false } = {},
-): (db: Db, values: Values, range: KeyRange) => Promise<Row[]> {
+): (db: Db, values: Values, args: ConnectionArguments) => Connection<AnyEdge> {
   const key = sql`(${sql.ref(time)}, ${sql.ref(id)})`;
   const [isAfter, isBefore] = (isDescending ? ['<', '>'] : ['>', '<']).map((operator) => sql.raw(operator));
   const selectRange = createVariableStatement((db, values: Values & RangeValues) => {
@@ -43,9 +39,10 @@ export function createRangeReader<Values extends object, Table extends keyof Tab
     const order = fromEnd === isDescending ? 'asc' : 'desc';
     return query.orderBy(sql.ref(time), order).orderBy(sql.ref(id), order).limit(limit);
   });
-  return async (db, values, { after, before, fromEnd, limit }) => {
+  const read = async (db: Db, values: Values, { after, before, fromEnd, limit }: KeyRange) => {
     const [[afterTime, afterId], [beforeTime, beforeId]] = [after ?? [], before ?? []];
     const rows = await selectRange(db, { ...values, afterTime, afterId, beforeTime, beforeId, fromEnd, limit });
-    return fromEnd ? rows.reverse() : rows;
+    return (fromEnd ? rows.reverse() : rows).map(toEdge);
   };
+  return (db, values, args) => createConnection((range) => read(db, values, range), args);
 }

@@ -4,7 +4,6 @@ import type { Db } from '../database.ts';
 import { countsRows } from '../sql/bounded-work.ts';
 import { createVariableStatement, firstOrThrow } from '../sql/statement.ts';
 import type { PostRow, PublicUser, RoomRow, Tables } from '../tables.ts';
-import type { Key, KeyRange } from './key-ranges.ts';
 
 /** A page whose rows are read and counted only if they are selected. */
 export interface Page<Row> {
@@ -31,6 +30,17 @@ export interface Edge<Node> {
 export type PostEdge = Edge<PostRow>;
 export type RoomEdge = Edge<RoomRow>;
 export type RoomMemberEdge = Edge<PublicUser> & { joinedAt: number };
+
+/** The position of a row in an order by (time, id), ascending or descending. */
+export type Key = readonly [time: number, id: string];
+
+export interface KeyRange {
+  after?: Key | undefined;
+  before?: Key | undefined;
+  /** Whether to read from the end; the rows are in the same order in either case. */
+  fromEnd: boolean;
+  limit: number;
+}
 
 /** A page of a keyset (a Relay connection), read only if it is selected. */
 export interface Connection<AnyEdge extends Edge<unknown>> {
@@ -159,19 +169,14 @@ export function createPage<Row>({ page, limit }: PageArguments, { read, count }:
   };
 }
 
-/** The source of a connection's edges. */
-export interface KeysetSource<AnyEdge extends Edge<unknown>> {
-  read: (range: KeyRange) => Promise<AnyEdge[]>;
-}
-
 /** A connection without edges. @throws ClientError VALIDATION_ERROR like `createConnection`. */
 export function createEmptyConnection<AnyEdge extends Edge<unknown>>(args: ConnectionArguments): Connection<AnyEdge> {
-  return createConnection({ read: async () => [] }, args);
+  return createConnection(async () => [], args);
 }
 
 /** Creates a connection. @throws ClientError VALIDATION_ERROR if an argument is out of range or not a cursor. */
 export function createConnection<AnyEdge extends Edge<unknown>>(
-  source: KeysetSource<AnyEdge>,
+  read: (range: KeyRange) => Promise<AnyEdge[]>,
   { first, after, last, before }: ConnectionArguments,
 ): Connection<AnyEdge> {
   const range = { after: decodeKey(after), before: decodeKey(before) };
@@ -184,12 +189,11 @@ export function createConnection<AnyEdge extends Edge<unknown>>(
   if (problems.length > 0) throw invalidInput(problems);
   const fromEnd = first == null && last != null;
   const edges = once(async () => {
-    const read = await source.read({ ...range, fromEnd, limit: first ?? last ?? defaultPageLength });
+    const found = await read({ ...range, fromEnd, limit: first ?? last ?? defaultPageLength });
     // If both are given, `last` applies to the result of `first` (Relay, 4.4).
-    return last == null ? read : read.slice(-last);
+    return last == null ? found : found.slice(-last);
   });
-  const isAny = async (bounds: Partial<KeyRange>) =>
-    (await source.read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
+  const isAny = async (bounds: Partial<KeyRange>) => (await read({ fromEnd: false, limit: 1, ...bounds })).length > 0;
   return {
     edges,
     nodes: async () => (await edges()).map(({ node }) => node),

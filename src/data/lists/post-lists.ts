@@ -16,17 +16,8 @@ import {
   isVisibleRoom,
   type VisibleRooms,
 } from '../visible-rooms.ts';
-import { createRangeReader, type KeyRange } from './key-ranges.ts';
-import {
-  type ConnectionArguments,
-  createConnection,
-  createPages,
-  encodeKey,
-  maxSkippedShortly,
-  type PageArguments,
-  type PostConnection,
-  type PostPage,
-} from './pages.ts';
+import { createConnections } from './key-ranges.ts';
+import { createPages, encodeKey, maxSkippedShortly, type PageArguments, type PostPage } from './pages.ts';
 
 export interface PostFilter {
   room?: string | null | undefined;
@@ -189,26 +180,16 @@ interface RoomPostValues extends Pick<PostReading, 'readsBodies'> {
   roomId: string;
 }
 
-const readRoomPosts = createRangeReader(['publishedAt', 'posts.id'], (db, values: RoomPostValues) =>
-  db
-    .selectFrom('posts')
-    .where(countsRows(db, 'posts'))
-    .select(columnsOf(db, values))
-    .where('roomId', '=', values.roomId)
-    .where('publishedAt', 'is not', null)
-    .where(isRoomNotDeleted('posts.roomId'))
-    .where(arePostsNotErased('posts.authorId')),
+export const findRoomPosts = createConnections(
+  ['publishedAt', 'posts.id'],
+  (db, values: RoomPostValues) =>
+    db
+      .selectFrom('posts')
+      .where(countsRows(db, 'posts'))
+      .select(columnsOf(db, values))
+      .where('roomId', '=', values.roomId)
+      .where('publishedAt', 'is not', null)
+      .where(isRoomNotDeleted('posts.roomId'))
+      .where(arePostsNotErased('posts.authorId')),
+  (node) => ({ cursor: encodeKey([node.publishedAt ?? 0, node.id]), node }),
 );
-
-export function findRoomPosts(
-  db: Db,
-  { readsBodies }: Pick<PostReading, 'readsBodies'>,
-  roomId: string,
-  args: ConnectionArguments,
-): PostConnection {
-  const read = async (range: KeyRange) => {
-    const posts = await readRoomPosts(db, { readsBodies, roomId }, range);
-    return posts.map((node) => ({ cursor: encodeKey([node.publishedAt ?? 0, node.id]), node }));
-  };
-  return createConnection({ read }, args);
-}

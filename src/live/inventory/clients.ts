@@ -1,10 +1,11 @@
-import type { Key, KeyRange } from '../../data/lists/key-ranges.ts';
 import {
   type Connection,
   type ConnectionArguments,
   createConnection,
   type Edge,
   encodeKey,
+  type Key,
+  type KeyRange,
 } from '../../data/lists/pages.ts';
 import { streamTransports } from '../live-counts.ts';
 import {
@@ -109,7 +110,7 @@ export function findClientPage(
     return clients.map((node) => ({ cursor: encodeKey(keyOf(node)), node }));
   };
   return {
-    ...createConnection({ read }, args),
+    ...createConnection(read, args),
     total: async () => (await inventory.findClients({ filter, range: { limit: 1 } })).total,
   };
 }
