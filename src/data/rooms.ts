@@ -14,10 +14,7 @@ export interface NewRoom {
 }
 
 /** An undefined property stays unchanged. */
-export interface RoomChanges {
-  name: string | undefined;
-  visibility: RoomRow['visibility'] | undefined;
-}
+export type RoomChanges = { [Column in 'name' | 'visibility' | 'ownerId']?: RoomRow[Column] | undefined };
 
 export function createRoomRow({
   id = createId('Room'),
@@ -80,16 +77,11 @@ export async function findImportedRooms(
   );
 }
 
-/** Changes a room that was read with an exclusive lock. @throws UniqueViolation if the name is taken. */
-export async function updateRoom(db: Db, room: RoomRow, { name, visibility }: RoomChanges): Promise<RoomRow> {
+/** Changes a room that is locked, and has not changed since it was read. @throws UniqueViolation if the name is taken. */
+export async function updateRoom(db: Db, room: RoomRow, changes: RoomChanges): Promise<RoomRow> {
   return db
     .updateTable('rooms')
-    .set({
-      ...(name !== undefined && { name }),
-      ...(visibility !== undefined && { visibility }),
-      updatedAt: Date.now(),
-      version: room.version + 1,
-    })
+    .set({ ...changes, updatedAt: Date.now(), version: room.version + 1 })
     .where('id', '=', room.id)
     .where('version', '=', room.version)
     .returning(roomColumns)
@@ -108,13 +100,4 @@ export async function lockRooms(db: Db, ids: readonly string[]): Promise<RoomRow
       .orderBy('id')
       .forNoKeyUpdate(),
   );
-}
-
-/** Removes the owner of a room whose account is deleted. */
-export async function clearRoomOwner(db: Db, room: RoomRow): Promise<void> {
-  await db
-    .updateTable('rooms')
-    .set({ ownerId: null, updatedAt: Date.now(), version: room.version + 1 })
-    .where('id', '=', room.id)
-    .execute();
 }

@@ -150,8 +150,9 @@ export async function updateUser(
   return db
     .updateTable('users')
     .set({
-      ...(name !== undefined && { name }),
-      ...(email !== undefined && { email, emailKey: email === null ? null : emailKeyOf(email) }),
+      name,
+      email,
+      emailKey: email == null ? email : emailKeyOf(email),
       updatedAt: Date.now(),
       version: user.version + 1,
     })

@@ -10,7 +10,7 @@ import {
 } from '../../data/deletions.ts';
 import type { NewPlainEvent } from '../../data/events.ts';
 import { deleteMember } from '../../data/memberships.ts';
-import { clearRoomOwner, lockRooms } from '../../data/rooms.ts';
+import { lockRooms, updateRoom } from '../../data/rooms.ts';
 import type { ChangeRecord } from '../changes.ts';
 
 /**
@@ -49,7 +49,7 @@ async function changeRooms(db: Db, { append }: ChangeRecord, account: ErasedAcco
       .flatMap((id) => byId.get(id) ?? [])
       .map((room) => ({
         ...eventOf('RoomUpdated', room.id, { id: room.id, version: room.version + 1 }),
-        store: (db: Db) => clearRoomOwner(db, room),
+        store: (db: Db) => updateRoom(db, room, { ownerId: null }),
       })),
   ];
   // A deleted room has no more events.
