@@ -3,17 +3,14 @@ import type { Db } from './database.ts';
 import type { LogPosition } from './events.ts';
 import { elementsOf } from './sql/list-statements.ts';
 
-/** A room whose head is not the one that was asked for; undefined if the room is deleted. */
-export interface MovedHead {
-  roomId: string;
-  head: LogPosition | undefined;
-}
-
-/** The rooms whose heads are not at these positions any more, in one query that returns no other room. */
+/**
+ * The heads of the rooms that are not at these positions any more, in one query that returns no other room; undefined for a
+ * room that is deleted.
+ */
 export async function findMovedHeads(
   db: Db,
   heads: Iterable<readonly [roomId: string, LogPosition]>,
-): Promise<MovedHead[]> {
+): Promise<Map<string, LogPosition | undefined>> {
   const known = Array.from(heads, ([roomId, { seq, mark }]) => [roomId, seq, mark]);
   const { rows } = await sql<{ roomId: string; head: number | null; headMark: number | null }>`
     select known.value ->> 0 as "roomId", "head", "headMark"
@@ -23,8 +20,10 @@ export async function findMovedHeads(
       or "head" <> cast(known.value ->> 1 as bigint)
       or "headMark" <> cast(known.value ->> 2 as bigint)
   `.execute(db);
-  return rows.map(({ roomId, head, headMark }) => ({
-    roomId,
-    head: head === null || headMark === null ? undefined : { seq: head, mark: headMark },
-  }));
+  return new Map(
+    rows.map(({ roomId, head, headMark }) => [
+      roomId,
+      head === null || headMark === null ? undefined : { seq: head, mark: headMark },
+    ]),
+  );
 }

@@ -103,11 +103,10 @@ export class Feeds {
   async #compare(feeds: readonly Feed[]): Promise<void> {
     const heads = feeds.map(({ roomId, head }) => [roomId, head] as const);
     const moved = await findMovedHeads(this.#parts.database.checks, heads);
-    const movedTo = new Map(moved.map(({ roomId, head }) => [roomId, head]));
     for (const feed of feeds) {
-      const head = movedTo.get(feed.roomId);
+      const head = moved.get(feed.roomId);
       const isHere = head?.seq === feed.head.seq && head.mark === feed.head.mark;
-      if (!movedTo.has(feed.roomId) || isHere) feed.advance();
+      if (!moved.has(feed.roomId) || isHere) feed.advance();
       else if (head === undefined) feed.end();
       // The head is newer, rewound, or older than a message received since the query: the feed reads the log.
       else this.#syncWithLog(feed);
