@@ -1,8 +1,7 @@
+import type { Db } from '../data/database.ts';
+import { findUsersWithAccess } from '../data/memberships.ts';
 import type { VisibleRooms } from '../data/visible-rooms.ts';
 import { ClientError } from '../errors.ts';
-
-/** Finds the users among `userIds` who may see the room; undefined if every user may see it. */
-export type FindUsersWithAccess = (roomId: string, userIds: readonly string[]) => Promise<Set<string> | undefined>;
 
 /** A stream, or whatever else ends when its viewer may not see the room any more. */
 export interface AccessHolder {
@@ -11,15 +10,11 @@ export interface AccessHolder {
 }
 
 /** Ends the holders whose viewers may not see the room. */
-export async function endWithoutAccess(
-  holders: Iterable<AccessHolder>,
-  roomId: string,
-  findUsersWithAccess: FindUsersWithAccess,
-): Promise<void> {
+export async function endWithoutAccess(db: Db, holders: Iterable<AccessHolder>, roomId: string): Promise<void> {
   const limited = [...holders].filter(({ visibleRooms }) => !visibleRooms.seesAll);
   if (limited.length === 0) return;
   const userIds = new Set(limited.flatMap(({ visibleRooms }) => visibleRooms.userId ?? []));
-  const allowed = await findUsersWithAccess(roomId, [...userIds]);
+  const allowed = await findUsersWithAccess(db, roomId, [...userIds]);
   if (!allowed) return;
   for (const holder of limited) {
     const { userId } = holder.visibleRooms;

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { findUsersWithAccess } from '../data/memberships.ts';
 import { FixedWindow } from '../fixed-window.ts';
 import { FanOut, type FanOutParts, maxFreeResumes } from './fan-out.ts';
 import { GroupCosts } from './groups/group-costs.ts';
@@ -8,15 +7,13 @@ import { Presence, type PresenceParts } from './presence/presence.ts';
 /** Limits the cost per event of the groups of one address or user, as a multiple of the largest operation's cost. */
 const maxOperationsPerEvent = 5;
 
-interface LiveSources
-  extends Omit<FanOutParts, 'findUsersWithAccess' | 'groupCosts' | 'freeResumes'>,
-    Pick<PresenceParts, 'askOthers'> {
+interface LiveSources extends Omit<FanOutParts, 'groupCosts' | 'freeResumes'>, Pick<PresenceParts, 'askOthers'> {
   config: Pick<Config, 'rate' | 'limits'>;
 }
 
 /** Creates the fan-out of events and the presence, which share the costs of groups. */
 export function createLive({ config, askOthers, ...sources }: LiveSources) {
-  const { database, bus, onError } = sources;
+  const { bus, onError } = sources;
   const { windowSeconds } = config.rate;
   const groupCosts = new GroupCosts({
     maxCost: maxOperationsPerEvent * config.limits.cost,
@@ -24,7 +21,6 @@ export function createLive({ config, askOthers, ...sources }: LiveSources) {
   });
   const fanOut = new FanOut({
     ...sources,
-    findUsersWithAccess: (roomId, userIds) => findUsersWithAccess(database.db, roomId, userIds),
     groupCosts,
     freeResumes: new FixedWindow({ limit: maxFreeResumes, windowSeconds }),
   });

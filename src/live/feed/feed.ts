@@ -4,7 +4,7 @@ import { findRoom } from '../../data/rooms.ts';
 import type { RoomRow } from '../../data/tables.ts';
 import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
-import { type AccessHolder, endWithoutAccess, type FindUsersWithAccess } from '../access.ts';
+import { type AccessHolder, endWithoutAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
 import { CoalescedWork } from '../coalesced-work.ts';
 import { encodeCursor } from '../cursor.ts';
@@ -17,7 +17,6 @@ export interface FeedParts extends RoomLogParts {
   bus: Bus;
   /** Undefined if no traces are recorded. */
   tracing: Tracing | undefined;
-  findUsersWithAccess: FindUsersWithAccess;
   /** The database was found rewound: inboxes may have lost access to the room without an event. */
   onRewound: (roomId: string) => Promise<void>;
 }
@@ -110,7 +109,7 @@ export class Feed {
 
   /** Ends the holders whose viewers may not see the room; by default all. */
   checkAccess(holders: Iterable<AccessHolder> = this.#allHolders()): Promise<void> {
-    return endWithoutAccess(holders, this.roomId, this.#parts.findUsersWithAccess);
+    return endWithoutAccess(this.#parts.database.db, holders, this.roomId);
   }
 
   /** The cursor of `head`, from which clients can resume. */

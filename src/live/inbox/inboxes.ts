@@ -1,9 +1,9 @@
 import type { LogPosition } from '../../data/events.ts';
 import { type AfterPosition, findForeignRooms, findNextJoin, findNextLeave } from '../../data/inbox-rooms.ts';
+import { findUsersWithAccess } from '../../data/memberships.ts';
 import { ClientError, codeOf } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { forEachOf } from '../../for-each-of.ts';
-import type { FindUsersWithAccess } from '../access.ts';
 import type { Feeds } from '../feed/feeds.ts';
 import type { GroupCosts } from '../groups/group-costs.ts';
 import type { Groups } from '../groups/groups.ts';
@@ -22,7 +22,6 @@ interface InboxesParts extends MembershipsParts {
   feeds: Feeds;
   groups: Groups;
   groupCosts: GroupCosts;
-  findUsersWithAccess: FindUsersWithAccess;
   counts: LiveCounts;
 }
 
@@ -54,7 +53,7 @@ export class Inboxes {
     const inboxes = [...this.#inboxes].filter((inbox) => inbox.follows(roomId));
     if (inboxes.length === 0) return;
     const userIds = new Set(inboxes.map(({ request }) => request.userId));
-    const allowed = await this.#parts.findUsersWithAccess(roomId, [...userIds]);
+    const allowed = await findUsersWithAccess(this.#parts.database.db, roomId, [...userIds]);
     for (const inbox of inboxes) {
       if (allowed?.has(inbox.request.userId) === false) inbox.lose(roomId);
       this.#memberships.refresh(inbox);
@@ -115,8 +114,9 @@ export class Inboxes {
   /** Like `findNextJoin`, for a room that the user may see. */
   async #findVisibleJoin(values: AfterPosition): Promise<LogPosition | undefined> {
     const { roomId, userId } = values;
-    const joined = await findNextJoin(this.#parts.database.db, values);
-    const allowed = joined && (await this.#parts.findUsersWithAccess(roomId, [userId]));
+    const { db } = this.#parts.database;
+    const joined = await findNextJoin(db, values);
+    const allowed = joined && (await findUsersWithAccess(db, roomId, [userId]));
     return allowed?.has(userId) === false ? undefined : joined;
   }
 
