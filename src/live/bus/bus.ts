@@ -193,6 +193,11 @@ export const noMessages: Readonly<BusCounts> = { published: 0, received: 0, wake
 
 export type BusKind = 'memory' | 'postgres' | 'redis';
 
+/** Whether there may be other nodes. A bus within one process has none. */
+export function hasOtherNodes({ kind }: Pick<Bus, 'kind'>): boolean {
+  return kind !== 'memory';
+}
+
 export interface BusOptions {
   /** Called with the error of a listener. The other listeners still get the message. */
   onError: (error: unknown) => void;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Bus, type BusMessage, type BusMessageOf, nodesTopic } from '../bus/bus.ts';
+import { type Bus, type BusMessage, type BusMessageOf, hasOtherNodes, nodesTopic } from '../bus/bus.ts';
 import { type Parser, parseJson } from '../parsers.ts';
 import { decodeAnswer, encodeAnswer, maxParts, parseQuestion, type Question } from './node-messages.ts';
 
@@ -44,10 +44,10 @@ export class OtherNodes {
     this.#parts = parts;
   }
 
-  /** Resolves when questions are received. A bus within one process has no other nodes. */
+  /** Resolves when questions are received. */
   async open(): Promise<void> {
     const { bus } = this.#parts;
-    if (bus.kind === 'memory') return;
+    if (!hasOtherNodes(bus)) return;
     this.#leave = await bus.subscribe(nodesTopic, (message) => this.#receive(message));
     this.#discover();
     bus.onStateChange(() => this.#discover());
@@ -84,7 +84,7 @@ export class OtherNodes {
 
   get #isConnected(): boolean {
     const { bus } = this.#parts;
-    return bus.kind !== 'memory' && bus.isUp();
+    return hasOtherNodes(bus) && bus.isUp();
   }
 
   /** All nodes that receive it learn of this node, and this node learns of them by their answers. */

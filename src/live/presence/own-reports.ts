@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { yieldWhenDue } from '../../event-loop.ts';
 import type { LimitedQueue } from '../../limited-queue.ts';
-import type { Bus } from '../bus/bus.ts';
+import { type Bus, hasOtherNodes } from '../bus/bus.ts';
 import { Pace } from '../pace.ts';
 import type { OwnPresence } from './own-presence.ts';
 
@@ -63,16 +63,16 @@ export class OwnReports {
 
   /** Something has changed, and is reported soon. The user with this id may be present or absent now. */
   noteChange(userId?: string): void {
-    if (!this.#hasReceivers) return;
+    if (!hasOtherNodes(this.#parts.bus)) return;
     if (userId !== undefined) this.#changed.add(userId);
     this.#pace.request();
   }
 
   /** Reports what has changed since the latest report. Resolves when it is published. */
   async reportChanges(): Promise<void> {
-    const { queue } = this.#parts.node;
-    if (!this.#hasReceivers || (!this.#due && queue.size >= maxWaiting)) return;
-    this.#due ??= queue.run(() => this.#publish());
+    const { bus, node } = this.#parts;
+    if (!hasOtherNodes(bus) || (!this.#due && node.queue.size >= maxWaiting)) return;
+    this.#due ??= node.queue.run(() => this.#publish());
     await this.#due;
   }
 
@@ -93,11 +93,6 @@ export class OwnReports {
   stop(): void {
     this.#pace.stop();
     clearTimeout(this.#renewal);
-  }
-
-  /** A bus within one process has no other nodes. */
-  get #hasReceivers(): boolean {
-    return this.#parts.bus.kind !== 'memory';
   }
 
   /** Publishes what is due, in parts, with a pause before each. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import DataLoader from 'dataloader';
 import { LimitedQueue } from '../../limited-queue.ts';
-import { chunksOf } from '../chunks.ts';
+import { hasOtherNodes } from '../bus/bus.ts';
 import type { Stream } from '../stream.ts';
 import { PresenceRoom, type PresenceRoomParts } from './presence-room.ts';
 import { joinPresence, type PresenceState } from './presence-state.ts';
@@ -21,15 +22,21 @@ export class Presence {
   readonly #parts: PresenceParts;
   readonly #roomParts: PresenceRoomParts;
   readonly #rooms = new Map<string, PresenceRoom>();
-  /** The rooms of the next question to the other nodes. */
-  #asked = new Set<string>();
-  #asking: Promise<unknown> | undefined;
+  /** Rooms that are opened in one turn share a question to the other nodes. */
+  readonly #questions = new DataLoader<string, unknown>(
+    async (roomIds) => {
+      await this.#parts.askOthers(roomIds);
+      return roomIds;
+    },
+    { cache: false, maxBatchSize: maxAsked, batchScheduleFn: setImmediate },
+  );
 
   constructor(parts: PresenceParts) {
     this.#parts = parts;
     const queue = new LimitedQueue({ maxRunning: 1 });
     const node = { id: randomUUID(), lastNumber: 0, absences: 0, queue, hasStopped: false };
-    this.#roomParts = { ...parts, node, ask: (roomId) => this.#ask(roomId) };
+    const ask = async (roomId: string) => hasOtherNodes(parts.bus) && this.#questions.load(roomId);
+    this.#roomParts = { ...parts, node, ask };
     // The other nodes may have missed reports.
     parts.bus.onStateChange(() => this.#renew());
   }
@@ -40,7 +47,7 @@ export class Presence {
   }
 
   async read(roomId: string): Promise<PresenceState> {
-    if (!this.#hasOthers) return this.#rooms.get(roomId)?.read() ?? joinPresence(roomId, []);
+    if (!hasOtherNodes(this.#parts.bus)) return this.#rooms.get(roomId)?.read() ?? joinPresence(roomId, []);
     return this.#use(roomId, (room) => {
       room.keepForQueries();
       return room.read();
@@ -77,11 +84,6 @@ export class Presence {
     for (const room of rooms) room.close();
   }
 
-  /** A bus within one process has no other nodes. */
-  get #hasOthers(): boolean {
-    return this.#parts.bus.kind !== 'memory';
-  }
-
   #renew(): void {
     if (!this.#parts.bus.isUp()) return;
     for (const { reports } of this.#rooms.values()) void reports.renew();
@@ -91,18 +93,5 @@ export class Presence {
     const room = this.#rooms.get(roomId) ?? new PresenceRoom(roomId, this.#roomParts, () => this.#rooms.delete(roomId));
     this.#rooms.set(roomId, room);
     return room.use(() => work(room));
-  }
-
-  /** Rooms that are opened in one turn share a question. */
-  #ask(roomId: string): Promise<unknown> {
-    if (!this.#hasOthers) return Promise.resolve();
-    this.#asked.add(roomId);
-    this.#asking ??= setImmediate().then(() => {
-      const asked = chunksOf([...this.#asked], maxAsked);
-      this.#asked = new Set();
-      this.#asking = undefined;
-      return Promise.all(asked.map((rooms) => this.#parts.askOthers(rooms)));
-    });
-    return this.#asking;
   }
 }
