@@ -1,23 +1,19 @@
-import type { StreamEvent } from '../data/events.ts';
 import { findInboxRooms } from '../data/inbox-rooms.ts';
 import { ClientError } from '../errors.ts';
 import { assertSignedIn } from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import type { SubscriptionInboxArgs } from './resolver-types.generated.ts';
-import type { SubscriptionField } from './subscription-source.ts';
+import type { Subscribe } from './subscription-source.ts';
 
 /** The maximum number of cursors: clients may send two of one room. */
 const maxCursors = 2 * maxInboxRooms;
 
-export const inbox: SubscriptionField<SubscriptionInboxArgs, StreamEvent> = {
-  async subscribe(_, { after }, { viewer, db }) {
-    const { user } = assertSignedIn(viewer);
-    if (after && after.length > maxCursors) {
-      const message = `after has ${after.length} cursors: at most ${maxCursors} are allowed.`;
-      throw new ClientError('VALIDATION_ERROR', message, { details: [{ field: 'after', issue: 'too_long' }] });
-    }
-    const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
-    return { type: 'inbox', userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
-  },
-  resolve: (event) => event,
+export const inbox: Subscribe<SubscriptionInboxArgs> = async (_, { after }, { viewer, db }) => {
+  const { user } = assertSignedIn(viewer);
+  if (after && after.length > maxCursors) {
+    const message = `after has ${after.length} cursors: at most ${maxCursors} are allowed.`;
+    throw new ClientError('VALIDATION_ERROR', message, { details: [{ field: 'after', issue: 'too_long' }] });
+  }
+  const rooms = await findInboxRooms(db, user.id, maxInboxRooms);
+  return { type: 'inbox', userId: user.id, rooms, readAt: performance.now(), after: after ?? undefined };
 };

@@ -1,7 +1,6 @@
 import { ClientError } from '../errors.ts';
 import { assertAdmin } from '../identity/access.ts';
 import { type ClientFilter, findClientPage } from '../live/inventory/clients.ts';
-import type { ServerStatus } from '../live/inventory/server-status.ts';
 import { type StreamTransport, streamTransports } from '../live/live-counts.ts';
 import type {
   ClientResolvers,
@@ -15,7 +14,7 @@ import { findOwnAccountOrThrow } from './rules/changes.ts';
 import { InputCheck } from './rules/input-check.ts';
 import { findLivingUser } from './rules/rows.ts';
 import * as rules from './rules/validation.ts';
-import type { SubscriptionField } from './subscription-source.ts';
+import type { Subscribe } from './subscription-source.ts';
 
 const transports: Record<StreamTransport, Transport> = { sse: 'SSE', multipart: 'MULTIPART', websocket: 'WEBSOCKET' };
 
@@ -28,12 +27,9 @@ export const RoomFollowers: RoomFollowersResolvers = {
   room: async ({ roomId }, _, { loaders }) => (await loaders.room.load(roomId)) ?? null,
 };
 
-export const serverStatusChanged: SubscriptionField<object, ServerStatus> = {
-  async subscribe(_, __, { viewer }) {
-    assertAdmin(viewer);
-    return { type: 'serverStatus' };
-  },
-  resolve: (status) => status,
+export const serverStatusChanged: Subscribe<object> = async (_, __, { viewer }) => {
+  assertAdmin(viewer);
+  return { type: 'serverStatus' };
 };
 
 export const inventoryQueries: QueryResolvers = {

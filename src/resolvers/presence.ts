@@ -3,7 +3,7 @@ import type { PublicUser } from '../data/tables.ts';
 import { assertMayPost, assertNotMuted, assertSignedIn } from '../identity/access.ts';
 import { keyIdOf } from '../identity/credential.ts';
 import { accountIdOf } from '../identity/viewer.ts';
-import { firstByName, maxTyping, maxUsers, type PresenceState } from '../live/presence/presence-state.ts';
+import { firstByName, maxTyping, maxUsers } from '../live/presence/presence-state.ts';
 import type { Context } from './context.ts';
 import type {
   MutationResolvers,
@@ -12,7 +12,7 @@ import type {
 } from './resolver-types.generated.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow, mutedUsersOf } from './rules/visible-rows.ts';
-import type { SubscriptionField } from './subscription-source.ts';
+import type { Subscribe } from './subscription-source.ts';
 
 export const RoomPresence: RoomPresenceResolvers = {
   room: ({ roomId }, _, { loaders }) => loadRoom(loaders, roomId),
@@ -20,15 +20,12 @@ export const RoomPresence: RoomPresenceResolvers = {
   typing: ({ typing }, _, context) => findFirst(typing, maxTyping, context),
 };
 
-export const roomPresence: SubscriptionField<SubscriptionRoomPresenceArgs, PresenceState> = {
-  async subscribe(_, { room: id, visible }, context) {
-    const { id: roomId } = await findVisibleRoomOrThrow(id, context);
-    const { viewer, address, visibleRooms } = context;
-    const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
-    const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, visibleRooms };
-    return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
-  },
-  resolve: (presence) => presence,
+export const roomPresence: Subscribe<SubscriptionRoomPresenceArgs> = async (_, { room: id, visible }, context) => {
+  const { id: roomId } = await findVisibleRoomOrThrow(id, context);
+  const { viewer, address, visibleRooms } = context;
+  const keyId = viewer ? keyIdOf(viewer.credential) : undefined;
+  const presentViewer = { user: viewer && toNamed(viewer.user), keyId, address, visibleRooms };
+  return { type: 'presence', roomId, presentViewer: (visible ?? true) ? presentViewer : null };
 };
 
 export const presenceMutations: MutationResolvers = {

@@ -13,14 +13,16 @@ import { dateTime } from './scalars.ts';
 import { sessionMutations } from './session.ts';
 import { User, userMutations, userQueries } from './user.ts';
 
-/** The generated type requires an iterable, which Postroom does not use. */
-const Subscription = { roomEvents, postAdded, inbox, roomPresence, serverStatusChanged } satisfies Record<
+const subscriptions = { roomEvents, postAdded, inbox, roomPresence, serverStatusChanged } satisfies Record<
   keyof SubscriptionResolvers,
   unknown
 >;
 
+/** An event or a state is executed with the value of the field as its root value. */
+const resolve = (value: unknown) => value;
+
 /** All resolvers. Fields that are properties of a row need none. */
-export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof Subscription } = {
+export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object } = {
   DateTime: dateTime,
   Query: { ...nodeQueries, ...userQueries, ...postQueries, ...roomQueries, ...inventoryQueries },
   Mutation: withIdempotency({
@@ -33,7 +35,10 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: typeof
     ...muteMutations,
     ...presenceMutations,
   }),
-  Subscription,
+  // The generated type requires iterables, which Postroom does not use.
+  Subscription: Object.fromEntries(
+    Object.entries(subscriptions).map(([name, subscribe]) => [name, { subscribe, resolve }]),
+  ),
   Node,
   User,
   ApiKey,

@@ -14,7 +14,7 @@ import type {
 } from './resolver-types.generated.ts';
 import { findLivingUser, loadRoom } from './rules/rows.ts';
 import { findVisibleRoomOrThrow } from './rules/visible-rows.ts';
-import type { RoomEventSource, SubscriptionField } from './subscription-source.ts';
+import type { RoomEventSource, Subscribe } from './subscription-source.ts';
 
 export const RoomEvent: RoomEventResolvers = {
   __resolveType: ({ type }) => type,
@@ -55,15 +55,11 @@ export const roomEventResolvers = {
   RoomDeleted: eventFields,
 } satisfies Record<RoomEventType | InboxEventType, unknown>;
 
-export const roomEvents: SubscriptionField<SubscriptionRoomEventsArgs, Event> = {
-  subscribe: (_, args, context) => createSource(args, context, (event) => event),
-  resolve: (event) => event,
-};
+export const roomEvents: Subscribe<SubscriptionRoomEventsArgs> = (_, args, context) =>
+  createSource(args, context, (event) => event);
 
-export const postAdded: SubscriptionField<SubscriptionPostAddedArgs, PostRow> = {
-  subscribe: (_, args, context) => createSource(args, context, findAddedPost),
-  resolve: (post) => post,
-};
+export const postAdded: Subscribe<SubscriptionPostAddedArgs> = (_, args, context) =>
+  createSource(args, context, findAddedPost);
 
 /** @throws ClientError NOT_FOUND if the room is not visible. */
 async function createSource(

@@ -17,7 +17,7 @@ export interface RoomEventSource {
   after: string | null | undefined;
   /** The end of the room's log when the room was found. */
   head: LogPosition;
-  /** Maps an event to the subscription's root value; undefined leaves the event out. */
+  /** Maps an event to the value of the field; undefined leaves the event out. */
   project: (event: StreamEvent, context: Context) => unknown;
 }
 
@@ -40,9 +40,5 @@ interface PresenceSource {
   presentViewer: PresentViewer | null;
 }
 
-/** The resolvers of a field of `Subscription`. */
-export interface SubscriptionField<Arguments, Value> {
-  subscribe: (root: unknown, args: Arguments, context: Context) => Promise<SubscriptionSource>;
-  /** Maps the root value to the value of the field. */
-  resolve: (value: Value) => Value;
-}
+/** Resolves a field of `Subscription`. */
+export type Subscribe<Arguments> = (root: unknown, args: Arguments, context: Context) => Promise<SubscriptionSource>;
