@@ -1,5 +1,6 @@
 import type { DatabaseKind } from '../../data/database.ts';
 import type { BusKind } from '../bus/bus.ts';
+import { firstOf } from '../first-of.ts';
 import { fields, integer, listOf, number, orNull, type Parsed, text } from '../parsers.ts';
 import { clientFields } from './clients.ts';
 
@@ -80,15 +81,8 @@ export function joinReports(
 
 /** The rooms with the most followers, first. */
 export function mostFollowed(all: Iterable<[roomId: string, followers: number]>, limit: number): RoomFollowers[] {
-  const most: RoomFollowers[] = [];
-  // There may be many rooms, and few of them are kept.
-  for (const [roomId, followers] of all) {
-    if (most.length === limit && followers <= (most.at(-1)?.followers ?? 0)) continue;
-    const index = most.findIndex((other) => other.followers < followers);
-    most.splice(index < 0 ? most.length : index, 0, { roomId, followers });
-    if (most.length > limit) most.pop();
-  }
-  return most;
+  const most = firstOf(all, limit, ([, followers], [, others]) => followers > others);
+  return most.map(([roomId, followers]) => ({ roomId, followers }));
 }
 
 /** The errors of all nodes, most frequent first. */

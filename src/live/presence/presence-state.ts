@@ -1,3 +1,5 @@
+import { firstOf } from '../first-of.ts';
+
 /** The present users of a room, as far as they are named. */
 export interface PresenceState {
   roomId: string;
@@ -42,17 +44,9 @@ export interface Named {
   name: string;
 }
 
-/** The first by name, in order; those of the same name by id. The work is linear in the number of `all`. */
+/** The first by name, in order; those of the same name by id. */
 export function firstByName<Item extends Named>(all: Iterable<Item>, limit: number): Item[] {
-  const first: Item[] = [];
-  for (const item of all) {
-    const last = first.at(-1);
-    if (first.length === limit && last && !isBefore(item, last)) continue;
-    const index = first.findLastIndex((other) => isBefore(other, item)) + 1;
-    first.splice(index, 0, item);
-    if (first.length > limit) first.pop();
-  }
-  return first;
+  return firstOf(all, limit, isBefore);
 }
 
 function isBefore(one: Named, other: Named): boolean {
