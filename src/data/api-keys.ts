@@ -53,12 +53,7 @@ export async function findApiKeysOf(db: Db, ownerId: string, limit: number): Pro
 }
 
 export async function revokeApiKey(db: Db, id: string): Promise<void> {
-  await db
-    .updateTable('apiKeys')
-    .set({ revokedAt: Date.now() })
-    .where('id', '=', id)
-    .where('revokedAt', 'is', null)
-    .execute();
+  await revokeWhere(db, (eb) => eb('id', '=', id));
 }
 
 /** Revokes the keys of a deleted account, including the key of the application that acts as it. Returns their ids. */

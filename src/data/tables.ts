@@ -57,12 +57,10 @@ interface PrivateUserTable {
   oauthSubject: string | null;
 }
 
-/** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
-interface ErasureTable {
-  erasing: Generated<'ACCOUNT' | 'POSTS' | null>;
+interface UserTable extends PublicUserTable, PrivateUserTable {
+  /** Null except while the rows of a deleted account are being deleted: its drafts and memberships, or also its posts. */
+  erasing: Generated<Erasure | null>;
 }
-
-interface UserTable extends PublicUserTable, PrivateUserTable, ErasureTable {}
 
 interface RoomTable extends Versioned {
   name: string;
@@ -181,9 +179,9 @@ interface SettingTable {
   value: string;
 }
 
-export type UserRow = Omit<Selectable<UserTable>, keyof ErasureTable>;
+export type UserRow = Omit<Selectable<UserTable>, 'erasing'>;
 /** The rows of a deleted account that are being deleted. */
-export type Erasure = NonNullable<Selectable<ErasureTable>['erasing']>;
+export type Erasure = 'ACCOUNT' | 'POSTS';
 /** A user without private columns. The absent columns are part of the type, so that it refuses a whole `UserRow`. */
 export type PublicUser = Selectable<PublicUserTable> & { [Column in keyof PrivateUserTable]?: never };
 export type RoomRow = Omit<Selectable<RoomTable>, 'deletedAt'>;
