@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { addAbortListener, setMaxListeners } from 'node:events';
 import { contain } from '../../contain.ts';
 import { type BusMessage, commonTopic } from './bus.ts';
 import type { BusConnection, BusDriver } from './driver.ts';
@@ -113,13 +113,7 @@ export class CheckedConnection {
   async #unlessLost<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.#lost;
     const { promise, reject } = Promise.withResolvers<never>();
-    const onLost = () => reject(signal.reason);
-    if (signal.aborted) onLost();
-    signal.addEventListener('abort', onLost);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      signal.removeEventListener('abort', onLost);
-    }
+    using _ = addAbortListener(signal, () => reject(signal.reason));
+    return await Promise.race([work, promise]);
   }
 }
