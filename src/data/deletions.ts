@@ -104,11 +104,7 @@ export async function eraseKeysOf(db: Db, ownerId: string, limit: number): Promi
 }
 
 /** A deleted account, and the rows of it that are being deleted. */
-export interface ErasedAccount {
-  id: string;
-  version: number;
-  erasing: Erasure;
-}
+export type ErasedAccount = Pick<UserRow, 'id' | 'version'> & { erasing: Erasure };
 
 /** The same for accounts. */
 export async function findErasedAccount(db: Db): Promise<ErasedAccount | undefined> {

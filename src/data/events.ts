@@ -50,11 +50,7 @@ export type StreamEvent = RoomEvent | InboxEvent;
 /** An event before it has a number. */
 export type NewRoomEvent<Row = unknown> = NewPostEvent | NewPlainEvent<Row>;
 
-interface NewEntry {
-  roomId: string;
-  subjectId: string;
-  version: number;
-}
+type NewEntry = Pick<RoomEventRow, 'roomId' | 'subjectId' | 'version'>;
 
 /** An event that carries its post. Only its author may change a post, so the actor is the author. */
 export interface NewPostEvent extends NewEntry {
@@ -199,10 +195,7 @@ export async function trimRoom(db: Db, { roomId, seq }: RoomSurplus, limit: numb
 }
 
 /** The events of a room up to number `seq` are to be deleted. */
-export interface RoomSurplus {
-  roomId: string;
-  seq: number;
-}
+type RoomSurplus = Pick<RoomEventRow, 'roomId' | 'seq'>;
 
 const roomsPerRead = 500;
 

@@ -1,6 +1,6 @@
 import { findApiKeysOf, revokeApiKeysOf } from '../data/api-keys.ts';
 import { eraseUser } from '../data/deletions.ts';
-import { createEmptyConnection, createEmptyPage, isPageLength } from '../data/lists/pages.ts';
+import { createConnection, createEmptyPage, isPageLength } from '../data/lists/pages.ts';
 import { findDrafts } from '../data/lists/post-lists.ts';
 import { findJoinedRooms } from '../data/memberships.ts';
 import type { PublicUser, UserRow } from '../data/tables.ts';
@@ -41,7 +41,7 @@ export const User: UserResolvers = {
   rooms: (user, args, context) =>
     maySeeOwn(context.viewerFor(user), user)
       ? findJoinedRooms(context.db, { userId: user.id }, args)
-      : createEmptyConnection(args),
+      : createConnection(async () => [], args),
   apiKeys: (user, _, { db, viewer }) => (maySeeOwn(viewer, user) ? findApiKeysOf(db, user.id, maxApiKeys) : []),
 };
 

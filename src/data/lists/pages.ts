@@ -169,11 +169,6 @@ export function createPage<Row>({ page, limit }: PageArguments, { read, count }:
   };
 }
 
-/** A connection without edges. @throws ClientError VALIDATION_ERROR like `createConnection`. */
-export function createEmptyConnection<AnyEdge extends Edge<unknown>>(args: ConnectionArguments): Connection<AnyEdge> {
-  return createConnection(async () => [], args);
-}
-
 /** Creates a connection. @throws ClientError VALIDATION_ERROR if an argument is out of range or not a cursor. */
 export function createConnection<AnyEdge extends Edge<unknown>>(
   read: (range: KeyRange) => Promise<AnyEdge[]>,

@@ -114,8 +114,7 @@ export class Feed {
 
   /** The cursor of `head`, from which clients can resume. */
   get cursor(): string {
-    const { seq, mark } = this.head;
-    return encodeCursor({ roomId: this.roomId, seq, mark });
+    return encodeCursor({ roomId: this.roomId, ...this.head });
   }
 
   /** Notifies every reader; a reader without new events does nothing. */

@@ -63,8 +63,7 @@ export class Follower implements Member {
 
   /** Its position as a cursor, for the argument `after`. */
   get cursor(): string {
-    const { seq, mark } = this.position;
-    return encodeCursor({ roomId: this.feed.roomId, seq, mark });
+    return encodeCursor({ roomId: this.feed.roomId, ...this.position });
   }
 
   get group(): Group | undefined {

@@ -1,16 +1,10 @@
 import type { LogPosition } from '../../data/events.ts';
 import { LimitedQueue } from '../../limited-queue.ts';
-import type { Tracing } from '../../tracing/span.ts';
 import type { Feed } from '../feed/feed.ts';
-import type { LiveCounts } from '../live-counts.ts';
 import { type ExecuteEvent, groupKeyOf, type Selection } from '../subscribe-request.ts';
-import { Group } from './group.ts';
+import { Group, type GroupParts } from './group.ts';
 
-export interface GroupsParts {
-  counts: LiveCounts;
-  tracing: Tracing | undefined;
-  onError: (error: unknown) => void;
-}
+type GroupsParts = Pick<GroupParts, 'counts' | 'tracing' | 'onError'>;
 
 /** The groups of one room. */
 interface RoomGroups {

@@ -3,8 +3,8 @@ import type { ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
 import { CoalescedWork } from '../coalesced-work.ts';
-import type { GroupCosts } from '../groups/group-costs.ts';
-import type { LiveCounts, StreamEnd } from '../live-counts.ts';
+import type { StreamEnd } from '../live-counts.ts';
+import type { LiveStreamParts } from '../live-stream.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
 import { type StateRequest, StateStream } from './state-stream.ts';
 
@@ -12,7 +12,7 @@ const retryMs = 1_000;
 /** The streams that are written in one turn of the event loop. */
 const maxDelivered = 250;
 
-export interface StateStreamsParts<State> {
+export interface StateStreamsParts<State> extends Pick<LiveStreamParts<unknown>, 'costs' | 'counts' | 'onError'> {
   /** Different for each state. */
   name: string;
   read: () => State | Promise<State>;
@@ -21,9 +21,6 @@ export interface StateStreamsParts<State> {
    * equals the one before is left out.
    */
   intervalMs?: number;
-  costs: GroupCosts;
-  counts: LiveCounts;
-  onError: (error: unknown) => void;
 }
 
 /**
