@@ -267,7 +267,8 @@ describe('a viewer that loses access is absent', () => {
     for (const person of [people.Ada, people.Eve])
       await call(`deleteUser(input: { id: "${person.id}" }) { user { id } }`, person);
     await ada.socket.closed;
-    expect(await bob.nextWith('Bob')).toEqual({ count: 1, users: ['Bob'], typing: [] });
+    // A state between the deletion and its message counts a user who is no longer shown.
+    expect(await bob.next(({ count }) => count === 1)).toEqual({ count: 1, users: ['Bob'], typing: [] });
   });
 
   it('after the room was deleted', async () => {
