@@ -50,12 +50,6 @@ export class FixedWindow {
     };
   }
 
-  /** Takes one charge back. */
-  refund(key: string): void {
-    const window = this.#find(key, performance.now());
-    if (window && window.charges > 0) window.charges -= 1;
-  }
-
   /**
    * Takes over the count of a key from a counter that several nodes share. It may include fewer charges of this node
    * than are counted here, because the answers to the latest charges are on their way.

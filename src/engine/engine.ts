@@ -11,7 +11,8 @@ import type { DocumentSource } from './documents/persisted.ts';
 import type { SubscriptionTraits } from './documents/subscription-traits.ts';
 import { Executor } from './execution/executor.ts';
 import { InvalidDocumentLimit } from './limits/invalid-documents.ts';
-import { type Caller, type Rate, RateLimit, RateLimited, type SharedWindows } from './limits/rate.ts';
+import { type Caller, type Rate, RateLimit, RateLimited } from './limits/rate.ts';
+import type { RedisWindows } from './limits/redis-windows.ts';
 import { ResumedCharge } from './limits/resumed-charge.ts';
 import { type Call, type GraphQLRequest, Operation, type OperationParts, type PreparedOperation } from './operation.ts';
 
@@ -19,7 +20,7 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   schema: GraphQLSchema;
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
-  sharedRate?: SharedWindows | undefined;
+  sharedRate?: RedisWindows | undefined;
   /** Called for each request that the rate refuses. */
   onRateLimited?: () => void;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { type Caller, keyOf, type RateOptions } from './rate.ts';
+import type { WindowOptions } from '../../fixed-window.ts';
+import { type Caller, keyOf } from './rate.ts';
 
 /** Refusals per window without a pause: a developer who edits a document makes mistakes now and then. */
 const maxWithoutPause = 10;
@@ -30,7 +31,7 @@ export class InvalidDocumentLimit {
   /** Each window begins with the caller's first refusal. */
   readonly #refused: LRUCache<string, Refused>;
 
-  constructor({ windowSeconds }: RateOptions) {
+  constructor({ windowSeconds }: WindowOptions) {
     this.#refused = new LRUCache({ max: maxCallers, ttl: windowSeconds * 1_000, noUpdateTTL: true });
   }
 

@@ -1,20 +1,16 @@
 import { ClientError } from '../../errors.ts';
-import { type Charged, FixedWindow } from '../../fixed-window.ts';
+import { type Charged, FixedWindow, type WindowOptions } from '../../fixed-window.ts';
 import type { Viewer } from '../../identity/viewer.ts';
+import type { RedisWindows, SharedCount } from './redis-windows.ts';
 
-export interface RateOptions {
-  /** Operations per window; 0 disables the limit. */
-  limit: number;
-  windowSeconds: number;
-}
-
-interface RateLimitOptions extends RateOptions {
+/** `limit`: operations per window; 0 disables the limit. */
+interface RateLimitOptions extends WindowOptions {
   /** Called for each refusal. */
   onRefused?: (() => void) | undefined;
 }
 
 /** The caller's remaining rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
-export interface Rate extends RateOptions {
+export interface Rate extends WindowOptions {
   remaining: number;
   /** The time until the window ends. */
   resetMs: number;
@@ -37,21 +33,6 @@ export interface Caller {
   address: string;
 }
 
-/** A counter of charges per key that all nodes share. */
-export interface SharedWindows {
-  /** Whether the counter answers. If it does not, the charges of this node alone decide. */
-  readonly isUp: boolean;
-  /** Counts a charge. Never rejects; undefined if there is no answer in time. */
-  charge(key: string): Promise<SharedCount | undefined>;
-}
-
-/** The window of one key after a charge. */
-export interface SharedCount {
-  charges: number;
-  /** The time until the window ends. */
-  resetMs: number;
-}
-
 /** Keeps users and addresses apart, because an address that a proxy reports may be any text. */
 export function keyOf({ viewer, address }: Caller): string {
   return viewer ? `user:${viewer.chargedId}` : `address:${address}`;
@@ -60,12 +41,12 @@ export function keyOf({ viewer, address }: Caller): string {
 /** Limits the operations of a user or, without credentials, of an address. With `shared`, nodes share the limit. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
-  readonly #shared: SharedWindows | undefined;
+  readonly #shared: RedisWindows | undefined;
   /** Two counters keep users and addresses apart without building a key string for each request. */
   readonly #users: FixedWindow;
   readonly #addresses: FixedWindow;
 
-  constructor(options: RateLimitOptions, shared?: SharedWindows) {
+  constructor(options: RateLimitOptions, shared?: RedisWindows) {
     this.#options = options;
     this.#shared = shared;
     this.#users = new FixedWindow(options);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createClient } from 'redis';
-import type { SharedCount, SharedWindows } from './rate.ts';
+import type { Log } from '../../log.ts';
 
 /** After this time a charge is answered without Redis. */
 const answerMs = 50;
@@ -33,10 +33,14 @@ export interface RedisWindowsOptions {
   windowSeconds: number;
   /** Keys begin with it, so that several installations can share a server. */
   prefix: string;
-  /** Called once when Redis no longer answers, with the reason for the operator. */
-  onDown: (reason: string) => void;
-  /** Called once when Redis answers again. */
-  onUp: () => void;
+  log: Pick<Log, 'warn'>;
+}
+
+/** The window of one key after a charge. */
+export interface SharedCount {
+  charges: number;
+  /** The time until the window ends. */
+  resetMs: number;
 }
 
 interface Charge {
@@ -47,10 +51,10 @@ interface Charge {
 type Client = ReturnType<typeof open>;
 
 /**
- * Counts charges in Redis. All charges of one turn of the event loop are sent as one command, which takes a fraction of
+ * Counts charges in Redis, for all nodes together. All charges of one turn of the event loop are sent as one command, which takes a fraction of
  * the time of a command per charge. After a failure, Redis is not used until it has answered a probe in time.
  */
-export class RedisWindows implements SharedWindows {
+export class RedisWindows {
   readonly #options: RedisWindowsOptions;
   readonly #retry: NodeJS.Timeout;
   #client: Client | undefined;
@@ -71,10 +75,12 @@ export class RedisWindows implements SharedWindows {
     return windows;
   }
 
+  /** Whether Redis answers. If it does not, the charges of this node alone decide. */
   get isUp(): boolean {
     return this.#isUp === true;
   }
 
+  /** Counts a charge. Never rejects; undefined if there is no answer in time. */
   charge(key: string): Promise<SharedCount | undefined> {
     return new Promise((answer) => {
       if (this.#charges.push({ key, answer }) === 1) setImmediate(() => this.#flush());
@@ -130,7 +136,7 @@ export class RedisWindows implements SharedWindows {
     try {
       const elapsedMs = await within(connectMs, this.#probe());
       if (elapsedMs > answerMs) throw new Error(`no answer within ${answerMs} ms`);
-      if (this.#isUp === false) this.#options.onUp();
+      if (this.#isUp === false) this.#options.log.warn('Redis answers again: all nodes share the rate of operations');
       this.#isUp = true;
     } catch (error) {
       // The connection may be half open.
@@ -171,7 +177,7 @@ export class RedisWindows implements SharedWindows {
   #fail(reason: string): void {
     if (this.#isUp === false) return;
     this.#isUp = false;
-    this.#options.onDown(reason);
+    this.#options.log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself');
   }
 }
 

@@ -17,8 +17,6 @@ export async function openSharedRate(
     windowSeconds,
     // All nodes have the same session key, and other installations have another.
     prefix: `postroom:rate:${keys.id}:`,
-    onDown: (reason) =>
-      log.warn({ reason }, 'Redis does not answer: each node counts the rate of operations by itself'),
-    onUp: () => log.warn('Redis answers again: all nodes share the rate of operations'),
+    log,
   });
 }
