@@ -17,16 +17,12 @@ export function createIdentity({ config, log, ...sources }: IdentitySources) {
   const credentials = new CredentialWatch({
     db: sources.database.checks,
     oauth,
+    viewers,
     onError: logFailures(log, 'credentials could not be checked, and will be checked again'),
   });
   return {
     authenticate: createAuthentication({ ...sources, oauth, viewers }),
-    watchCredentials: ((viewer, end) =>
-      credentials.watch(viewer, () => {
-        // The viewer may have other rights when the client reconnects.
-        if (viewer) viewers.forget(viewer.user.id);
-        end();
-      })) satisfies WatchCredentials,
+    watchCredentials: ((viewer, end) => credentials.watch(viewer, end)) satisfies WatchCredentials,
     viewers,
     credentials,
     stop() {

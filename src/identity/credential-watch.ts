@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
+import { CoalescedWork } from '../coalesced-work.ts';
 import { findApiKeys } from '../data/api-keys.ts';
 import type { Db } from '../data/database.ts';
 import { findCredentialStates } from '../data/users.ts';
 import { findRevocation, isRevokedByGeneration, keyIdOf } from './credential.ts';
 import type { OAuth } from './oauth/oauth.ts';
 import type { Viewer } from './viewer.ts';
+import type { ViewerCache } from './viewer-cache.ts';
 
 const checkIntervalMs = 1_000;
 /** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
@@ -31,6 +33,7 @@ interface CredentialWatchParts {
   db: Db;
   /** Undefined if no issuer is configured. */
   oauth: Pick<OAuth, 'watch'> | undefined;
+  viewers: ViewerCache;
   onError: (error: unknown) => void;
 }
 
@@ -52,8 +55,7 @@ export class CredentialWatch {
   readonly #parts: CredentialWatchParts;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
-  #checking: Promise<void> | undefined;
-  #isCheckDue = false;
+  readonly #checking = new CoalescedWork(() => this.#checkBatches());
 
   constructor(parts: CredentialWatchParts) {
     this.#parts = parts;
@@ -90,17 +92,7 @@ export class CredentialWatch {
 
   /** Checks all credentials now. Calls during a check share the next one. */
   checkAll(): Promise<void> {
-    this.#isCheckDue = true;
-    this.#checking ??= this.#checkWhileDue();
-    return this.#checking;
-  }
-
-  async #checkWhileDue(): Promise<void> {
-    while (this.#isCheckDue) {
-      this.#isCheckDue = false;
-      await this.#checkBatches();
-    }
-    this.#checking = undefined;
+    return this.#checking.request();
   }
 
   async #checkBatches(): Promise<void> {
@@ -137,7 +129,10 @@ export class CredentialWatch {
   }
 
   #drop(watched: Watched): void {
-    if (this.#watched.delete(watched)) watched.onInvalid();
+    if (!this.#watched.delete(watched)) return;
+    // The viewer may have other rights when the client reconnects.
+    this.#parts.viewers.forget(watched.viewer.user.id);
+    watched.onInvalid();
   }
 }
 

@@ -1,5 +1,5 @@
+import { CoalescedWork } from '../coalesced-work.ts';
 import type { Bus } from './bus/bus.ts';
-import { CoalescedWork } from './coalesced-work.ts';
 import { Pace } from './pace.ts';
 
 /** Changes by another process must take effect within two seconds. */

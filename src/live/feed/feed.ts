@@ -1,3 +1,4 @@
+import { CoalescedWork } from '../../coalesced-work.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent } from '../../data/events.ts';
 import { roomEventTypes } from '../../data/room-event-types.ts';
 import { findRoom } from '../../data/rooms.ts';
@@ -6,7 +7,6 @@ import { ClientError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/span.ts';
 import { type AccessHolder, endWithoutAccess } from '../access.ts';
 import { type Bus, type BusMessage, roomTopic } from '../bus/bus.ts';
-import { CoalescedWork } from '../coalesced-work.ts';
 import { encodeCursor } from '../cursor.ts';
 import { startReceiving } from '../event-spans.ts';
 import { AnnouncedTraces } from './announced-traces.ts';

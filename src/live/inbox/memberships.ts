@@ -1,8 +1,8 @@
+import { CoalescedWork } from '../../coalesced-work.ts';
 import type { Database } from '../../data/database.ts';
 import { findInboxRooms, findMovedVersions } from '../../data/inbox-rooms.ts';
 import { type Bus, type BusMessage, userTopic } from '../bus/bus.ts';
 import { chunksOf } from '../chunks.ts';
-import { CoalescedWork } from '../coalesced-work.ts';
 import { Comparison } from '../comparison.ts';
 import type { Inbox } from './inbox.ts';
 import { maxInboxRooms } from './inbox-request.ts';

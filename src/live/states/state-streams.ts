@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { CoalescedWork } from '../../coalesced-work.ts';
 import type { ErrorCode } from '../../errors.ts';
 import { yieldWhenDue } from '../../event-loop.ts';
 import { chunksOf } from '../chunks.ts';
-import { CoalescedWork } from '../coalesced-work.ts';
 import type { StreamEnd } from '../live-counts.ts';
 import type { LiveStreamParts } from '../live-stream.ts';
 import { groupKeyOf, personal } from '../subscribe-request.ts';
