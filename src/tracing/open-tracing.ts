@@ -39,8 +39,8 @@ const closeTimeoutMs = 2_000;
 /** `node`: the name of this node. */
 export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, node: string): Tracing {
   const exporter = new OtlpExporter(settings, log);
-  // It reports only dropped spans; the failures of the exporter are reported by itself.
-  diag.setLogger({ ...silent, warn: (message) => exporter.noteWarning(message) }, { suppressOverrideMessage: true });
+  // It warns only of dropped spans, which were created faster than they are sent; the exporter reports its own failures.
+  diag.setLogger({ ...silent, warn: (message) => exporter.report(message) }, { suppressOverrideMessage: true });
   const resource = { 'service.instance.id': node, ...settings.resource };
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(resource)),

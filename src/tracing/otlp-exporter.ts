@@ -2,12 +2,13 @@ import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../log.ts';
+import { RecentReports } from '../recent-reports.ts';
 import type { TracingSettings } from '../tracing-settings.ts';
 
 /* OTLP/HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 
 const timeoutMs = 10_000;
-const minReportIntervalMs = 60_000;
+const reportIntervalMs = 60_000;
 
 /**
  * Sends spans as JSON. A batch that fails is lost: a repetition would keep spans in memory, and the process alive at
@@ -16,12 +17,11 @@ const minReportIntervalMs = 60_000;
 export class OtlpExporter implements SpanExporter {
   readonly #settings: Pick<TracingSettings, 'url' | 'headers'>;
   readonly #log: Pick<Log, 'warn'>;
-  readonly #requests = new Set<AbortController>();
+  readonly #stopping = new AbortController();
   readonly #sending = new Set<Promise<void>>();
-  #isStopped = false;
   /** The spans that were lost since the last report. */
   #lost = 0;
-  #reportedAt = Number.NEGATIVE_INFINITY;
+  readonly #recent = new RecentReports({ intervalMs: reportIntervalMs });
 
   constructor(settings: Pick<TracingSettings, 'url' | 'headers'>, log: Pick<Log, 'warn'>) {
     this.#settings = settings;
@@ -36,8 +36,7 @@ export class OtlpExporter implements SpanExporter {
 
   /** Gives up the requests that are running; no later one is sent. */
   stop(): void {
-    this.#isStopped = true;
-    for (const request of this.#requests) request.abort(new Error('the server has stopped'));
+    this.#stopping.abort(new Error('the server has stopped'));
   }
 
   /** Resolves when all spans are sent, or are given up. */
@@ -45,9 +44,11 @@ export class OtlpExporter implements SpanExporter {
     await Promise.all(this.#sending);
   }
 
-  /** OpenTelemetry warns when it has dropped spans, because they were created faster than they are sent. */
-  noteWarning(reason: string): void {
-    this.#report(reason);
+  /** Logs why spans were lost: all reasons together at most once in a minute. */
+  report(reason: string): void {
+    if (!this.#recent.isDue('lost')) return;
+    this.#log.warn({ reason, lost: this.#lost, url: this.#settings.url }, 'spans of traces could not be sent');
+    this.#lost = 0;
   }
 
   async #send(spans: ReadableSpan[]): Promise<ExportResult> {
@@ -56,40 +57,23 @@ export class OtlpExporter implements SpanExporter {
       return { code: ExportResultCode.SUCCESS };
     } catch (error) {
       this.#lost += spans.length;
-      this.#report(reasonOf(error));
+      this.report(reasonOf(error));
       return { code: ExportResultCode.FAILED };
     }
   }
 
   async #post(body: Uint8Array | undefined): Promise<void> {
-    if (this.#isStopped || !body) throw new Error('the server has stopped');
     const { url, headers } = this.#settings;
-    const request = new AbortController();
-    const timer = setTimeout(() => request.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    this.#requests.add(request);
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        // Its buffer is not shared.
-        body: body as Uint8Array<ArrayBuffer>,
-        redirect: 'error',
-        signal: request.signal,
-      });
-      await response.body?.cancel();
-      if (!response.ok) throw new Error(`it responded with the status ${response.status}`);
-    } finally {
-      clearTimeout(timer);
-      this.#requests.delete(request);
-    }
-  }
-
-  #report(reason: string): void {
-    const now = performance.now();
-    if (now - this.#reportedAt < minReportIntervalMs) return;
-    this.#log.warn({ reason, lost: this.#lost, url: this.#settings.url }, 'spans of traces could not be sent');
-    this.#reportedAt = now;
-    this.#lost = 0;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      // Its buffer is not shared.
+      body: body as Uint8Array<ArrayBuffer>,
+      redirect: 'error',
+      signal: AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`it responded with the status ${response.status}`);
   }
 }
 
@@ -97,5 +81,6 @@ export class OtlpExporter implements SpanExporter {
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
   if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
   return error.cause === undefined ? error.message : reasonOf(error.cause);
 }

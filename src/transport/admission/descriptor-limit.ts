@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Log } from '../../log.ts';
+import { RecentReports } from '../../recent-reports.ts';
 
 /**
  * Reserved for files and connections that are opened later: a request to an issuer, a signal, a log that is reopened, and
  * three threads of SQLite, for checkpoints and long reads, each of which opens eight.
  */
 const reservedDescriptors = 40;
-const logIntervalMs = 10_000;
 
 /** The number of connections that were dropped because no descriptor was left. */
 export interface DroppedConnections {
@@ -28,12 +28,10 @@ export function boundConnections(
   const free = countFreeDescriptors();
   if (free === undefined) return;
   server.maxConnections = Math.max(1, free - reservedDescriptors - (other?.maxConnections ?? 0));
-  let loggedAt = Number.NEGATIVE_INFINITY;
+  const recent = new RecentReports();
   server.on('drop', () => {
     dropped.count += 1;
-    const now = performance.now();
-    if (now - loggedAt < logIntervalMs) return;
-    loggedAt = now;
+    if (!recent.isDue('dropped')) return;
     const { maxConnections } = server;
     log.warn({ maxConnections, dropped: dropped.count }, 'connections are dropped: raise the limit of open files');
   });
