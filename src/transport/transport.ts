@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ClientMemory } from '../engine/limits/client-memory.ts';
@@ -23,14 +21,3 @@ export interface TransportParts {
   longConnections: LongConnections;
   log: Log;
 }
-
-/**
- * Takes over the socket of a WebSocket handshake; calls `refuse` if the handshake is refused later. False if a limit of
- * sockets or of memory is reached.
- */
-export type Upgrade = (
-  request: IncomingMessage,
-  socket: Socket,
-  head: Buffer,
-  refuse: (socket: Socket, error: unknown) => void,
-) => boolean;

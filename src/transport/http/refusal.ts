@@ -17,8 +17,3 @@ export function methodNotAllowed(...allowed: readonly string[]): HttpRefusal {
   const allow = allowed.join(', ');
   return new HttpRefusal('METHOD_NOT_ALLOWED', `Use ${allow}.`, { allow });
 }
-
-/** A limit of simultaneous connections is reached; the client may try again when another has been closed. */
-export function tooManyConnections(): HttpRefusal {
-  return new HttpRefusal('SERVICE_UNAVAILABLE', undefined, { 'retry-after': retryAfter503 });
-}

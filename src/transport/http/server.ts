@@ -2,20 +2,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ClientError, type ErrorCode } from '../../errors.ts';
-import { createRequestId } from '../../ids.ts';
 import { BodyBudget } from '../admission/body-budget.ts';
 import { Connections, piecesPerRequest } from '../admission/connections.ts';
 import { flushAnswers } from '../batched-writes.ts';
-import type { Upgrade } from '../transport.ts';
+import type { WebSocketEndpoint } from '../websocket/server.ts';
 import { AllowedHosts } from './allowed-hosts.ts';
 import { createContainedServer } from './contained-server.ts';
 import type { Exchange, HttpParts } from './exchange.ts';
 import { graphqlMethods } from './graphql.ts';
 import { LatestExchanges } from './latest-exchanges.ts';
 import { Origins } from './origins.ts';
-import { HttpRefusal, methodNotAllowed, tooManyConnections } from './refusal.ts';
+import { methodNotAllowed } from './refusal.ts';
 import { createHttpHandler, refuse } from './routes.ts';
-import { linger, writeRefusal } from './socket-refusal.ts';
+import { linger, refuseSocket } from './socket-refusal.ts';
 import { readTarget } from './target.ts';
 
 const settings = {
@@ -34,7 +33,7 @@ const settings = {
 /** The HTTP server: operations, pages, WebSocket handshakes, and the errors of connections without a valid request. */
 export function createHttpServer(
   parts: Omit<HttpParts, 'origins' | 'hosts' | 'bodies' | 'connections'>,
-  upgrade: Upgrade,
+  upgrade: WebSocketEndpoint['upgrade'],
 ): Server {
   const { limits, trustProxy } = parts.config;
   const origins = new Origins(parts.config, parts.log);
@@ -54,8 +53,8 @@ export function createHttpServer(
     connection.latest = handle(request, response, isStopping);
   };
   const refuseConnection = (socket: Socket, isQuiet = false) => {
-    if (connections.mayAnswer(socket)) writeRefusalTo(parts, socket, tooManyConnections(), isQuiet);
-    else socket.resetAndDestroy();
+    if (!connections.mayAnswer(socket)) return void socket.resetAndDestroy();
+    refuseSocket(parts.engine, socket, new ClientError('SERVICE_UNAVAILABLE'), isQuiet);
   };
   const server = createContainedServer(settings, onRequest, {
     log: parts.log,
@@ -71,9 +70,8 @@ export function createHttpServer(
   server.on('clientError', (error, socket) => answerParseError(parts, error, socket, exchanges.find(socket)));
   server.on('connect', (_request, socket) => {
     flushAnswers();
-    writeRefusalTo(parts, socket, methodNotAllowed(...graphqlMethods));
+    refuseSocket(parts.engine, socket, methodNotAllowed(...graphqlMethods));
   });
-  const refuseSocket = (socket: Socket, error: unknown) => writeRefusalTo(parts, socket, error);
   server.on('upgrade', (request, socket: Socket, head) => {
     flushAnswers();
     // The socket may fail before another listener is added.
@@ -83,10 +81,10 @@ export function createHttpServer(
       hosts.assertOwn(authority);
       if (path !== '/graphql') throw new ClientError('NOT_FOUND', 'WebSockets are at /graphql.');
       origins.assertAllowed(request);
-      if (upgrade(request, socket, head, refuseSocket)) connections.release(socket);
+      if (upgrade(request, socket, head)) connections.release(socket);
       else refuseConnection(socket, head.length === 0);
     } catch (error) {
-      writeRefusalTo(parts, socket, error, head.length === 0);
+      refuseSocket(parts.engine, socket, error, head.length === 0);
     }
   });
   server.setTimeout(parts.config.stallSeconds * 1_000, (socket) => {
@@ -105,15 +103,6 @@ export function createHttpServer(
 
 function ignore(): void {}
 
-function writeRefusalTo({ engine }: Pick<HttpParts, 'engine'>, socket: Duplex, error: unknown, isQuiet = false): void {
-  const requestId = createRequestId();
-  const headers = error instanceof HttpRefusal ? error.headers : {};
-  writeRefusal(socket, engine.refuse(error, { requestId }), {
-    headers: { 'x-request-id': requestId, ...headers },
-    isQuiet,
-  });
-}
-
 const refused = new WeakSet<Duplex>();
 
 /** Answers bytes that the parser rejects. A pending answer is sent first. */
@@ -129,7 +118,7 @@ function answerParseError(
   flushAnswers();
   const fault = explain(error);
   if (!fault || !socket.writable) return void socket.destroy();
-  if (!last || last.response.writableFinished) return writeRefusalTo(parts, socket, fault);
+  if (!last || last.response.writableFinished) return refuseSocket(parts.engine, socket, fault);
   // An answer that is complete may wait for those before it.
   if (last.response.writableEnded) return void last.response.once('finish', () => linger(socket.end()));
   if (last.response.headersSent) return void socket.destroy();

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Answer } from '../../engine/answer.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { createRequestId } from '../../ids.ts';
 import { graphqlResponseType } from './negotiation.ts';
+import { HttpRefusal, retryAfter503 } from './refusal.ts';
 
 const lingerMs = 1_000;
 
@@ -9,11 +11,9 @@ const lingerMs = 1_000;
  * Writes an error to a socket that has no `ServerResponse`, and ends it. `isQuiet`: the client sends nothing
  * before it has read the answer.
  */
-export function writeRefusal(
-  socket: Duplex,
-  { status, body }: Answer,
-  { headers, isQuiet }: { headers: Record<string, string>; isQuiet: boolean },
-): void {
+export function refuseSocket(engine: Pick<Engine, 'refuse'>, socket: Duplex, error: unknown, isQuiet = false): void {
+  const requestId = createRequestId();
+  const { status, body } = engine.refuse(error, { requestId });
   const content = JSON.stringify(body);
   const fields = Object.entries({
     'content-type': `${graphqlResponseType}; charset=utf-8`,
@@ -21,7 +21,9 @@ export function writeRefusal(
     'cache-control': 'private, no-store',
     'x-content-type-options': 'nosniff',
     connection: 'close',
-    ...headers,
+    'x-request-id': requestId,
+    ...(status === 503 && { 'retry-after': retryAfter503 }),
+    ...(error instanceof HttpRefusal && error.headers),
   });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.on('error', () => {});

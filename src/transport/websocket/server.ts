@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { type RawData, WebSocketServer } from 'ws';
 import { contain } from '../../contain.ts';
+import { ClientError } from '../../errors.ts';
 import { addressOf } from '../address.ts';
 import { HandshakeQueue } from '../admission/handshake-queue.ts';
 import { MessageBudget } from '../admission/message-budget.ts';
-import { tooManyConnections } from '../http/refusal.ts';
-import { linger } from '../http/socket-refusal.ts';
-import type { TransportParts, Upgrade } from '../transport.ts';
+import { linger, refuseSocket } from '../http/socket-refusal.ts';
+import type { TransportParts } from '../transport.ts';
 import { Connection, serviceRestart, tryAgainLater } from './connection.ts';
 import { FrameTurns } from './frame-turns.ts';
 import { KeepAlive } from './keep-alive.ts';
@@ -30,17 +31,9 @@ const serverOptions = {
   handleProtocols: (protocols: Set<string>) => handleProtocols(protocols),
 };
 
-export interface WebSocketEndpoint {
-  /** The number of open sockets. */
-  readonly size: number;
-  upgrade: Upgrade;
-  /** Refuses all pending and later handshakes. */
-  stopAccepting(): void;
-  /** Closes all sockets; a socket whose client does not answer is terminated. */
-  close(): Promise<void>;
-}
+export type WebSocketEndpoint = ReturnType<typeof createWebSocketEndpoint>;
 
-export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoint {
+export function createWebSocketEndpoint(parts: TransportParts) {
   const server = new WebSocketServer(serverOptions);
   const protocol = createProtocol(parts);
   const keepAlive = new KeepAlive(parts.config.stallSeconds);
@@ -65,10 +58,12 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
   };
   const handshakes = new HandshakeQueue(parts.config.limits.sockets);
   return {
+    /** The number of open sockets. */
     get size() {
       return connections.size;
     },
-    upgrade(request, socket, head, refuse) {
+    /** Takes over the socket of a handshake. False if a limit of sockets or of memory is reached. */
+    upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean {
       const { method, headers } = request;
       const address = addressOf(request, parts.config.trustProxy);
       if (!parts.clientMemory.acceptsSocket(address)) return false;
@@ -87,10 +82,12 @@ export function createWebSocketEndpoint(parts: TransportParts): WebSocketEndpoin
       };
       return handshakes.enter(address, socket, {
         admit,
-        refuse: (reason = tooManyConnections()) => refuse(socket, reason),
+        refuse: (reason = new ClientError('SERVICE_UNAVAILABLE')) => refuseSocket(parts.engine, socket, reason),
       });
     },
+    /** Refuses all pending and later handshakes. */
     stopAccepting: () => handshakes.close(),
+    /** Closes all sockets; a socket whose client does not answer is terminated. */
     async close() {
       keepAlive.stop();
       // A closed one remains if an exception has kept it from being removed.
