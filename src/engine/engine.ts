@@ -131,7 +131,8 @@ export function createEngine(parts: EngineParts): Engine {
       return prepareFound(found, request, call, resumed);
     } catch (error) {
       if (error instanceof RateLimited) throw error;
-      throw (await resumed.chargeRefused()) ?? error;
+      await resumed.chargeRefused();
+      throw error;
     }
   }
 

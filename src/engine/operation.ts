@@ -149,7 +149,8 @@ export class Operation implements PreparedOperation {
       const reason = this.#reasonOf(error);
       // Its client subscribes again until the database is back.
       if (findClientError(reason) instanceof DatabaseUnavailable) throw reason;
-      throw (await this.#resumed?.chargeRefused()) ?? reason;
+      await this.#resumed?.chargeRefused();
+      throw reason;
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Caller, type Rate, type RateLimit, RateLimited } from './rate.ts';
+import type { Caller, Rate, RateLimit } from './rate.ts';
 
 /** Charges an operation that claims to resume to the rate only once: when it opens a group, or when it is refused. */
 export class ResumedCharge {
@@ -17,18 +17,8 @@ export class ResumedCharge {
     return this.#rateLimit.charge(this.#caller);
   };
 
-  /**
-   * Charges an operation that is refused, unless it was charged before. Returns the error RateLimited, which replaces
-   * the original error, if the caller is over the rate.
-   */
-  async chargeRefused(): Promise<RateLimited | undefined> {
-    if (this.#isCharged) return undefined;
-    try {
-      await this.charge();
-      return undefined;
-    } catch (error) {
-      if (error instanceof RateLimited) return error;
-      throw error;
-    }
+  /** Charges an operation that is refused, unless it was charged before. @throws RateLimited, instead of the refusal. */
+  async chargeRefused(): Promise<void> {
+    if (!this.#isCharged) await this.charge();
   }
 }
