@@ -30,8 +30,8 @@ export class OperationReports {
   readonly #counts = new Map(types.map((type) => [type, new Map(outcomes.map((code) => [code, 0]))]));
   /** The time of the latest operation with each error, in milliseconds since 1970. */
   readonly #lastErrors = new Map<ErrorCode, number>();
-  /** By the coordinate of a deprecated element. */
-  readonly #deprecatedUses = new Map<string, number>();
+  /** The numbers of operations that used each deprecated element, by its coordinate. */
+  readonly deprecatedUses = new Map<string, number>();
   readonly #lines = new LimitedLines();
 
   /** `slowOperationMs`: 0 logs no slow operations. */
@@ -79,11 +79,6 @@ export class OperationReports {
     for (const [type, byCode] of this.#counts) for (const [code, count] of byCode) yield { type, code, count };
   }
 
-  /** The numbers of operations that used each deprecated element. */
-  get deprecatedUses(): ReadonlyMap<string, number> {
-    return this.#deprecatedUses;
-  }
-
   /** The errors that occurred since the start of the process, over all types. */
   errors(): { code: ErrorCode; count: number; lastAt: number }[] {
     return Array.from(this.#lastErrors, ([code, lastAt]) => {
@@ -93,7 +88,7 @@ export class OperationReports {
   }
 
   #countDeprecated(coordinates: ReadonlySet<string>): void {
-    for (const each of coordinates) this.#deprecatedUses.set(each, (this.#deprecatedUses.get(each) ?? 0) + 1);
+    for (const each of coordinates) this.deprecatedUses.set(each, (this.deprecatedUses.get(each) ?? 0) + 1);
   }
 
   /** https://opentelemetry.io/docs/specs/semconv/graphql/graphql-spans/ */

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { listen } from '../listen.ts';
 import { boundConnections } from './admission/descriptor-limit.ts';
 import type { HttpParts } from './http/exchange.ts';
@@ -6,23 +5,14 @@ import { createHttpServer } from './http/server.ts';
 import { createMetricsServer } from './metrics/metrics-port.ts';
 import { createMetrics, type MeasuredParts } from './metrics/server-metrics.ts';
 import type { TransportParts } from './transport.ts';
-import { createWebSocketEndpoint, type WebSocketEndpoint } from './websocket/server.ts';
+import { createWebSocketEndpoint } from './websocket/server.ts';
 
 type ServersParts = TransportParts &
   Pick<HttpParts, 'stopping' | 'readState'> &
   Omit<MeasuredParts, 'webSockets' | 'droppedConnections'>;
 
-interface Servers {
-  http: Server;
-  webSockets: WebSocketEndpoint;
-  /** Resolves with their URLs; the metrics have one only if they have a port of their own. */
-  listen(): Promise<{ url: string; metricsUrl: string | undefined }>;
-  /** Closes the server of the metrics, and stops the measurements. */
-  stopMetrics(): void;
-}
-
 /** Creates the HTTP server with its WebSockets, and the server of the metrics if they have a port of their own. */
-export function createServers(parts: ServersParts): Servers {
+export function createServers(parts: ServersParts) {
   const { config, log } = parts;
   const droppedConnections = { count: 0 };
   const webSockets = createWebSocketEndpoint(parts);
@@ -35,12 +25,14 @@ export function createServers(parts: ServersParts): Servers {
   return {
     http,
     webSockets,
+    /** Resolves with their URLs; the metrics have one only if they have a port of their own. */
     async listen() {
       const metricsUrl = metricsServer && `${await listen(metricsServer, config.host, config.metricsPort)}/metrics`;
       const url = await listen(http, config.host, config.port);
       boundConnections(http, droppedConnections, log, metricsServer);
       return { url, metricsUrl };
     },
+    /** Closes the server of the metrics, and stops the measurements. */
     stopMetrics() {
       metricsServer?.close().closeAllConnections();
       stop();

@@ -20,19 +20,13 @@ interface InventorySources extends NodeParts {
   onError: (error: unknown) => void;
 }
 
-interface OpenInventory {
-  inventory: Inventory;
-  statusStreams: StateStreams<ServerStatus>;
-  stop: () => void;
-}
-
 /** Creates the inventory of this node and the streams of the server's state. */
-export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources): OpenInventory {
+export function createInventory({ config, groupCosts, onError, ...sources }: InventorySources) {
   const { fanOut, database, bus, presence } = sources;
   const node = new MeasuredNode(nodeNameOf(config), sources);
   const reportPresence = (roomIds: readonly string[]) => presence.report(roomIds);
   const inventory = new Inventory({ node, database, bus, reportPresence, onError });
-  const statusStreams = new StateStreams({
+  const statusStreams = new StateStreams<ServerStatus>({
     name: 'status',
     read: () => inventory.readStatus(),
     intervalMs: statusIntervalMs,

@@ -25,15 +25,8 @@ export interface MeasuredParts {
   droppedConnections: DroppedConnections;
 }
 
-interface ServerMetrics {
-  metrics: Metrics;
-  httpMetrics: HttpMetrics;
-  /** Stops the measurements. */
-  stop: () => void;
-}
-
-/** Creates all metrics of the server and of its process. */
-export function createMetrics(parts: MeasuredParts): ServerMetrics {
+/** Creates all metrics of the server and of its process. `stop` stops the measurements. */
+export function createMetrics(parts: MeasuredParts) {
   const { operationReports, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics();
   const httpMetrics = new HttpMetrics();
