@@ -1,4 +1,6 @@
-import { listen } from '../listen.ts';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { boundConnections } from './admission/descriptor-limit.ts';
 import type { HttpParts } from './http/exchange.ts';
 import { createHttpServer } from './http/server.ts';
@@ -38,4 +40,11 @@ export function createServers(parts: ServersParts) {
       stop();
     },
   };
+}
+
+/** Resolves with the URL of the server. @throws an Error with a code such as EADDRINUSE. */
+async function listen(server: Server, host: string, port: number | undefined): Promise<string> {
+  await once(server.listen({ host, port, backlog: 4_096 }), 'listening');
+  const { port: actual } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
 }

@@ -27,8 +27,6 @@ type RunningCall = Pick<Call, 'address' | 'cancellation'>;
  */
 export class AnswerBudget {
   readonly #maxAnswerBytes: number;
-  readonly #maxPerAddress: number;
-  readonly #maxTotal: number;
   readonly #held = new BytesByAddress();
   /** The queries that run or wait for their turn. */
   readonly #queries = new Set<RunningCall>();
@@ -37,8 +35,6 @@ export class AnswerBudget {
 
   constructor(maxAnswerBytes: number) {
     this.#maxAnswerBytes = maxAnswerBytes;
-    this.#maxPerAddress = perAddress * maxAnswerBytes;
-    this.#maxTotal = perProcess * maxAnswerBytes;
   }
 
   /**
@@ -98,8 +94,8 @@ export class AnswerBudget {
     const ofAddress = this.#held.of(address);
     // Unread answers of other addresses never prevent a short answer.
     if (ofAddress === 0 && bytes <= maxShortAnswer) return true;
-    const fitsAddress = ofAddress === 0 || ofAddress + bytes < this.#maxPerAddress;
-    return fitsAddress && this.#held.total + bytes < this.#maxTotal;
+    const fitsAddress = ofAddress === 0 || ofAddress + bytes < perAddress * this.#maxAnswerBytes;
+    return fitsAddress && this.#held.total + bytes < perProcess * this.#maxAnswerBytes;
   }
 
   /** The responses that wait after an unread one (pipelining) do not notice that their socket is closed. */

@@ -9,16 +9,16 @@ export const maxShortBody = 16_384;
  * for most. Larger bodies share one budget: 500 clients that withhold the last byte of 1 MB hold 16 MB instead of 500.
  * The bodies of an address hold at most as much as is left for others, so that no address uses up the budget.
  */
-export class BodyBudget {
-  readonly held = new BytesByAddress();
+export class BodyBudget extends BytesByAddress {
   readonly #maxBytes: number;
 
   constructor(maxBodyBytes: number) {
+    super();
     this.#maxBytes = Math.max(sharedBytes, 4 * maxBodyBytes);
   }
 
   /** Whether `bytes` more, in addition to `maxShortBody`, fit in the budget now. */
   fits(address: string, bytes: number): boolean {
-    return bytes <= 0 || this.held.of(address) + bytes <= this.#maxBytes - this.held.total - bytes;
+    return bytes <= 0 || this.of(address) + bytes <= this.#maxBytes - this.total - bytes;
   }
 }

@@ -70,7 +70,7 @@ export class IncomingBody {
     const missing = this.#length - maxShortBody - this.#reserved;
     if (missing <= 0) return undefined;
     if (!parts.bodies.fits(address, missing)) return new ClientError('SERVICE_UNAVAILABLE');
-    parts.bodies.held.add(address, missing);
+    parts.bodies.add(address, missing);
     this.#reserved += missing;
     return undefined;
   }
@@ -84,7 +84,7 @@ export class IncomingBody {
   }
 
   #release(): void {
-    if (this.#reserved > 0) this.#exchange.parts.bodies.held.add(this.#exchange.address, -this.#reserved);
+    if (this.#reserved > 0) this.#exchange.parts.bodies.add(this.#exchange.address, -this.#reserved);
     this.#reserved = 0;
   }
 }
