@@ -25,7 +25,6 @@ import {
   isNonNullType,
   Kind,
   type SelectionSetNode,
-  typeFromAST,
   type VariableValues,
 } from 'graphql';
 import { requestError } from '../answer.ts';
@@ -135,7 +134,7 @@ export class Planner {
         continue;
       }
       const fragment = this.#openFragment(selection, visited);
-      if (fragment && this.#applies(fragment.typeCondition, type))
+      if (fragment && applies(this.#parts.schema, fragment, type))
         this.#collect(type, fragment.selectionSet, nodes, visited);
     }
   }
@@ -158,12 +157,6 @@ export class Planner {
     const read = (directive: GraphQLDirective) =>
       orVariablesInvalid(() => getDirectiveValues(directive, selection, variables))?.['if'];
     return read(GraphQLSkipDirective) !== true && read(GraphQLIncludeDirective) !== false;
-  }
-
-  #applies(condition: FragmentDefinitionNode['typeCondition'] | undefined, type: GraphQLObjectType): boolean {
-    if (!condition) return true;
-    const named = typeFromAST(this.#parts.schema, condition);
-    return named === type || (isAbstractType(named) && this.#parts.schema.isSubType(named, type));
   }
 
   #planField(parentType: GraphQLObjectType, responseName: string, nodes: FieldNodes): FieldPlan | undefined {
@@ -189,6 +182,17 @@ export class Planner {
     if (isAbstractType(type)) return { kind: 'abstract', isNonNull, type, selectionOf };
     return { kind: 'object', isNonNull, type, selectionOf };
   }
+}
+
+/** Whether a fragment applies to an object type. */
+export function applies(
+  schema: GraphQLSchema,
+  { typeCondition: condition }: InlineFragmentNode | FragmentDefinitionNode,
+  type: GraphQLObjectType,
+): boolean {
+  if (!condition || condition.name.value === type.name) return true;
+  const named = schema.getType(condition.name.value);
+  return isAbstractType(named) && schema.isSubType(named, type);
 }
 
 /** @throws GraphQLError VARIABLES_INVALID if a variable's value is not allowed for the argument. */

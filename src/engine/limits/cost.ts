@@ -7,7 +7,6 @@ import {
   type GraphQLSchema,
   getNamedType,
   type InlineFragmentNode,
-  isAbstractType,
   isCompositeType,
   isInputObjectType,
   isObjectType,
@@ -17,16 +16,11 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { applies } from '../execution/plan.ts';
 import { type CostDefinition, costDefinitionOf, weightOf } from './cost-definition.ts';
 
-interface Cost {
-  cost: number;
-  /** Whether the cost is the same with all variables. */
-  isFixed: boolean;
-}
-
-/** The cost of an operation with its coerced variables. */
-export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): Cost {
+/** The cost of an operation with its coerced variables. `isFixed`: it is the same with all variables. */
+export function costOf(schema: GraphQLSchema, args: ValidatedExecutionArgs): { cost: number; isFixed: boolean } {
   const { operation, fragmentDefinitions, variableValues } = args;
   const root = schema.getRootType(operation.operation);
   const costs = new OperationCost(schema, fragmentDefinitions, variableValues.coerced);
@@ -92,16 +86,10 @@ class OperationCost {
     return selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments[selection.name.value] : selection;
-      if (!fragment || opened.has(fragment) || !this.#applies(fragment.typeCondition?.name.value, type)) return [];
+      if (!fragment || opened.has(fragment) || !applies(this.#schema, fragment, type)) return [];
       opened.add(fragment);
       return this.#collectFields(fragment.selectionSet, type, opened);
     });
-  }
-
-  #applies(condition: string | undefined, type: GraphQLObjectType): boolean {
-    if (condition === undefined || condition === type.name) return true;
-    const named = this.#schema.getType(condition);
-    return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
   #fieldCost(
