@@ -33,21 +33,34 @@ export interface SignInLimit {
 
 /** `attempts` is the limit of an address in 15 minutes. */
 export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>, attempts: number): SignInLimit {
-  const blocked = new BlockedAddresses();
+  /**
+   * The addresses that are over their limit, so that a flood of refused attempts writes nothing. Accounts need no such
+   * cache: each attempt on an account uses up an attempt of its address.
+   */
+  const blocked = new LRUCache<string, true>({ maxSize: maxBlocked, sizeCalculation: () => 1 });
+  /** @throws ClientError RATE_LIMITED. */
+  function assertNotBlocked(addressKey: string): void {
+    const left = blocked.get(addressKey) ? blocked.getRemainingTTL(addressKey) : 0;
+    if (left > 0) throw tooManyAttempts(Math.max(1, Math.round(left)));
+  }
   /** Charges an address and then, if the address is not over its limit, an account. */
   async function charge(address: string, email?: string): Promise<void> {
     const addressKey = keyOf('address', address);
-    blocked.assertNot(addressKey);
+    assertNotBlocked(addressKey);
     // A refused attempt is counted, too: the error is thrown after the commit.
     const counting = transaction(async (db) => {
       // Of many attempts that wait for their turn, the first that is refused refuses the others without a write.
-      blocked.assertNot(addressKey);
+      assertNotBlocked(addressKey);
       const ofAddress = await chargeAttempt(db, addressKey, windowMs);
       const isCounted = email !== undefined && ofAddress.attempts <= attempts;
       return { ofAddress, ofAccount: isCounted ? await chargeAttempt(db, accountKeyOf(email), windowMs) : undefined };
     });
     const { ofAddress, ofAccount } = await asRepeatable(counting);
-    if (ofAddress.attempts > attempts) throw tooManyAttempts(blocked.block(addressKey, remainingMs(ofAddress)));
+    if (ofAddress.attempts > attempts) {
+      const ttl = remainingMs(ofAddress);
+      blocked.set(addressKey, true, { ttl });
+      throw tooManyAttempts(ttl);
+    }
     if (ofAccount && ofAccount.attempts > attempts * accountFactor) throw tooManyAttempts(remainingMs(ofAccount));
   }
   return {
@@ -62,26 +75,6 @@ export function createSignInLimit({ transaction }: Pick<Database, 'transaction'>
     },
     chargeAddress: (address) => charge(address),
   };
-}
-
-/**
- * The addresses that are over their limit, so that a flood of refused attempts writes nothing. Accounts need no such
- * cache: each attempt on an account uses up an attempt of its address.
- */
-class BlockedAddresses {
-  readonly #keys = new LRUCache<string, true>({ maxSize: maxBlocked, sizeCalculation: () => 1 });
-
-  /** Returns the remaining time of the block. */
-  block(key: string, remainingMs: number): number {
-    this.#keys.set(key, true, { ttl: remainingMs });
-    return remainingMs;
-  }
-
-  /** @throws ClientError RATE_LIMITED. */
-  assertNot(key: string): void {
-    const left = this.#keys.get(key) ? this.#keys.getRemainingTTL(key) : 0;
-    if (left > 0) throw tooManyAttempts(Math.max(1, Math.round(left)));
-  }
 }
 
 function remainingMs({ endsAt }: AttemptWindow): number {
