@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { BadSetting } from './bad-setting.ts';
+import { BadSetting, oneOf } from './bad-setting.ts';
 import { parseDatabaseUrl } from './database-url.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
 import { parsePrivateKeys } from './private-keys.ts';
@@ -57,6 +57,8 @@ function readSettings(environment: Environment, bad: unknown[]) {
       return undefined as T;
     }
   };
+  const optional = <T>(name: string, parse: (value: string, name: string) => T): T | undefined =>
+    text(name) === undefined ? undefined : parsed(name, '', parse);
   const whole = (name: string, fallback: number, from: number, to?: number) =>
     parsed(name, String(fallback), (value) => parseWhole(value, name, from, to));
   const flag = (name: string, fallback: boolean) => parsed(name, String(fallback), parseFlag);
@@ -64,23 +66,23 @@ function readSettings(environment: Environment, bad: unknown[]) {
     host: text('HOST') ?? '127.0.0.1',
     port: whole('PORT', 4000, 0, 65_535),
     /** The port of /metrics; undefined: that of all other paths. */
-    metricsPort: text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535),
+    metricsPort: optional('METRICS_PORT', (value, name) => parseWhole(value, name, 0, 65_535)),
     /** Who may read /metrics on the port of all other paths, in addition to this machine: these networks, or everybody. */
     metricsNetworks: parsed('METRICS_NETWORKS', '', parseNetworks),
     metricsPublic: flag('METRICS_PUBLIC', false),
     /** The name of this node in its log lines. */
-    nodeName: parsed('NODE_NAME', '', parseNodeName),
+    nodeName: optional('NODE_NAME', parseNodeName),
     /** The URL at which clients reach the server; undefined: this machine only. */
-    publicUrl: parsed('PUBLIC_URL', '', parsePublicUrl),
+    publicUrl: optional('PUBLIC_URL', parsePublicUrl),
     /** The origins whose pages may send requests, in addition to the server's own origin. */
     allowedOrigins: parsed('ALLOWED_ORIGINS', '', parseOrigins),
     /** The JSON file of a client's generator; only its documents are executed. Undefined: any document is executed. */
     trustedDocuments: text('TRUSTED_DOCUMENTS'),
     databaseUrl: parsed('DATABASE_URL', 'sqlite:data/postroom.db', parseDatabaseUrl),
     /** The server of the bus between nodes; undefined: the bus uses the database. */
-    redisUrl: parsed('REDIS_URL', '', parseRedisUrl),
+    redisUrl: optional('REDIS_URL', parseRedisUrl),
     /** An Ed25519 private key in PEM; undefined: a key is created once and stored next to the database. */
-    sessionKey: parsed('SESSION_KEY', '', parseSessionKey),
+    sessionKey: optional('SESSION_KEY', parseSessionKey),
     sessionHours: 24,
     /** After SIGTERM the server still serves for this time, so that load balancers notice that it is not ready. */
     drainDelaySeconds: whole('DRAIN_DELAY_SECONDS', 0, 0, 600),
@@ -103,9 +105,9 @@ function readSettings(environment: Environment, bad: unknown[]) {
     rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
     /** Operations that take at least this time are logged; 0: none. */
     slowOperationMs: whole('SLOW_OPERATION_MS', 1_000, 0),
-    logLevel: parsed('LOG_LEVEL', 'info', parseLogLevel),
+    logLevel: parsed('LOG_LEVEL', 'info', oneOf(logLevels)),
     /** Undefined: no traces are recorded. */
-    tracing: readTracing({ parsed, flag }),
+    tracing: readTracing({ parsed, optional, flag }),
     limits: {
       depth: whole('LIMIT_DEPTH', 10, 1),
       cost: whole('LIMIT_COST', 5_000, 1),
@@ -137,14 +139,12 @@ function parseFlag(value: string, name: string): boolean {
   return value === 'true';
 }
 
-function parsePublicUrl(url: string): string | undefined {
-  if (url === '') return undefined;
+function parsePublicUrl(url: string): string {
   if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
   throw new BadSetting('PUBLIC_URL', url, 'must be an http or https URL of a host and an optional path');
 }
 
-function parseNodeName(name: string): string | undefined {
-  if (name === '') return undefined;
+function parseNodeName(name: string): string {
   if (/^[\w.:/-]{1,100}$/.test(name)) return name;
   throw new BadSetting('NODE_NAME', name, 'must be 1 to 100 of the characters A to Z, a to z, 0 to 9, _ . : / -');
 }
@@ -174,15 +174,13 @@ function splitList(list: string): string[] {
   return list.split(',').flatMap((entry) => entry.trim() || []);
 }
 
-function parseRedisUrl(url: string): string | undefined {
-  if (url === '') return undefined;
+function parseRedisUrl(url: string): string {
   if (/^rediss?:\/\/[^/?#]+[^@]*$/.test(url) && URL.canParse(url)) return url;
   const rule = 'must be a redis:// or rediss:// URL; special characters of the password must be percent-encoded';
   throw new BadSetting('REDIS_URL', url, rule);
 }
 
-function parseSessionKey(pem: string): string | undefined {
-  if (pem === '') return undefined;
+function parseSessionKey(pem: string): string {
   try {
     parsePrivateKeys(pem);
     return pem;
@@ -190,12 +188,6 @@ function parseSessionKey(pem: string): string | undefined {
     const rule = 'must be an Ed25519 private key in PEM (PKCS #8), with its line breaks';
     throw new BadSetting('SESSION_KEY', '(hidden)', rule);
   }
-}
-
-function parseLogLevel(value: string): (typeof logLevels)[number] {
-  const level = logLevels.find((name) => name === value);
-  if (level) return level;
-  throw new BadSetting('LOG_LEVEL', value, `must be one of ${logLevels.join(', ')}`);
 }
 
 /** Settings that each setting of OAuth requires; without them it would have no effect. */

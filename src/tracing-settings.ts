@@ -1,4 +1,4 @@
-import { BadSetting } from './bad-setting.ts';
+import { BadSetting, oneOf } from './bad-setting.ts';
 
 /* https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
 
@@ -27,28 +27,30 @@ export interface TracingSettings {
   followsClients: boolean;
 }
 
-/** Both report a bad setting and continue, so that all of them are reported. */
+/** All report a bad setting and continue, so that all of them are reported. */
 export interface SettingReaders {
   /** An absent setting has the value `fallback`. */
   parsed: <T>(name: string, fallback: string, parse: (value: string, name: string) => T) => T;
+  /** An absent setting is undefined. */
+  optional: <T>(name: string, parse: (value: string, name: string) => T) => T | undefined;
   flag: (name: string, fallback: boolean) => boolean;
 }
 
 /** Undefined if no traces are sent. */
-export function readTracing({ parsed, flag }: SettingReaders): TracingSettings | undefined {
-  const all = parsed('OTEL_EXPORTER_OTLP_ENDPOINT', '', parseEndpoint);
+export function readTracing({ parsed, optional, flag }: SettingReaders): TracingSettings | undefined {
+  const all = optional('OTEL_EXPORTER_OTLP_ENDPOINT', parseEndpoint);
   // The path of OTLP is added only to the endpoint of all signals.
   const url =
-    parsed('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', '', parseEndpoint) ?? (all && `${all.replace(/\/$/, '')}/v1/traces`);
+    optional('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', parseEndpoint) ?? (all && `${all.replace(/\/$/, '')}/v1/traces`);
   const settings = {
     headers: parsed('OTEL_EXPORTER_OTLP_HEADERS', '', parseHeaders),
     resource: {
       'service.name': 'postroom',
       ...parsed('OTEL_RESOURCE_ATTRIBUTES', '', (list, name) => parsePairs(list, name)),
-      ...parsed('OTEL_SERVICE_NAME', '', parseServiceName),
+      ...optional('OTEL_SERVICE_NAME', parseServiceName),
     },
     sampler: {
-      name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler),
+      name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', oneOf(samplers)),
       ratio: parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio),
     },
     hasDocuments: flag('TRACE_DOCUMENTS', false),
@@ -57,15 +59,13 @@ export function readTracing({ parsed, flag }: SettingReaders): TracingSettings |
   return flag('OTEL_SDK_DISABLED', false) || url === undefined ? undefined : { url, ...settings };
 }
 
-/** The attribute of the name, if there is one. */
+/** The attribute of the name. */
 function parseServiceName(value: string, name: string): Record<string, string> {
-  if (value === '') return {};
   if (/^[^\p{Cc}]{1,200}$/u.test(value)) return { 'service.name': value };
   throw new BadSetting(name, value, 'must be at most 200 characters, none of them a control character');
 }
 
-function parseEndpoint(url: string, name: string): string | undefined {
-  if (url === '') return undefined;
+function parseEndpoint(url: string, name: string): string {
   if (/^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url)) return url;
   const rule = 'must be an http or https URL of a host and an optional path, without credentials';
   throw new BadSetting(name, url, rule);
@@ -103,12 +103,6 @@ function decode(value: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function parseSampler(value: string, name: string): SamplerName {
-  const sampler = samplers.find((known) => known === value);
-  if (sampler) return sampler;
-  throw new BadSetting(name, value, `must be one of ${samplers.join(', ')}`);
 }
 
 function parseRatio(value: string, name: string): number {

@@ -48,7 +48,7 @@ export class OperationReports {
   /** `sent`: the trace of the client, if it sent one. */
   start(requestId: string, sent: TraceContext | undefined, startedAt?: number): OperationReport {
     if (!this.#tracing) return new OperationReport(startedAt);
-    const parent = this.#tracing.followsClients ? sent : undefined;
+    const parent = this.#tracing.settings.followsClients ? sent : undefined;
     const attributes = { 'postroom.request_id': requestId };
     const span = this.#tracing.start({ name: 'GraphQL Operation', kind: 'server', parent, attributes });
     return new OperationReport(startedAt, span);
@@ -103,10 +103,11 @@ export class OperationReports {
 
   #describe({ compiled, requestedName }: OperationReport): SpanAttributes {
     const name = shorten(compiled?.name ?? requestedName);
+    const hasDocument = this.#tracing?.settings.hasDocuments;
     return {
       ...(compiled && { 'graphql.operation.type': compiled.type }),
       ...(name !== undefined && { 'graphql.operation.name': name }),
-      ...(compiled && this.#tracing?.hasDocuments && { 'graphql.document': printWithoutValues(compiled.document) }),
+      ...(compiled && hasDocument && { 'graphql.document': printWithoutValues(compiled.document) }),
     };
   }
 

@@ -50,8 +50,7 @@ export function openTracing(settings: TracingSettings, log: Pick<Log, 'warn'>, n
   });
   const tracer = provider.getTracer('postroom');
   return {
-    hasDocuments: settings.hasDocuments,
-    followsClients: settings.followsClients,
+    settings,
     start({ name, kind, parent, attributes = {} }) {
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, toContext(parent));
       return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;

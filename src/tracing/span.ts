@@ -1,4 +1,5 @@
 import { ClientError } from '../errors.ts';
+import type { TracingSettings } from '../tracing-settings.ts';
 import type { TraceContext } from './trace-context.ts';
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
@@ -27,10 +28,7 @@ interface SpanStart {
 
 /** Records the traces of this process. */
 export interface Tracing {
-  /** Whether the spans of operations contain their documents. */
-  readonly hasDocuments: boolean;
-  /** Whether operations continue the traces of their clients. */
-  readonly followsClients: boolean;
+  readonly settings: Pick<TracingSettings, 'hasDocuments' | 'followsClients'>;
   /** Undefined if the trace is not sampled. */
   start(start: SpanStart): Span | undefined;
   /** Sends the last spans, for two seconds at most. */

@@ -143,12 +143,11 @@ async function openStream(exchange: Exchange, prepared: PreparedOperation, accep
   const { checked, stop } = watchCredentials(viewer, onInvalid);
   response.once('close', stop);
   await checked;
+  operationReports.finish(exchange);
   if (response.closed) {
     stop();
-    operationReports.finish(exchange);
     return stream.stop('disconnected');
   }
-  operationReports.finish(exchange);
   parts.httpMetrics.record(exchange);
   new HttpStream(exchange, stream, format, account);
 }
