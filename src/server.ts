@@ -94,10 +94,6 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const { fanOut, presence, groupCosts } = createLive({ config, ...events, askOthers });
     const sharedRate = await openSharedRate(config, keys, log);
     opened.defer(() => sharedRate?.close());
-    let rateLimitedCount = 0;
-    const onRateLimited = () => {
-      rateLimitedCount += 1;
-    };
     const operationReports = new OperationReports(config, log, tracing);
     const longConnections = new LongConnections();
     const stopping = new AbortController();
@@ -109,7 +105,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const accounts = { sessions, passwords, signInLimit, audit };
     const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
     const live = { fanOut, statusStreams, presence };
-    const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate, onRateLimited });
+    const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate });
     const { chargeAddress } = engine;
     const identity = createIdentity({ config, database, sessions, audit, chargeAddress, log });
     opened.defer(identity.stop);
@@ -129,7 +125,6 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       fanOut,
       eventLoopDelay,
       countLogReads: () => logReadCount,
-      countRateLimited: () => rateLimitedCount,
       config,
       log,
     });

@@ -36,6 +36,7 @@ export function createEngineWithoutLimits(schema: GraphQLSchema, log: Log): Engi
       };
     },
     assertNotOverRate: () => {},
+    countRateLimited: () => 0,
     chargeAddress: async () => {},
     refuse: (error, request) => toAnswer({ errors: [error] }, request, log),
   };

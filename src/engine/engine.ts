@@ -21,8 +21,6 @@ export interface EngineParts extends Omit<OperationParts, 'costlyOperations' | '
   documents: DocumentSource;
   /** Undefined if this node counts the rate by itself. */
   sharedRate?: RedisWindows | undefined;
-  /** Called for each request that the rate refuses. */
-  onRateLimited?: () => void;
   config: Pick<Config, 'limits' | 'introspection' | 'operationTimeoutMs' | 'rate' | 'authRequired'>;
 }
 
@@ -39,6 +37,8 @@ export interface Engine {
   prepare(read: ReadRequest, call: Call): PreparedOperation | Promise<PreparedOperation>;
   /** @throws RateLimited if this node knows that the caller is already over the rate. */
   assertNotOverRate(caller: Caller): void;
+  /** The number of requests that the rate has refused. */
+  countRateLimited(): number;
   /** Charges the address of a client whose credentials were refused, or that asks for a page. @throws RateLimited. */
   chargeAddress(address: string): Promise<void>;
   /** The answer for an error that refuses a request. Every refusal of every transport is formatted here. */
@@ -58,7 +58,7 @@ const maxVariablesBytes = 4_096;
 
 export function createEngine(parts: EngineParts): Engine {
   const { config, log } = parts;
-  const rateLimit = new RateLimit({ ...config.rate, onRefused: parts.onRateLimited }, parts.sharedRate);
+  const rateLimit = new RateLimit(config.rate, parts.sharedRate);
   const documents = new Documents(parts.schema, config, config.introspection);
   // A client that may not read the schema must not learn it from errors.
   const anonymousDocuments = config.authRequired ? new Documents(parts.schema, config, false) : documents;
@@ -144,6 +144,7 @@ export function createEngine(parts: EngineParts): Engine {
       return prepareCharged(rate, read, call);
     },
     assertNotOverRate: (caller) => rateLimit.assertNotOver(caller),
+    countRateLimited: () => rateLimit.refused,
     chargeAddress: async (address) => void (await rateLimit.charge({ viewer: null, address })),
     refuse: (error, request) => toAnswer({ errors: errorsOf(error) }, request, log),
   };

@@ -3,12 +3,6 @@ import { type Charged, FixedWindow, type WindowOptions } from '../../fixed-windo
 import type { Viewer } from '../../identity/viewer.ts';
 import type { RedisWindows, SharedCount } from './redis-windows.ts';
 
-/** `limit`: operations per window; 0 disables the limit. */
-interface RateLimitOptions extends WindowOptions {
-  /** Called for each refusal. */
-  onRefused?: (() => void) | undefined;
-}
-
 /** The caller's remaining rate, for the header fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface Rate extends WindowOptions {
   remaining: number;
@@ -40,13 +34,16 @@ export function keyOf({ viewer, address }: Caller): string {
 
 /** Limits the operations of a user or, without credentials, of an address. With `shared`, nodes share the limit. */
 export class RateLimit {
-  readonly #options: RateLimitOptions;
+  /** The number of refusals. */
+  refused = 0;
+  readonly #options: WindowOptions;
   readonly #shared: RedisWindows | undefined;
   /** Two counters keep users and addresses apart without building a key string for each request. */
   readonly #users: FixedWindow;
   readonly #addresses: FixedWindow;
 
-  constructor(options: RateLimitOptions, shared?: RedisWindows) {
+  /** `limit`: operations per window; 0 disables the limit. */
+  constructor(options: WindowOptions, shared?: RedisWindows) {
     this.#options = options;
     this.#shared = shared;
     this.#users = new FixedWindow(options);
@@ -86,10 +83,10 @@ export class RateLimit {
 
   /** @throws RateLimited. */
   #toRate({ isOver, remaining, resetMs }: Charged): Rate {
-    const { limit, windowSeconds, onRefused } = this.#options;
+    const { limit, windowSeconds } = this.#options;
     const rate = { limit, windowSeconds, remaining, resetMs };
     if (!isOver) return rate;
-    onRefused?.();
+    this.refused += 1;
     throw new RateLimited(rate);
   }
 }

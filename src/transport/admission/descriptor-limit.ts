@@ -9,11 +9,6 @@ import { RecentReports } from '../../recent-reports.ts';
  */
 const reservedDescriptors = 40;
 
-/** The number of connections that were dropped because no descriptor was left. */
-export interface DroppedConnections {
-  count: number;
-}
-
 /**
  * Bounds the connections of a listening server by the file descriptors that the process may still open. Without a
  * bound, a process with no descriptor left would drop connections silently and could not read files. Drops are counted
@@ -21,7 +16,7 @@ export interface DroppedConnections {
  */
 export function boundConnections(
   server: Server,
-  dropped: DroppedConnections,
+  dropped: { count: number },
   log: Pick<Log, 'warn'>,
   other: Server | undefined,
 ): void {

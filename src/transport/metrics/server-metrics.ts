@@ -1,10 +1,10 @@
 import type { DatabaseTimings } from '../../data/timings.ts';
+import type { Engine } from '../../engine/engine.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
 import type { Bus } from '../../live/bus/bus.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import type { Log } from '../../log.ts';
 import { version } from '../../version.ts';
-import type { DroppedConnections } from '../admission/descriptor-limit.ts';
 import type { WebSocketEndpoint } from '../websocket/server.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
 import { HttpMetrics } from './http-metrics.ts';
@@ -21,13 +21,14 @@ export interface MeasuredParts {
   webSockets: Pick<WebSocketEndpoint, 'size'>;
   log: Pick<Log, 'countDropped'>;
   countLogReads: () => number;
-  countRateLimited: () => number;
-  droppedConnections: DroppedConnections;
+  engine: Pick<Engine, 'countRateLimited'>;
+  /** Because no descriptor was left. */
+  droppedConnections: { count: number };
 }
 
 /** Creates all metrics of the server and of its process. `stop` stops the measurements. */
 export function createMetrics(parts: MeasuredParts) {
-  const { operationReports, timings, webSockets, log, droppedConnections } = parts;
+  const { engine, operationReports, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics();
   const httpMetrics = new HttpMetrics();
   httpMetrics.addTo(metrics);
@@ -38,7 +39,9 @@ export function createMetrics(parts: MeasuredParts) {
   metrics.counter('postroom_deprecated_fields_total', 'Operations that used a deprecated element of the schema.', () =>
     Array.from(operationReports.deprecatedUses, ([coordinate, count]) => ({ labels: { coordinate }, value: count })),
   );
-  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', parts.countRateLimited);
+  metrics.counter('postroom_rate_limited_total', 'Requests that the rate has refused.', () =>
+    engine.countRateLimited(),
+  );
   addLiveMetrics(metrics, parts.bus, parts.fanOut);
   metrics.counter('postroom_log_reads_total', "Reads of a room's log.", parts.countLogReads);
   metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
