@@ -106,8 +106,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
     const live = { fanOut, statusStreams, presence };
     const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate });
-    const { chargeAddress } = engine;
-    const identity = createIdentity({ config, database, sessions, audit, chargeAddress, log });
+    const identity = createIdentity({ config, database, sessions, audit, chargeAddress: engine.chargeAddress, log });
     opened.defer(identity.stop);
     const { authenticate, watchCredentials, viewers, credentials } = identity;
     const servers = createServers({

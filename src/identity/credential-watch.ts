@@ -11,8 +11,8 @@ import type { ViewerCache } from './viewer-cache.ts';
 const checkIntervalMs = 1_000;
 /** The number of credentials that are checked in one turn of the event loop, so that checks do not delay events. */
 const batchLength = 500;
-/** The longest timer of Node; a later expiry is found by the periodic check. */
-const maxTimeoutMs = 2 ** 31 - 1;
+/** The longest timer of Node. */
+export const maxTimeoutMs = 2 ** 31 - 1;
 
 /** A change that revokes credentials, as published after its commit. */
 export type Revocation =
@@ -68,6 +68,7 @@ export class CredentialWatch {
     const watched: Watched = { viewer, onInvalid };
     this.#watched.add(watched);
     const left = viewer.expiresAt - Date.now();
+    // A later expiry is found by the periodic check.
     const expiry = left < maxTimeoutMs ? setTimeout(() => this.#drop(watched), Math.max(0, left)).unref() : undefined;
     const { credential } = viewer;
     const unwatchToken =

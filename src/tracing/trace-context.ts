@@ -1,3 +1,5 @@
+import { isObject } from '../is-object.ts';
+
 /* https://www.w3.org/TR/trace-context/ */
 
 /** A position in a trace, with the names and the form of the headers of W3C Trace Context. */
@@ -16,8 +18,8 @@ const maxStateLength = 512;
  * it is used.
  */
 export function readTraceContext(carrier: unknown): TraceContext | undefined {
-  if (typeof carrier !== 'object' || carrier === null) return undefined;
-  const { traceparent, tracestate } = carrier as Record<string, unknown>;
+  if (!isObject(carrier)) return undefined;
+  const { traceparent, tracestate } = carrier;
   if (typeof traceparent !== 'string' || traceparent.length > maxParentLength) return undefined;
   const hasState = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= maxStateLength;
   return hasState ? { traceparent, tracestate } : { traceparent };

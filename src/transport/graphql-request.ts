@@ -1,5 +1,6 @@
 import type { GraphQLRequest } from '../engine/operation.ts';
 import { ClientError } from '../errors.ts';
+import { isObject } from '../is-object.ts';
 
 const noBatches = 'Batching is not supported: send one request, which is a JSON object, for each operation.';
 
@@ -48,8 +49,4 @@ function readDocumentHash(persistedQuery: unknown): string | undefined {
   const { version, sha256Hash } = isObject(persistedQuery) ? persistedQuery : {};
   if (version === 1 && typeof sha256Hash === 'string') return sha256Hash;
   throw new ClientError('INVALID_REQUEST', '"persistedQuery" must be { version: 1, sha256Hash } with a string.');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

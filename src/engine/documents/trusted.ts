@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import { BadSetting } from '../../bad-setting.ts';
 import { ClientError } from '../../errors.ts';
+import { isObject } from '../../is-object.ts';
 import type { DocumentSource } from './persisted.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -166,8 +167,4 @@ function listEntries(content: unknown): Entry[] | undefined {
 function toEntry(given: unknown, index: number): Entry {
   const { id, body, name, type } = isObject(given) ? given : {};
   return { id, text: body, operation: { name, type }, place: `operations[${index}]` };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

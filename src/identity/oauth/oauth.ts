@@ -32,7 +32,6 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
  * (RFC 7662).
  */
 export class OAuth {
-  readonly issuer: string;
   readonly #options: OAuthSettings;
   readonly #log: IssuerLog;
   readonly #requests = new IssuerRequests();
@@ -54,7 +53,6 @@ export class OAuth {
     const { introspectionUrl: url } = options;
     const parts = { settings: options, requests: this.#requests, refusals, log: this.#log };
     this.#introspection = url ? new Introspection({ ...parts, url }) : undefined;
-    this.issuer = options.issuer;
   }
 
   /**
@@ -96,7 +94,7 @@ export class OAuth {
     if (!Number.isFinite(iat)) throw invalidToken('wrong iat');
     const [expiresAt, startedAt] = [exp * 1_000, iat * 1_000];
     if (expiresAt <= Date.now()) throw invalidToken('expired');
-    const subject = { issuer: this.issuer, subject: sub };
+    const subject = { issuer: this.#options.issuer, subject: sub };
     const create = (trx: Db) => findOrCreateAccountBySubject(trx, subject, { name: displayName(name, sub), startedAt });
     const account =
       (await findAccountBySubject(readsWithin(database, span), subject)) ??
@@ -114,9 +112,9 @@ export class OAuth {
     const published = this.#published;
     try {
       // The claimed issuer is checked before the keys are loaded, so that a token of another issuer causes no request.
-      if (decodeJwt(token).iss !== this.issuer) throw invalidToken('wrong iss');
+      if (decodeJwt(token).iss !== this.#options.issuer) throw invalidToken('wrong iss');
       const { payload } = await jwtVerify(token, await this.#keySet(span), {
-        issuer: this.issuer,
+        issuer: this.#options.issuer,
         audience: this.#options.audience,
         algorithms,
         typ: 'at+jwt',
@@ -147,9 +145,9 @@ export class OAuth {
   }
 
   async #discover(span: Span | undefined): Promise<KeySet> {
-    const configuration = `${this.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const configuration = `${this.#options.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const metadata = await this.#requests.send(configuration, {}, span);
-    if (metadata['issuer'] !== this.issuer || typeof metadata['jwks_uri'] !== 'string') {
+    if (metadata['issuer'] !== this.#options.issuer || typeof metadata['jwks_uri'] !== 'string') {
       throw new Error('its openid-configuration has no jwks_uri, or its issuer is not OAUTH_ISSUER');
     }
     // The operation that finds the issuer is also the first to load the keys; later loads belong to no operation.

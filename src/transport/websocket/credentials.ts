@@ -1,11 +1,9 @@
 import { contain, type Failing } from '../../contain.ts';
-import type { Watch, WatchCredentials } from '../../identity/credential-watch.ts';
+import { maxTimeoutMs, type Watch, type WatchCredentials } from '../../identity/credential-watch.ts';
 import type { Viewer } from '../../identity/viewer.ts';
 
 /** The client is warned this long before its credentials expire. */
 const warningMs = 60_000;
-/** The longest delay that a timer of Node accepts. */
-const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The socket as far as its credentials concern it. */
 interface Owner extends Failing {
