@@ -15,10 +15,8 @@ async function checkOn(release: string) {
 
 describe('the check', () => {
   it.each([
-    '24.21.0',
     '24.22.2',
     '25.9.0',
-    '26.10.0',
     '26.13.0',
   ])('warns on Node %s, which has known vulnerabilities, and succeeds', async (release) => {
     expect(await checkOn(release)).toEqual({
@@ -27,7 +25,7 @@ describe('the check', () => {
     });
   });
 
-  it.each(['24.22.3', '24.100.0', '26.13.1', '27.0.0'])('does not warn on Node %s', async (release) => {
+  it.each(['24.22.3', '24.100.0', '27.0.0'])('does not warn on Node %s', async (release) => {
     expect(await checkOn(release)).toEqual({ status: 0, line: 'settings: ok' });
   });
 
