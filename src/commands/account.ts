@@ -7,26 +7,34 @@ import { ClientError } from '../errors.ts';
 import { type AuditEvent, auditTo } from '../identity/audit.ts';
 import { createLog } from '../log.ts';
 
-/** Runs in a transaction in which the account is locked. The events are logged and the line is printed after the commit. */
-type Change = (db: Db, account: UserRow) => Promise<{ events: readonly AuditEvent[]; line: string }>;
+/** Runs in a transaction that locks the given account. The events are logged and the line is printed after the commit. */
+type Change<Given extends UserRow[]> = (db: Db, ...given: Given) => Promise<{ events: AuditEvent[]; line: string }>;
 
 /** Runs before the transaction. Undefined: nothing is changed. */
-type Prepare = (account: UserRow, parts: { database: Database; config: Config }) => Promise<Change | undefined>;
+type Prepare<Given extends UserRow[]> = (parts: Parts, ...given: Given) => Promise<Change<Given> | undefined>;
+type Parts = { database: Database; config: Config };
 
 /** Runs a command whose only argument is the e-mail address or the id of an account. Returns 0 when done, else 1. */
-export async function changeNamedAccount([name, ...rest]: string[], usage: string, prepare: Prepare): Promise<number> {
+export async function changeNamedAccount([name, ...rest]: string[], usage: string, prepare: Prepare<[UserRow]>) {
   if (!name || rest.length > 0) {
     process.stderr.write(`usage: postroom ${usage}\n`);
     return 1;
   }
+  return changeAsOperator(async (parts) => {
+    const found = await findNamedAccount(parts.database.db, name);
+    const change = await prepare(parts, found);
+    return change && (async (db) => change(db, await findNamedAccount(db, found.id, 'exclusive')));
+  });
+}
+
+/** Runs a command that changes the database. Returns 0 when done, else 1. */
+export async function changeAsOperator(prepare: Prepare<[]>): Promise<number> {
   const config = readConfig();
   const database = await openDatabase(config.databaseUrl);
   try {
-    const found = await findNamedAccount(database.db, name);
-    const change = await prepare(found, { database, config });
+    const change = await prepare({ database, config });
     if (!change) return 1;
-    const work = async (db: Db) => change(db, await findNamedAccount(db, found.id, 'exclusive'));
-    const { events, line } = await database.transaction(work);
+    const { events, line } = await database.transaction(change);
     const audit = auditTo(createLog(config.logLevel));
     for (const event of events) audit(event);
     process.stdout.write(`${line}\n`);

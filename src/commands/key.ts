@@ -1,13 +1,9 @@
 import { parseArgs } from 'node:util';
-import { readConfig } from '../config.ts';
-import { openDatabase } from '../data/open-database.ts';
 import { createApiKey } from '../identity/api-key/api-key.ts';
-import { auditTo } from '../identity/audit.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
-import { createLog } from '../log.ts';
 import { toName } from '../names.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
-import { findNamedAccount } from './account.ts';
+import { changeAsOperator, findNamedAccount } from './account.ts';
 
 const usage =
   'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]\n';
@@ -31,20 +27,12 @@ export async function key([action, ...args]: string[]): Promise<number> {
     process.stderr.write(usage);
     return 1;
   }
-  const { databaseUrl, logLevel } = readConfig();
-  const database = await openDatabase(databaseUrl);
-  try {
-    const { name, scopes, owner: account, expiresAt } = options;
-    const { key, apiKey } = await database.transaction(async (db) => {
-      const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
-      return createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
-    });
-    auditTo(createLog(logLevel))({ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes });
-    process.stdout.write(`${key}\n`);
-    return 0;
-  } finally {
-    await database.close();
-  }
+  const { name, scopes, owner: account, expiresAt } = options;
+  return changeAsOperator(async () => async (db) => {
+    const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
+    const { key, apiKey } = await createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
+    return { events: [{ event: 'apiKeyCreated', keyId: apiKey.id, byUserId: null, scopes }], line: key };
+  });
 }
 
 const option = { type: 'string' } as const;
@@ -88,7 +76,7 @@ function completeOptions(args: string[]): string[] {
   });
 }
 
-function findNameProblems(name: string | undefined): string[] {
+export function findNameProblems(name: string | undefined): string[] {
   if (name === undefined) return ['--name is missing'];
   if (name === '' || nameRule(name).length === 0) return [];
   return [`--name must have 1 to 80 characters, and no control or invisible characters (got ${JSON.stringify(name)})`];

@@ -33,7 +33,7 @@ function changeRole(
   usage: string,
   confirm: (user: UserRow, posts: number) => boolean,
 ): Promise<number> {
-  return changeNamedAccount(args, usage, async (found, { database }) => {
+  return changeNamedAccount(args, usage, async ({ database }, found) => {
     if (!confirm(found, await countPostsOf(database.db, found.id))) return undefined;
     return async (db, { id, name }) => {
       await setRole(db, id, role);

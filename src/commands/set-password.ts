@@ -8,7 +8,7 @@ import { assertHasPassword, changeNamedAccount } from './account.ts';
 
 /** `set-password EMAIL|ID`: sets the account's password, which revokes all its sessions. Returns 0 when done, else 1. */
 export function setPassword(args: string[]): Promise<number> {
-  return changeNamedAccount(args, 'set-password EMAIL|ID', async (account) => {
+  return changeNamedAccount(args, 'set-password EMAIL|ID', async (_, account) => {
     assertHasPassword(account);
     const passwordHash = await new Passwords().hash(await readPassword(), { caller: '' });
     return async (db, { id, name }) => {
@@ -20,7 +20,7 @@ export function setPassword(args: string[]): Promise<number> {
 }
 
 /** Reads a line of standard input; at a terminal two equal ones, which are not shown. @throws ClientError. */
-async function readPassword(): Promise<string> {
+export async function readPassword(): Promise<string> {
   const { stdin, stderr } = process;
   // In the mode of a terminal, readline shows what is typed only on its own output.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });

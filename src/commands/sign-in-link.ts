@@ -4,7 +4,7 @@ import { assertHasPassword, changeNamedAccount } from './account.ts';
 
 /** `sign-in-link EMAIL|ID`: prints the token of a link that signs the account in once. Returns 0 when done, else 1. */
 export function signInLink(args: string[]): Promise<number> {
-  return changeNamedAccount(args, 'sign-in-link EMAIL|ID', async (found, { database, config }) => {
+  return changeNamedAccount(args, 'sign-in-link EMAIL|ID', async ({ database, config }, found) => {
     assertHasPassword(found);
     const sessions = new Sessions(readGivenKeys(config) ?? loadOrCreateStoredKeys(database), config.sessionHours);
     return async (_, account) => ({
