@@ -20,6 +20,7 @@ const commands: Record<string, () => Promise<Command>> = {
   import: async () => (await import('./commands/import.ts')).importFile,
   'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
+  'create-user': async () => (await import('./commands/create-user.ts')).createUser,
   'set-password': async () => (await import('./commands/set-password.ts')).setPassword,
   'sign-in-link': async () => (await import('./commands/sign-in-link.ts')).signInLink,
   key: async () => (await import('./commands/key.ts')).key,
@@ -33,6 +34,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)
        postroom grant-admin EMAIL|ID [--yes]
        postroom revoke-admin EMAIL|ID
+       postroom create-user EMAIL --name NAME [--admin]   (reads the password as set-password does)
        postroom set-password EMAIL|ID   (reads the password from the terminal, or a line of standard input)
        postroom sign-in-link EMAIL|ID
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 export type AuditEvent =
   | { event: 'signedUp' | 'signedIn' | 'signedInWithLink' | 'passwordChanged' | 'accountDeleted'; userId: string }
   /** By the operator. */
-  | { event: 'passwordChanged' | 'signInLinkCreated'; userId: string; byUserId: null }
+  | { event: 'signedUp' | 'passwordChanged' | 'signInLinkCreated'; userId: string; byUserId: null }
   /**
    * `userId`: the account that was tried, or null if it does not exist. The input is not logged, since it may be a
    * password.

@@ -66,6 +66,15 @@ it('connections, refusals and changes of rights are logged, one line each', asyn
     { event: 'roleChanged', userId: ada.id, role: 'ADMIN' },
   ]);
   expect(await lines('revoke-admin', ada.email)).toEqual([{ event: 'roleChanged', userId: ada.id, role: 'MEMBER' }]);
+  const [createdByOperator, granted] = [
+    { event: 'signedUp', userId: expect.any(String), byUserId: null },
+    { event: 'roleChanged', userId: expect.any(String), role: 'ADMIN' },
+  ];
+  expect(await lines('create-user', 'eve@example.org', '--name', 'Eve')).toEqual([createdByOperator]);
+  expect(await lines('create-user', 'mia@example.org', '--name', 'Mia', '--admin')).toEqual([
+    createdByOperator,
+    granted,
+  ]);
   expect(await lines('set-password', ada.email)).toEqual([
     { event: 'passwordChanged', userId: ada.id, byUserId: null },
   ]);

@@ -83,6 +83,9 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
   const given = 'a horse that the operator knows';
   const setting = await run(['set-password', 'ada@x.org'], settings, given);
   expect(setting.status).toBe(0);
+  const first = 'a horse for a new account';
+  const creating = await run(['create-user', 'grace@x.org', '--name', 'Grace'], settings, first);
+  expect(creating.status).toBe(0);
   const linking = await run(['sign-in-link', 'ada@x.org'], settings);
   const link = linking.stdout.trim();
   const useLink = 'mutation ($input: SignInWithLinkInput!) { signInWithLink(input: $input) { accessToken } }';
@@ -111,6 +114,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     wrong,
     next,
     given,
+    first,
     link,
     linked,
     token,
@@ -129,7 +133,7 @@ it('no secret appears in the log, in an error, in the arguments of the process, 
     files,
     filesAtTheEnd: readFiles(),
     processes,
-    command: command.stderr + setting.stderr + setting.stdout + linking.stderr,
+    command: command.stderr + setting.stderr + setting.stdout + creating.stderr + creating.stdout + linking.stderr,
   };
   // Each place must contain an expected text; otherwise the search for secrets could pass because a place is empty.
   for (const [place, text] of Object.entries({

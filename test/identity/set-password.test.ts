@@ -1,11 +1,8 @@
 // Runs on SQLite and on PostgreSQL.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withTestDatabase } from '../support/database/test-database.ts';
 import { sendAs } from '../support/identity/credentials.ts';
 import { audience, openIssuer } from '../support/identity/issuer.ts';
-import { type Finished, main, type Postroom, programEnvironment, run } from '../support/server/postroom.ts';
+import { type Finished, type Postroom, run, type Settings } from '../support/server/postroom.ts';
 import {
   createKey,
   eventsOf,
@@ -15,6 +12,7 @@ import {
   outcomeOf,
   signIn,
 } from '../support/server/stream-fixture.ts';
+import { typePasswords } from '../support/server/terminal.ts';
 
 /* The command `set-password`, while a server runs on the same database. */
 
@@ -104,23 +102,8 @@ describe('nothing is changed, and one line says why,', () => {
 });
 
 describe('at a terminal', () => {
-  /** Runs the command at a pseudoterminal, and answers each prompt. Returns what the terminal shows. */
-  async function typeAt(account: string, settings: Record<string, string>, answers: readonly string[]) {
-    const env = { ...programEnvironment, ...(await withTestDatabase(settings)) };
-    const command = `${process.execPath} ${main} set-password ${account}`;
-    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env });
-    onTestFinished(() => void child.kill());
-    let shown = '';
-    child.stdout.on('data', (chunk) => {
-      shown += chunk;
-    });
-    for (const [n, answer] of answers.entries()) {
-      while (shown.split(/(?:New password|Repeat it): /).length < n + 2) await once(child.stdout, 'data');
-      child.stdin.write(`${answer}\r`);
-    }
-    const [status] = await once(child, 'close');
-    return { status, shown };
-  }
+  const typeAt = (account: string, settings: Settings, answers: readonly string[]) =>
+    typePasswords(['set-password', account], settings, answers);
 
   it('the password is typed twice, and is not shown', async () => {
     const { settings, postroom, ada } = await launchStreamFixture();
