@@ -102,7 +102,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
     const { inventory, statusStreams, ...measuring } = createInventory({ config, onError, ...sources });
     opened.defer(measuring.stop);
     const passwords = new Passwords(overrides.passwordCost);
-    const accounts = { sessions, passwords, signInLimit, audit };
+    const accounts = { sessions, signUp: config.signUp, passwords, signInLimit, audit };
     const services: Services = { database, bus, ...accounts, deletions, presence, inventory };
     const live = { fanOut, statusStreams, presence };
     const engine = createEngine({ schema, documents, services, ...live, config, log, sharedRate });

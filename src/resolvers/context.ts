@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { Database, Db, ReadContext, TransactionOptions } from '../data/database.ts';
 import { headOf, type LogPosition, logStart, type RoomEvent, type StreamEvent } from '../data/events.ts';
 import type { IdempotencyClaim } from '../data/idempotency-keys.ts';
@@ -23,6 +24,7 @@ export interface Services {
   database: Database;
   bus: Bus;
   sessions: Sessions;
+  signUp: Config['signUp'];
   passwords: Passwords;
   signInLimit: SignInLimit;
   audit: Audit;

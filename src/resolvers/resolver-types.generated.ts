@@ -662,7 +662,7 @@ export type ErrorCount = {
  * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type Mutation = {
-  /** Creates an account and signs in. */
+  /** Creates an account and signs in. A server with `SIGN_UP=closed` refuses it with FORBIDDEN. */
   signUp?: Maybe<SignUpPayload>;
   /** Signs in with an e-mail address and a password. */
   signIn?: Maybe<SignInPayload>;

@@ -20,6 +20,9 @@ interface SessionPayload {
 
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
+    // First, so that a refusal costs nothing and is the same for every input.
+    if (context.services.signUp === 'closed')
+      throw new ClientError('FORBIDDEN', 'Sign-up is closed: ask the operator of this server for an account.');
     const check = new InputCheck();
     check.required('name', input.name, rules.name);
     check.required('email', input.email, rules.email);

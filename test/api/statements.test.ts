@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { writeMembers, writePosts, writeRoom, writeUsers } from '../support/database/rows.ts';
 import { shareServer } from '../support/server/shared-server.ts';
+import { statementsDuring } from '../support/server/statements.ts';
 
 const server = shareServer({ LOG_LEVEL: 'debug' });
 
@@ -21,35 +22,11 @@ beforeAll(() => {
 
 /** The SQL statements that an operation executes. */
 async function statementsOf(query: string, variables: Record<string, unknown> = {}): Promise<string[]> {
-  return statementsDuring(async () => {
+  return statementsDuring(server.postroom, async () => {
     const { data, errors } = await server.postroom.send(query, variables);
     expect(errors).toBeUndefined();
     expect(data).not.toBeNull();
   });
-}
-
-async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {
-  const { log } = server.postroom;
-  const before = log.length;
-  await work();
-  // The log is written after the answer is sent. The statement of a second operation marks the end of the first.
-  await server.postroom.send('{ roomByName(name: "end of the statements") { id } }');
-  await expect.poll(() => log.slice(before).some(isMark)).toBe(true);
-  const all = log.slice(before);
-  return all
-    .slice(0, all.findIndex(isMark))
-    .filter(({ msg }) => msg === 'statement')
-    .map(({ sql }) => String(sql))
-    .filter((sql) => !isBackground(sql));
-}
-
-/** Timers look for deletions to continue, and compare the heads of rooms with the feeds. */
-function isBackground(sql: string): boolean {
-  return /left join "rooms"|^select "id" from "(rooms|users)" where "(deletedAt|erasing)" is not null limit/.test(sql);
-}
-
-function isMark({ sql }: Record<string, unknown>): boolean {
-  return typeof sql === 'string' && / from "rooms" where .*"name" = /.test(sql);
 }
 
 describe('SQL statements', () => {
@@ -72,7 +49,7 @@ describe('SQL statements', () => {
     const query = '{ users(limit: 100) { data { name email } } viewer { email } }';
     expect(await statementsOf(query)).toHaveLength(1);
     const ada = await server.postroom.signUp('Ada');
-    const statements = await statementsDuring(async () => {
+    const statements = await statementsDuring(server.postroom, async () => {
       expect((await server.postroom.ask(query, {}, ada.token)).viewer).toEqual({ email: ada.email });
     });
     expect(statements.filter((sql) => sql.startsWith('select "id", "email" from "users"'))).toHaveLength(1);
@@ -115,13 +92,13 @@ describe('SQL statements', () => {
     const ada = await postroom.signUp('Ada');
     const lobby = await postroom.createRoom(ada, 'lobby');
     const socket = await ProtocolSocket.open(postroom.webSocketUrl);
-    const unheard = await statementsDuring(() => postroom.createPost(ada, lobby, 'unheard'));
+    const unheard = await statementsDuring(server.postroom, () => postroom.createPost(ada, lobby, 'unheard'));
     const query = `subscription ($room: ID!) {
       roomEvents(room: $room) { cursor actor { name } ... on PostCreated { post { title author { id name } } } }
     }`;
     const { start, results } = socket.subscribe('1', query, { room: lobby });
     await start;
-    const heard = await statementsDuring(async () => {
+    const heard = await statementsDuring(server.postroom, async () => {
       await postroom.createPost(ada, lobby, 'heard');
       const { data } = await results.next();
       expect(data?.['roomEvents']).toMatchObject({ actor: { name: 'Ada' }, post: { title: 'heard' } });

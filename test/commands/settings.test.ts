@@ -60,6 +60,7 @@ const refused: Record<string, string[]> = {
   REDIS_URL: ['localhost:6379', 'http://localhost', 'redis:', 'redis://', 'rediss:///tmp'],
   ALLOWED_ORIGINS: ['*', 'example.org', 'https://example.org/', 'https://a.org, b.org', 'null', 'HTTPS://EXAMPLE.ORG'],
   AUTH_REQUIRED: flags,
+  SIGN_UP: ['close', 'CLOSED', 'true', 'open,closed'],
   SIGN_IN_ATTEMPTS: [...wholes, ...positive],
   OAUTH_ISSUER: ['issuer', 'ftp://issuer.example.org'],
   OAUTH_INTROSPECTION_URL: ['introspect', 'ftp://issuer.example.org'],

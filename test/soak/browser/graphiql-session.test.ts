@@ -83,6 +83,18 @@ describe.skipIf(!hasChromium)(`the session of GraphiQL${chromiumNote}`, { timeou
     });
   });
 
+  it('on a server with closed sign-up, "Try it" and the tab SignUp show the refusal', async () => {
+    const graphiql = await open(await launchForTest({ SIGN_UP: 'closed' }));
+    const message = 'Sign-up is closed: ask the operator of this server for an account.';
+    await graphiql.press('Try it');
+    await graphiql.showsInBar(message);
+    expect(await graphiql.page.getByRole('button', { name: 'Try it' }).isVisible()).toBe(true);
+    await graphiql.choose('SignUp');
+    await graphiql.play('SignUp');
+    await graphiql.shows({ data: { signUp: null }, errors: [{ message, extensions: { code: 'FORBIDDEN' } }] });
+    await graphiql.showsInBar('Not signed in');
+  });
+
   it('"Try it" is not offered by a server with rooms', async () => {
     await shared.createRoom(await shared.signUp('Ada'), randomUUID());
     expect(await offersToTry(shared)).toBe(false);
