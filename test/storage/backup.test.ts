@@ -164,7 +164,8 @@ describe('a backup is refused with one line, and leaves no file, if', () => {
 
   it('the folder is missing, or the file is a folder', async () => {
     const folder = scratchFolder();
-    expect(await expectRefused([join(folder, 'none', 'backup.db')], folder)).toContain('there is no such file');
+    const message = await expectRefused([join(folder, 'none', 'backup.db')], folder);
+    expect(message).toBe(`postroom: there is no folder ${join(folder, 'none')}\n`);
     mkdirSync(join(folder, 'folder'));
     expect(await expectRefused(['--force', join(folder, 'folder')], folder)).toContain('it is a folder');
   });

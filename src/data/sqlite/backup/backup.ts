@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type BackupContents, BackupError, type BackupOptions, type Progress } from '../../backup.ts';
-import { translateError } from '../errors.ts';
 import { isDiskFull } from '../file.ts';
 import { verify } from './contents.ts';
 import { companions, Draft } from './draft.ts';
@@ -26,6 +26,7 @@ export interface SqliteBackup extends BackupOptions {
 export async function backupSqlite({ database, file, isForced, onProgress }: SqliteBackup): Promise<BackupContents> {
   if (!existsSync(database)) throw new BackupError(`there is no database ${database}`);
   assertOther(database, file);
+  if (!existsSync(dirname(file))) throw new BackupError(`there is no folder ${dirname(file)}`);
   if (existsSync(file) && !isForced) throw new BackupError(`${file} exists already; --force replaces it`);
   using draft = new Draft(file);
   try {
@@ -66,7 +67,6 @@ async function copy(database: string, file: string, onProgress: SqliteBackup['on
 
 function explain(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'errcode' in error)) return error;
-  const translated = translateError(error);
-  const reason = isDiskFull(file) ? 'the disk is full' : (translated as Error).message;
+  const reason = isDiskFull(file) ? 'the disk is full' : error.message;
   return new BackupError(`${file} could not be written: ${reason}`, { cause: error });
 }
