@@ -127,7 +127,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
   };
 }
 
-function parseWhole(value: string, name: string, from: number, to = Number.MAX_SAFE_INTEGER): number {
+export function parseWhole(value: string, name: string, from: number, to = Number.MAX_SAFE_INTEGER): number {
   const range = to === Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${to}`;
   if (!/^\d{1,15}$/.test(value) || Number(value) < from || Number(value) > to) {
     throw new BadSetting(name, value, `must be a whole number ${range}`);

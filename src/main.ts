@@ -39,6 +39,7 @@ const usage = `usage: postroom serve   (the same without a command; settings are
        postroom sign-in-link EMAIL|ID
        postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]
        postroom backup FILE [--force]
+       postroom backup --to DIR --keep N [--every 1h]
        postroom restore FILE [--force]
        postroom check [--production]
        postroom schema [--json | --possible-types]`;

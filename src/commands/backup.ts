@@ -1,6 +1,8 @@
 import { readConfig } from '../config.ts';
 import type { BackupContents, Progress } from '../data/backup.ts';
-import { backUpDatabase, restoreDatabase } from '../data/open-database.ts';
+import { prepareBackup, restoreDatabase } from '../data/open-database.ts';
+import { createLog } from '../log.ts';
+import { addBackup, readSchedule, repeat } from './scheduled-backup.ts';
 
 const consequences = `Whatever happened after the backup is undone:
 - accounts, rooms and posts that were deleted since exist again
@@ -14,16 +16,19 @@ Clients that have seen later events receive CURSOR_EXPIRED, and query their room
 
 /**
  * `backup FILE [--force]`: writes the database to a file, also while a server uses it. Returns 0 when the file is verified
- * and on the disk, 1 for wrong arguments.
+ * and on the disk, 1 for wrong arguments. `backup --to DIR --keep N [--every INTERVAL]` writes it into a folder.
  */
 export async function backup(args: string[]): Promise<number> {
-  const given = readFile('backup', args);
+  const given = args.some((arg) => /^--(to|keep|every)\b/.test(arg)) ? readSchedule(args) : readFile('backup', args);
   if (!given) return 1;
-  const { file, isForced } = given;
-  const { databaseUrl } = readConfig();
+  const { databaseUrl, logLevel } = readConfig();
+  const copyTo = prepareBackup(databaseUrl, { isForced: given.isForced, onProgress: showProgress });
   const clear = () => void (process.stderr.isTTY && process.stderr.write('\r\x1b[K'));
-  const contents = await backUpDatabase(databaseUrl, file, { isForced, onProgress: showProgress }).finally(clear);
-  process.stdout.write(`Backed up to ${file} (${summarize(contents)}).\n`);
+  const write = async (file: string) => ({ file, ...(await copyTo(file).finally(clear)) });
+  const add = () => ('file' in given ? write(given.file) : addBackup(given.folder, given.keep, write));
+  if ('folder' in given && given.intervalMs) return repeat(add, given.folder, given.intervalMs, createLog(logLevel));
+  const written = await add();
+  process.stdout.write(`Backed up to ${written.file} (${summarize(written)}).\n`);
   return 0;
 }
 
@@ -47,7 +52,8 @@ function readFile(command: string, args: readonly string[]): { file: string; isF
   if (file !== undefined && more.length === 0 && !file.startsWith('-')) {
     return { file, isForced: args.includes('--force') };
   }
-  process.stderr.write(`usage: postroom ${command} FILE [--force]\n`);
+  const scheduled = command === 'backup' ? '       postroom backup --to DIR --keep N [--every 1h]\n' : '';
+  process.stderr.write(`usage: postroom ${command} FILE [--force]\n${scheduled}`);
   return undefined;
 }
 

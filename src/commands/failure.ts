@@ -10,6 +10,7 @@ const systemFailures: Record<string, string> = {
   EACCES: 'permission denied',
   EADDRNOTAVAIL: 'the address is not one of this machine',
   ENOENT: 'there is no such file',
+  EEXIST: 'it is not a folder',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   EROFS: 'the file system is read-only',
@@ -34,11 +35,11 @@ function explainFailure(error: unknown): string {
   if (error instanceof InputUnreadable)
     return `${error.message}: ${explainSystemFailure(error.cause) ?? explainFailure(error.cause)}`;
   const known = explainSystemFailure(error);
-  if (known !== undefined && error instanceof Error) return `${known}: ${error.message}`;
+  if (known !== undefined && error instanceof Error) return `${known}: ${error.message.replaceAll('\n', ' ')}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function explainSystemFailure(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return systemFailures[error.code];
+  return systemFailures[error.code] ?? (error.code.startsWith('ERR_PARSE_ARGS') ? 'wrong arguments' : undefined);
 }

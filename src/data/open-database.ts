@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { isPostgresUrl } from '../database-url.ts';
-import { type BackupContents, BackupError, type BackupOptions, type Progress } from './backup.ts';
+import { type BackupContents, BackupError, type BackupOptions } from './backup.ts';
 import type { Database, DatabaseOptions, DatabaseState } from './database.ts';
 import { openPostgres } from './postgres/database.ts';
 import { inspectPostgres } from './postgres/inspect.ts';
-import { backupSqlite } from './sqlite/backup/backup.ts';
+import { backupSqlite, type SqliteBackup } from './sqlite/backup/backup.ts';
 import { restoreSqlite } from './sqlite/backup/restore.ts';
 import { openSqlite } from './sqlite/database.ts';
 import { inspectSqlite } from './sqlite/inspect.ts';
@@ -31,13 +31,10 @@ export async function inspectDatabase(url: string): Promise<DatabaseState> {
   return (isPostgresUrl(url) ? postgres : sqlite).inspect(addressOf(url));
 }
 
-/** Writes the database to a file, also while servers use it. @throws BackupError */
-export async function backUpDatabase(
-  url: string,
-  file: string,
-  options: BackupOptions & { onProgress: (progress: Progress) => void },
-): Promise<BackupContents> {
-  return backupSqlite({ ...options, database: toFile(url, 'create a backup with pg_dump --format=custom'), file });
+/** Returns a function that writes the database to a file, also while servers use it. @throws BackupError */
+export function prepareBackup(url: string, options: Omit<SqliteBackup, 'database' | 'file'>) {
+  const database = toFile(url, 'create a backup with pg_dump --format=custom');
+  return (file: string) => backupSqlite({ ...options, database, file });
 }
 
 /** Replaces the database by a backup. No server may use it. @throws BackupError */

@@ -176,11 +176,15 @@ describe('deploy/postroom.service', () => {
     expect(names.filter((name) => name !== 'NODE_ENV' && !listSettings().includes(name))).toEqual([]);
   });
 
-  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is valid for systemd', () => {
-    // systemd refuses a program that does not exist.
-    const file = join(scratchFolder(), 'postroom.service');
-    writeFileSync(file, unit.replace('/usr/bin/node', process.execPath));
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('and its backups are valid for systemd', () => {
+    const folder = scratchFolder();
+    for (const name of ['postroom.service', 'postroom-backup.service']) {
+      const file = join(folder, name);
+      const content = readFileSync(inRepository(`deploy/${name}`), 'utf8');
+      // systemd refuses a program that does not exist.
+      writeFileSync(file, content.replace('/usr/bin/node', process.execPath));
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+      expect({ status, stderr }, name).toEqual({ status: 0, stderr: '' });
+    }
   });
 });

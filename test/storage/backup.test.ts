@@ -233,9 +233,11 @@ describe('a backup is refused with one line, and leaves no file, if', () => {
   });
 
   it('the arguments are wrong', async () => {
+    const usage = `usage: postroom backup FILE [--force]
+       postroom backup --to DIR --keep N [--every 1h]\n`;
     for (const args of [['--force'], ['a', '--fast'], ['-']]) {
       const { status, stderr } = await run(['backup', ...args], settingsOf(small));
-      expect({ status, stderr }).toEqual({ status: 1, stderr: 'usage: postroom backup FILE [--force]\n' });
+      expect({ status, stderr }).toEqual({ status: 1, stderr: usage });
     }
   });
 });
