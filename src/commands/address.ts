@@ -3,15 +3,13 @@ import { createServer, type Server } from 'node:net';
 import { BadSetting } from '../bad-setting.ts';
 import type { Config } from '../config.ts';
 
+type Addresses = Pick<Config, 'host' | 'port' | 'metricsPort'>;
+
 /**
  * Opens and closes the listening sockets, so that a start with an unusable address fails before it has created anything.
  * @throws BadSetting
  */
-export async function assertAddressesFree({
-  host,
-  port,
-  metricsPort,
-}: Pick<Config, 'host' | 'port' | 'metricsPort'>): Promise<void> {
+export async function assertAddressesFree({ host, port, metricsPort }: Addresses): Promise<void> {
   // All are open at the same time, so that equal ports are found, too.
   const opened: Server[] = [];
   try {
