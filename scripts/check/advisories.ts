@@ -13,7 +13,7 @@ interface Audit {
  * @throws Skipped if the registry does not answer.
  */
 export async function checkAdvisories(root = inRepository(), ...options: string[]): Promise<string[]> {
-  const { message, error, vulnerabilities } = await audit(root, options);
+  const { message, error, vulnerabilities }: Audit = JSON.parse(await audit(root, options));
   if (message) throw new Skipped(`the registry does not answer: ${message}`);
   if (!vulnerabilities) return [`npm audit: ${error?.summary ?? 'no result'}`];
   return Object.entries(vulnerabilities).flatMap(([name, { severity, via }]) =>
@@ -27,13 +27,13 @@ export async function checkAdvisories(root = inRepository(), ...options: string[
 /** Why a step of the check could not run. */
 export class Skipped extends Error {}
 
-function audit(root: string, options: string[]): Promise<Audit> {
+function audit(root: string, options: string[]): Promise<string> {
   const args = ['audit', '--omit=dev', '--json', '--fetch-retries=0', ...options];
   return new Promise((resolve, reject) => {
     // npm exits with 1 if there are advisories.
     execFile('npm', args, { cwd: root }, (failure, stdout) => {
       if (stdout === '') reject(failure ?? new Error('npm audit printed nothing'));
-      else resolve(JSON.parse(stdout));
+      else resolve(stdout);
     });
   });
 }

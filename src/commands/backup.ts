@@ -40,8 +40,7 @@ export async function restore(args: string[]): Promise<number> {
   const given = readFile('restore', args);
   if (!given) return 1;
   const { file, isForced } = given;
-  const { databaseUrl } = readConfig();
-  const contents = await restoreDatabase(databaseUrl, file, { isForced });
+  const contents = await restoreDatabase(readConfig().databaseUrl, file, { isForced });
   process.stdout.write(`Restored ${file} (${summarize(contents)}).\n${consequences}`);
   return 0;
 }

@@ -1,11 +1,11 @@
-import { BadSetting } from '../bad-setting.ts';
 import { type Config, findMistakenSettings, readConfig, readText } from '../config.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { inspectDatabase } from '../data/open-database.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
 import { loadTrustedDocuments } from '../engine/documents/trusted.ts';
 import { loadSchema } from '../engine/schema.ts';
-import { assertStoredKeys, readGivenKeys } from '../identity/session/session-key.ts';
+import { ClientError } from '../errors.ts';
+import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
 import { assertAddressesFree } from './address.ts';
 import { explainFailures } from './failure.ts';
@@ -21,9 +21,8 @@ const production: [string, RegExp, string][] = [
 ];
 
 /**
- * `check [--production]`: validates the settings, the schema, the database and the bus, and changes nothing. Prints a line
- * for each, and one for each problem. Returns 0 if a server can start (and nothing above is missing), 1 if not.
- * An old release of Node is only a warning.
+ * `check [--production]`: validates settings, schema, database and bus, and changes nothing. Prints a line for each, and one
+ * for each problem; an old Node is only a warning. Returns 0 if a server can start (and nothing above is missing), else 1.
  */
 export async function check(args: string[]): Promise<number> {
   const isProduction = args.join(' ') === '--production';
@@ -57,7 +56,7 @@ export async function check(args: string[]): Promise<number> {
 function checkProduction(): string {
   const missing = production.filter(([name, expected]) => !expected.test(readText(name)));
   if (missing.length === 0) return '';
-  throw new AggregateError(missing.map(([name, , rule]) => new BadSetting(name, readText(name), rule)));
+  throw new AggregateError(missing.map(([name, , rule]) => new ClientError('VALIDATION_ERROR', `${name} ${rule}`)));
 }
 
 /** Prints the result of a part of the check. Returns false if it failed. */
@@ -81,7 +80,7 @@ function checkSchema(config: Config | undefined): string {
 
 async function checkDatabase({ databaseUrl, sessionKey }: Config): Promise<string> {
   const state = await inspectDatabase(databaseUrl);
-  if (sessionKey === undefined) assertStoredKeys(state);
+  if (sessionKey === undefined) readStoredKeys(state);
   const { name, version } = state;
   if (version === undefined) return `${name}, whose tables the server will create`;
   if (version >= latestVersion) return `${name}, version ${version}`;

@@ -17,8 +17,7 @@ export function readSchedule(args: string[]) {
   const { to, keep, every } = parseArgs({ args, options: { to: text, keep: text, every: { type: 'string' } } }).values;
   if (to === '') throw new BadSetting('--to', to, 'must be a folder');
   const intervalMs = every === undefined ? undefined : parseInterval(every);
-  // Only a backup that began in the same second has the same name.
-  return { folder: to, keep: parseWhole(keep, '--keep', 1), intervalMs, isForced: true };
+  return { folder: to, keep: parseWhole(keep, '--keep', 1), intervalMs, isForced: false };
 }
 
 function parseInterval(text: string): number {
@@ -36,7 +35,8 @@ export async function addBackup<T>(folder: string, keep: number, write: (file: s
   const [oldest = name] = globSync(complete, { cwd: folder }).sort().slice(-keep);
   // After the clock was set back, the new backup has the name of an older one.
   const isObsolete = (own: string) => own < oldest && own < name;
-  for (const own of globSync(`${complete}{,.partial-*}`, { cwd: folder }).filter(isObsolete)) rmSync(join(folder, own));
+  const obsolete = globSync(`${complete}{,.partial-*}`, { cwd: folder }).filter(isObsolete);
+  for (const own of obsolete) rmSync(join(folder, own), { force: true });
   return written;
 }
 

@@ -111,7 +111,7 @@ async function verifyPassword(
 /** API keys are not renewed, and an issuer's tokens are renewed by the issuer. */
 function assertSession({ credential }: Viewer): string {
   if (credential.kind === 'session') return credential.id;
-  throw new ClientError('FORBIDDEN', 'This operation requires a session that was started with signIn or signUp.');
+  throw new ClientError('FORBIDDEN', 'This operation requires a session, not an API key or the token of an issuer.');
 }
 
 async function startSession(context: Context, account: UserRow, sessionId?: string): Promise<SessionPayload> {

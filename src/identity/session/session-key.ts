@@ -49,9 +49,9 @@ export function loadOrCreateStoredKeys({ folder }: Database): SessionKeys {
   return readSessionKeys(file);
 }
 
-/** @throws BadSetting if the session key that is stored with the database is invalid. Creates none. */
-export function assertStoredKeys({ folder }: DatabaseState): void {
-  if (folder !== undefined && !isEmpty(fileIn(folder))) readSessionKeys(fileIn(folder));
+/** The keys that are stored with the database, if there are any. Creates none. @throws BadSetting if they are invalid. */
+export function readStoredKeys({ folder }: Pick<DatabaseState, 'folder'>): SessionKeys | undefined {
+  return folder === undefined || isEmpty(fileIn(folder)) ? undefined : readSessionKeys(fileIn(folder));
 }
 
 function fileIn(folder: string): string {
