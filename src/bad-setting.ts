@@ -15,7 +15,7 @@ export class BadSetting extends Error {
 }
 
 /** A parser of a setting whose value is one of these names. It throws BadSetting for any other value. */
-export function oneOf<Name extends string>(names: readonly Name[]): (value: string, setting: string) => Name {
+export function parseChoice<Name extends string>(names: readonly Name[]): (value: string, setting: string) => Name {
   return (value, setting) => {
     const found = names.find((name) => name === value);
     if (found !== undefined) return found;

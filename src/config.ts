@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { BadSetting, oneOf } from './bad-setting.ts';
+import { BadSetting, parseChoice } from './bad-setting.ts';
 import { parseDatabaseUrl } from './database-url.ts';
 import { findMistaken, type MistakenSetting } from './mistaken-settings.ts';
 import { parsePrivateKeys } from './private-keys.ts';
@@ -27,7 +27,7 @@ export function readConfig(environment: Environment = process.env) {
 }
 
 /** The text of a setting, or that of the file which is named instead; empty if it is absent. */
-export function readText(name: string, environment: Environment = process.env): string {
+export function readSetting(name: string, environment: Environment = process.env): string {
   return readSecretFiles(environment, []).get(name)?.value ?? environment[name] ?? '';
 }
 
@@ -90,7 +90,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     drainSeconds: whole('DRAIN_SECONDS', 5, 0, 600),
     /** Whether every operation except sign-up and sign-in needs credentials. */
     authRequired: flag('AUTH_REQUIRED', false),
-    signUp: parsed('SIGN_UP', 'open', oneOf(['open', 'closed'])),
+    signUp: parsed('SIGN_UP', 'open', parseChoice(['open', 'closed'])),
     signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),
     oauth: parsed('OAUTH_ISSUER', '', () => readOAuth(text)),
     introspection: flag('INTROSPECTION', true),
@@ -106,7 +106,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     rate: { limit: whole('RATE_LIMIT', 100, 0), windowSeconds: whole('RATE_WINDOW_SECONDS', 60, 1, 86_400) },
     /** Operations that take at least this time are logged; 0: none. */
     slowOperationMs: whole('SLOW_OPERATION_MS', 1_000, 0),
-    logLevel: parsed('LOG_LEVEL', 'info', oneOf(logLevels)),
+    logLevel: parsed('LOG_LEVEL', 'info', parseChoice(logLevels)),
     /** Undefined: no traces are recorded. */
     tracing: readTracing({ parsed, optional, flag }),
     limits: {

@@ -21,7 +21,7 @@ const commands: Record<string, () => Promise<Command>> = {
   'grant-admin': async () => (await import('./commands/role.ts')).grantAdmin,
   'revoke-admin': async () => (await import('./commands/role.ts')).revokeAdmin,
   'create-user': async () => (await import('./commands/create-user.ts')).createUser,
-  'set-password': async () => (await import('./commands/set-password.ts')).setPassword,
+  'set-password': async () => (await import('./commands/set-password.ts')).resetPassword,
   'sign-in-link': async () => (await import('./commands/sign-in-link.ts')).signInLink,
   key: async () => (await import('./commands/key.ts')).key,
   backup: async () => (await import('./commands/backup.ts')).backup,

@@ -1,4 +1,4 @@
-import { BadSetting, oneOf } from './bad-setting.ts';
+import { BadSetting, parseChoice } from './bad-setting.ts';
 
 /* https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
 
@@ -50,7 +50,7 @@ export function readTracing({ parsed, optional, flag }: SettingReaders): Tracing
       ...optional('OTEL_SERVICE_NAME', parseServiceName),
     },
     sampler: {
-      name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', oneOf(samplers)),
+      name: parsed('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseChoice(samplers)),
       ratio: parsed('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio),
     },
     hasDocuments: flag('TRACE_DOCUMENTS', false),

@@ -1,4 +1,4 @@
-import { type Config, findMistakenSettings, readConfig, readText } from '../config.ts';
+import { type Config, findMistakenSettings, readConfig, readSetting } from '../config.ts';
 import { latestVersion } from '../data/migrations/migrate.ts';
 import { inspectDatabase } from '../data/open-database.ts';
 import { createPipeline } from '../engine/documents/pipeline.ts';
@@ -54,7 +54,7 @@ export async function check(args: string[]): Promise<number> {
 }
 
 function checkProduction(): string {
-  const missing = production.filter(([name, expected]) => !expected.test(readText(name)));
+  const missing = production.filter(([name, expected]) => !expected.test(readSetting(name)));
   if (missing.length === 0) return '';
   throw new AggregateError(missing.map(([name, , rule]) => new ClientError('VALIDATION_ERROR', `${name} ${rule}`)));
 }

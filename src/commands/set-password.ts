@@ -7,7 +7,7 @@ import { password as rule } from '../resolvers/rules/validation.ts';
 import { assertHasPassword, changeNamedAccount } from './account.ts';
 
 /** `set-password EMAIL|ID`: sets the account's password, which revokes all its sessions. Returns 0 when done, else 1. */
-export function setPassword(args: string[]): Promise<number> {
+export function resetPassword(args: string[]): Promise<number> {
   return changeNamedAccount(args, 'set-password EMAIL|ID', async (_, account) => {
     assertHasPassword(account);
     const passwordHash = await new Passwords().hash(await readPassword(), { caller: '' });

@@ -8,7 +8,7 @@ export function signInLink(args: string[]): Promise<number> {
   return changeNamedAccount(args, 'sign-in-link EMAIL|ID', async ({ database, config }, found) => {
     assertHasPassword(found);
     const keys = readGivenKeys(config) ?? readStoredKeys(database);
-    if (!keys) throw new BadSetting('SESSION_KEY', '', 'must be that of the server, which has stored none');
+    if (!keys) throw new BadSetting('SESSION_KEY', '', 'must be the key of the server: none is stored here');
     return async (_, account) => ({
       events: [{ event: 'signInLinkCreated', userId: account.id, byUserId: null }],
       line: await new Sessions(keys, config.sessionHours).createLink(account),
