@@ -33,4 +33,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, so that it receives the signals of the container.
-CMD ["node", "--max-semi-space-size=16", "src/main.ts", "serve"]
+CMD ["node", "--max-semi-space-size=32", "src/main.ts", "serve"]

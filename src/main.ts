@@ -1,6 +1,6 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
-// The same flag as in `npm start`. By default V8's space for young objects grows to 64 MB, and the event loop is
-// blocked while V8 copies the surviving objects.
+#!/usr/bin/env -S node --max-semi-space-size=32
+// The same flag as in `npm start`. By default V8's space for young objects grows to more memory and longer pauses. With
+// half of this size V8 collects twice as often and copies as much each time: a page of posts takes a tenth more.
 
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -44,7 +44,7 @@ export class Server {
     const { folder, settings = {}, startedBy = [], stdout = 'pipe', stderr = 'pipe' } = options;
     this.folder = folder;
     const imports = [probe, ...(options.hasMovableClock ? [movableDate] : [])].flatMap((url) => ['--import', url]);
-    const node = [process.execPath, '--expose-gc', '--max-semi-space-size=16', ...imports, main, 'serve'];
+    const node = [process.execPath, '--expose-gc', '--max-semi-space-size=32', ...imports, main, 'serve'];
     const [command = '', ...args] = [...startedBy, ...node];
     this.process = spawn(command, args, {
       stdio: ['ignore', stdout, stderr, 'ipc'],

@@ -48,7 +48,7 @@ export class Server {
   }
 
   #start(): Program {
-    const args = ['--max-semi-space-size=16', inRepository('bin/postroom.js'), 'serve'];
+    const args = ['--max-semi-space-size=32', inRepository('bin/postroom.js'), 'serve'];
     const program = new Program('Postroom', process.execPath, args, {
       env: { PATH: process.env['PATH'], ...this.#settings },
       ready: /^Postroom is at /,

@@ -16,7 +16,7 @@ const sockets = 1_000;
 const atOnce = 50;
 
 const probe = new URL('../../support/server/report-memory.ts', import.meta.url).pathname;
-const program = ['--max-semi-space-size=16', '--expose-gc', '--import', probe, ...mainProgram];
+const program = ['--max-semi-space-size=32', '--expose-gc', '--import', probe, ...mainProgram];
 /** The rate limit would only slow the test down; an attacker can wait. */
 const settings = { RATE_LIMIT: '0', LIMIT_SOCKETS: '1000', STALL_SECONDS: '600' };
 
