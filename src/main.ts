@@ -58,7 +58,7 @@ if ([name, ...args].some((argument) => argument === '--help' || argument === '-h
     process.exitCode = await command(args);
   } catch (error) {
     const { explainFailures } = await import('./commands/failure.ts');
-    for (const line of explainFailures(error)) console.error(`postroom: ${line}`);
+    for (const line of explainFailures(error)) console.error(line.startsWith('usage: ') ? line : `postroom: ${line}`);
     process.exitCode = 1;
   }
 }

@@ -6,35 +6,31 @@ import { findAccount, findAccountByEmail } from '../data/users.ts';
 import { ClientError } from '../errors.ts';
 import { type AuditEvent, auditTo } from '../identity/audit.ts';
 import { createLog } from '../log.ts';
+import { WrongArguments } from './failure.ts';
 
 /** Runs in a transaction that locks the given account. The events are logged and the line is printed after the commit. */
 type Change<Given extends UserRow[]> = (db: Db, ...given: Given) => Promise<{ events: AuditEvent[]; line: string }>;
 
-/** Runs before the transaction. Undefined: nothing is changed. */
-type Prepare<Given extends UserRow[]> = (parts: Parts, ...given: Given) => Promise<Change<Given> | undefined>;
+/** Runs before the transaction. */
+type Prepare<Given extends UserRow[]> = (parts: Parts, ...given: Given) => Promise<Change<Given>>;
 type Parts = { database: Database; config: Config };
 
-/** Runs a command whose only argument is the e-mail address or the id of an account. Returns 0 when done, else 1. */
+/** Runs a command whose only argument is the e-mail address or the id of an account. Returns 0 when done. */
 export async function changeNamedAccount([name, ...rest]: string[], usage: string, prepare: Prepare<[UserRow]>) {
-  if (!name || rest.length > 0) {
-    process.stderr.write(`usage: postroom ${usage}\n`);
-    return 1;
-  }
+  if (!name || rest.length > 0) throw new WrongArguments(usage);
   return changeAsOperator(async (parts) => {
     const found = await findNamedAccount(parts.database.db, name);
     const change = await prepare(parts, found);
-    return change && (async (db) => change(db, await findNamedAccount(db, found.id, 'exclusive')));
+    return async (db) => change(db, await findNamedAccount(db, found.id, 'exclusive'));
   });
 }
 
-/** Runs a command that changes the database. Returns 0 when done, else 1. */
+/** Runs a command that changes the database. Returns 0 when done. */
 export async function changeAsOperator(prepare: Prepare<[]>): Promise<number> {
   const config = readConfig();
   const database = await openDatabase(config.databaseUrl);
   try {
-    const change = await prepare({ database, config });
-    if (!change) return 1;
-    const { events, line } = await database.transaction(change);
+    const { events, line } = await database.transaction(await prepare({ database, config }));
     const audit = auditTo(createLog(config.logLevel));
     for (const event of events) audit(event);
     process.stdout.write(`${line}\n`);

@@ -8,7 +8,7 @@ import { ClientError } from '../errors.ts';
 import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.ts';
 import { probeBus } from '../live/bus/open-bus.ts';
 import { assertAddressesFree } from './address.ts';
-import { explainFailures } from './failure.ts';
+import { explainFailures, WrongArguments } from './failure.ts';
 import { findVulnerableNode } from './node-release.ts';
 
 /** What must be set before the first user comes, and why the default is not enough. The README has the same list. */
@@ -26,10 +26,8 @@ const production: [string, RegExp, string][] = [
  */
 export async function check(args: string[]): Promise<number> {
   const isProduction = args.join(' ') === '--production';
-  if (args.length > 0 && !isProduction) {
-    process.stderr.write('usage: postroom check [--production]   (settings are environment variables)\n');
-    return 1;
-  }
+  if (args.length > 0 && !isProduction)
+    throw new WrongArguments('check [--production]   (settings are environment variables)');
   const vulnerable = findVulnerableNode();
   if (vulnerable) process.stdout.write(`node: warning: ${vulnerable}\n`);
   let config: Config | undefined;

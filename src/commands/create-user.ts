@@ -5,18 +5,16 @@ import { toName } from '../names.ts';
 import { refuseDuplicate } from '../resolvers/rules/conflicts.ts';
 import { email as emailRule } from '../resolvers/rules/validation.ts';
 import { changeAsOperator } from './account.ts';
+import { WrongArguments } from './failure.ts';
 import { findNameProblems } from './key.ts';
 import { readPassword } from './set-password.ts';
 
-/** `create-user EMAIL --name NAME [--admin]`: creates an account with a password. Returns 0 when done, else 1. */
+/** `create-user EMAIL --name NAME [--admin]`: creates an account with a password. Returns 0 when done. */
 export async function createUser(args: string[]): Promise<number> {
   const words = args.filter((arg) => arg !== '--admin');
   const [, name] = words.splice(words.indexOf('--name'), 2);
   const [email, ...more] = words;
-  if (!name || !email || more.length > 0) {
-    process.stderr.write('usage: postroom create-user EMAIL --name NAME [--admin]\n');
-    return 1;
-  }
+  if (!name || !email || more.length > 0) throw new WrongArguments('create-user EMAIL --name NAME [--admin]');
   const problems = findNameProblems(name);
   if (emailRule(email).length > 0)
     problems.push(`EMAIL must have the form ada@example.org and at most 254 characters (got ${JSON.stringify(email)})`);

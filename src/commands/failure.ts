@@ -19,8 +19,15 @@ const systemFailures: Record<string, string> = {
   Z_BUF_ERROR: 'its gzip data ends too early',
 };
 
+/** The arguments of a command are wrong: its usage is printed, and its exit status is 1. */
+export class WrongArguments extends Error {
+  constructor(usage: string) {
+    super(`usage: postroom ${usage}`);
+  }
+}
+
 /** Errors whose messages are sentences for the operator. */
-const forOperators = [BadSetting, BackupError, BusUnreachable, ClientError];
+const forOperators = [BadSetting, BackupError, BusUnreachable, ClientError, WrongArguments];
 
 /** One line for the operator per error. An unexpected error is printed with its stack. */
 export function explainFailures(error: unknown): string[] {

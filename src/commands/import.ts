@@ -1,13 +1,11 @@
 import { readConfig } from '../config.ts';
-import type { Database } from '../data/database.ts';
 import { openDatabase } from '../data/open-database.ts';
 import { updateStatistics } from '../data/statistics.ts';
 import { writeBatch } from '../import/batch.ts';
 import { openInput } from '../import/input.ts';
 import { readBatches } from '../import/read-batches.ts';
 import { Report } from '../import/report.ts';
-
-const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)\n';
+import { WrongArguments } from './failure.ts';
 
 /**
  * Imports rooms, users and posts into the database from a file with one JSON object per line:
@@ -28,16 +26,18 @@ const usage = 'usage: postroom import FILE [--strict]   (.ndjson or .ndjson.gz; 
 export async function importFile(args: string[]): Promise<number> {
   const isStrict = args.includes('--strict');
   const [file, ...more] = args.filter((argument) => argument !== '--strict');
-  if (file === undefined || more.length > 0 || /^-./.test(file)) {
-    process.stderr.write(usage);
-    return 1;
-  }
+  if (file === undefined || more.length > 0 || /^-./.test(file))
+    throw new WrongArguments('import FILE [--strict]   (.ndjson or .ndjson.gz; - reads standard input)');
   const { databaseUrl } = readConfig();
   await using input = await openInput(file);
   const database = await openDatabase(databaseUrl);
   const report = new Report(process.stderr, isStrict);
   try {
-    await importAll(database, input.bytes, report, isStrict);
+    for await (const entries of readBatches(input.bytes)) {
+      report.add(await database.transaction((db) => writeBatch(db, entries, isStrict)));
+      await updateStatistics(database);
+      if (report.hasStopped) break;
+    }
   } finally {
     // The report is also written after a failure, because committed batches are kept.
     report.clearProgress();
@@ -45,17 +45,4 @@ export async function importFile(args: string[]): Promise<number> {
     await database.close();
   }
   return report.refused > 0 ? 2 : 0;
-}
-
-async function importAll(
-  database: Database,
-  bytes: AsyncIterable<Buffer>,
-  report: Report,
-  isStrict: boolean,
-): Promise<void> {
-  for await (const entries of readBatches(bytes)) {
-    report.add(await database.transaction((db) => writeBatch(db, entries, isStrict)));
-    await updateStatistics(database);
-    if (report.hasStopped) return;
-  }
 }

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
+import { ClientError } from '../errors.ts';
 import { createApiKey } from '../identity/api-key/api-key.ts';
 import { type Scope, scopes } from '../identity/viewer.ts';
 import { toName } from '../names.ts';
 import { name as nameRule } from '../resolvers/rules/validation.ts';
 import { changeAsOperator, findNamedAccount } from './account.ts';
+import { WrongArguments } from './failure.ts';
 
-const usage =
-  'usage: postroom key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]\n';
+const usage = 'key create --name NAME --scopes read,write[,admin] [--owner EMAIL|ID] [--expires DATE]';
 
 interface KeyOptions {
   name: string;
@@ -17,17 +18,8 @@ interface KeyOptions {
 
 /** `key create …`: creates a key and prints it. It cannot be printed again. */
 export async function key([action, ...args]: string[]): Promise<number> {
-  if (action !== 'create') {
-    process.stderr.write(usage);
-    return 1;
-  }
-  const { options, problems } = readOptions(args);
-  if (!options) {
-    for (const problem of problems) process.stderr.write(`postroom: ${problem}\n`);
-    process.stderr.write(usage);
-    return 1;
-  }
-  const { name, scopes, owner: account, expiresAt } = options;
+  if (action !== 'create') throw new WrongArguments(usage);
+  const { name, scopes, owner: account, expiresAt } = readOptions(args);
   return changeAsOperator(async () => async (db) => {
     const owner = account === undefined ? null : await findNamedAccount(db, account, 'exclusive');
     const { key, apiKey } = await createApiKey(db, { name, scopes, expiresAt, ownerId: owner?.id ?? null });
@@ -38,8 +30,8 @@ export async function key([action, ...args]: string[]): Promise<number> {
 const option = { type: 'string' } as const;
 const known = { name: option, scopes: option, owner: option, expires: option };
 
-/** The options, or all problems of the arguments for the operator. */
-function readOptions(args: string[]): { options?: KeyOptions; problems: string[] } {
+/** @throws AggregateError with all problems of the arguments. */
+function readOptions(args: string[]): KeyOptions {
   // Not strict, because a strict parser stops at the first problem.
   const { values, tokens } = parseArgs({
     args: completeOptions(args),
@@ -60,11 +52,14 @@ function readOptions(args: string[]): { options?: KeyOptions; problems: string[]
   };
   const [name, scopeNames, owner, expires] = [read('name'), read('scopes'), read('owner'), read('expires')];
   problems.push(...findNameProblems(name), ...findScopeProblems(scopeNames), ...findExpiryProblems(expires));
-  if (problems.length > 0 || name === undefined || scopeNames === undefined) return { problems };
+  if (problems.length > 0 || name === undefined || scopeNames === undefined) {
+    const errors = problems.map((problem) => new ClientError('VALIDATION_ERROR', problem));
+    throw new AggregateError([...errors, new WrongArguments(usage)]);
+  }
   const named = scopeNames.toUpperCase().split(',');
   const expiresAt = expires === undefined ? null : Date.parse(expires);
   const granted = scopes.filter((scope) => named.includes(scope));
-  return { options: { name: toName(name), scopes: granted, owner, expiresAt }, problems };
+  return { name: toName(name), scopes: granted, owner, expiresAt };
 }
 
 /** Gives an empty value to an option without a value, because parseArgs would take the next option for its value. */

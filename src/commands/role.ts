@@ -2,13 +2,14 @@ import { revokeAdminKeysOf } from '../data/api-keys.ts';
 import { countPostsOf } from '../data/posts.ts';
 import type { UserRow } from '../data/tables.ts';
 import { setRole } from '../data/users.ts';
+import { ClientError } from '../errors.ts';
 import { changeNamedAccount } from './account.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /**
  * `grant-admin EMAIL|ID [--yes]`: makes the account an admin. E-mail addresses are not verified, so the account may belong to
- * a stranger: the command describes it, and changes nothing unless its id or `--yes` is given. Returns 0 when done, else 1.
+ * a stranger: the command describes it, and changes nothing unless its id or `--yes` is given. Returns 0 when done.
  */
 export function grantAdmin(args: string[]): Promise<number> {
   const [account = '', ...rest] = args.filter((arg) => arg !== '--yes');
@@ -16,25 +17,24 @@ export function grantAdmin(args: string[]): Promise<number> {
     const days = Math.floor((Date.now() - createdAt) / dayMs);
     const created = new Date(createdAt).toISOString();
     process.stdout.write(`${name} (${id}): created at ${created}; age in days: ${days}; posts: ${posts}\n`);
-    if (args.includes('--yes') || account === id) return true;
-    process.stderr.write(`postroom: the e-mail address is not verified; if this is the account, add --yes\n`);
-    return false;
+    if (!args.includes('--yes') && account !== id)
+      throw new ClientError('CONFLICT', 'the e-mail address is not verified; if this is the account, add --yes');
   });
 }
 
 /** `revoke-admin EMAIL|ID`: makes the account a MEMBER, and revokes its keys with the scope ADMIN. Returns 0 when done. */
 export function revokeAdmin(args: string[]): Promise<number> {
-  return changeRole('MEMBER', args, 'revoke-admin EMAIL|ID', () => true);
+  return changeRole('MEMBER', args, 'revoke-admin EMAIL|ID', () => {});
 }
 
 function changeRole(
   role: UserRow['role'],
   args: string[],
   usage: string,
-  confirm: (user: UserRow, posts: number) => boolean,
+  confirm: (user: UserRow, posts: number) => void,
 ): Promise<number> {
   return changeNamedAccount(args, usage, async ({ database }, found) => {
-    if (!confirm(found, await countPostsOf(database.db, found.id))) return undefined;
+    confirm(found, await countPostsOf(database.db, found.id));
     return async (db, { id, name }) => {
       await setRole(db, id, role);
       const revoked = role === 'ADMIN' ? [] : await revokeAdminKeysOf(db, id);

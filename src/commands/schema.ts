@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { introspectionFromSchema } from 'graphql';
 import { loadSchema, schemaFile } from '../engine/schema.ts';
+import { ClientError } from '../errors.ts';
+import { WrongArguments } from './failure.ts';
 
 const possibleTypesFile = new URL('../../possible-types.json', import.meta.url);
 
@@ -13,16 +15,14 @@ const formats: Record<string, () => string> = {
 
 /**
  * `schema [--json | --possible-types]`: prints the schema, the result of its introspection, or the object types of each
- * interface. Returns 0, or 1 if the arguments are wrong.
+ * interface. Returns 0.
  */
 export async function printSchema([format = '', ...rest]: string[]): Promise<number> {
   const textOf = Object.hasOwn(formats, format) && rest.length === 0 ? formats[format] : undefined;
   if (!textOf) {
     const given = [format, ...rest].join(' ');
-    process.stderr.write(
-      `postroom: schema does not accept "${given}"\nusage: postroom schema [--json | --possible-types]\n`,
-    );
-    return 1;
+    const refusal = new ClientError('VALIDATION_ERROR', `schema does not accept "${given}"`);
+    throw new AggregateError([refusal, new WrongArguments('schema [--json | --possible-types]')]);
   }
   // A reader, such as `head`, may not want the whole text.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
 import { type Config, findMistakenSettings, readConfig } from '../config.ts';
+import { ClientError } from '../errors.ts';
 import { createLog, type Log, loggedNameOf } from '../log.ts';
 import { startServer } from '../server.ts';
 import { assertAddressesFree } from './address.ts';
@@ -9,17 +10,11 @@ const maxStopMs = 15_000;
 const interrupted = 130;
 
 /**
- * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if it was given arguments,
- * because it takes none, or
- * if an exception was not caught.
+ * Serves until it receives SIGINT, SIGTERM or SIGHUP. Returns 0 after an orderly stop, 1 if an exception was not caught.
  */
 export async function serve(args: string[]): Promise<number> {
-  if (args.length > 0) {
-    process.stderr.write(
-      `postroom: serve takes no ${args[0]}: PORT, HOST and all other settings are environment variables\n`,
-    );
-    return 1;
-  }
+  const rule = `serve takes no ${args[0]}: PORT, HOST and all other settings are environment variables`;
+  if (args.length > 0) throw new ClientError('VALIDATION_ERROR', rule);
   const config = readConfig();
   await assertAddressesFree(config);
   const log = createLog(config.logLevel, loggedNameOf(config));

@@ -6,7 +6,7 @@ import { Passwords } from '../identity/session/passwords.ts';
 import { password as rule } from '../resolvers/rules/validation.ts';
 import { assertHasPassword, changeNamedAccount } from './account.ts';
 
-/** `set-password EMAIL|ID`: sets the account's password, which revokes all its sessions. Returns 0 when done, else 1. */
+/** `set-password EMAIL|ID`: sets the account's password, which revokes all its sessions. Returns 0 when done. */
 export function resetPassword(args: string[]): Promise<number> {
   return changeNamedAccount(args, 'set-password EMAIL|ID', async (_, account) => {
     assertHasPassword(account);

@@ -3,7 +3,7 @@ import { Sessions } from '../identity/session/session.ts';
 import { readGivenKeys, readStoredKeys } from '../identity/session/session-key.ts';
 import { assertHasPassword, changeNamedAccount } from './account.ts';
 
-/** `sign-in-link EMAIL|ID`: prints the token of a link that signs the account in once. Returns 0 when done, else 1. */
+/** `sign-in-link EMAIL|ID`: prints the token of a link that signs the account in once. Returns 0 when done. */
 export function signInLink(args: string[]): Promise<number> {
   return changeNamedAccount(args, 'sign-in-link EMAIL|ID', async ({ database, config }, found) => {
     assertHasPassword(found);
