@@ -119,6 +119,7 @@ export async function startServer(config: Config, log: Log, overrides: PartOverr
       longConnections,
       stopping: stopping.signal,
       readState: createStateReader(database, bus),
+      database,
       timings,
       bus,
       fanOut,

@@ -18,6 +18,6 @@ export interface BackupOptions {
 }
 
 export interface Progress {
-  copiedPages: number;
+  remainingPages: number;
   totalPages: number;
 }

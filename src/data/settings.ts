@@ -13,12 +13,13 @@ export async function lockName(db: Db, name: string): Promise<void> {
     .execute();
 }
 
+/** When the newest verified backup began, in milliseconds since 1970: the name of the setting. */
+export const lastBackup = 'lastBackupAt';
+
 /** Identifies the database in a server that several installations share. It is created once, at random. */
 export async function findOrCreateDatabaseId(database: Database): Promise<string> {
-  const find = (db: Db) =>
-    db.selectFrom('settings').select('value').where('name', '=', 'databaseId').executeTakeFirst();
-  const found = await find(database.db);
-  if (found) return found.value;
+  const found = await findSetting(database.db, 'databaseId');
+  if (found !== undefined) return found;
   return database.transaction(async (db) => {
     const created = { name: 'databaseId', value: randomUUID() };
     await db
@@ -26,6 +27,10 @@ export async function findOrCreateDatabaseId(database: Database): Promise<string
       .values(created)
       .onConflict((conflict) => conflict.column('name').doNothing())
       .execute();
-    return (await find(db))?.value ?? created.value;
+    return (await findSetting(db, created.name)) ?? created.value;
   });
+}
+
+export async function findSetting(db: Db, name: string): Promise<string | undefined> {
+  return (await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst())?.value;
 }

@@ -1,26 +1,40 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasStrace } from '../support/database/disk-trace.ts';
 import { fillDisk, mountDisk, unmountDisks } from '../support/database/small-disk.ts';
+import { readMetrics } from '../support/engine/metrics.ts';
 import {
   type LogLine,
   launchForTest,
   main,
   type Person,
+  type Postroom,
   programEnvironment,
   run,
   scratchFolder,
 } from '../support/server/postroom.ts';
-import { shareServer } from '../support/server/shared-server.ts';
+import { shareServer, withDatabase } from '../support/server/shared-server.ts';
 
 /* `postroom backup --to DIR --keep N [--every INTERVAL]`, with a server that uses the database. */
 
 const hourMs = 3_600_000;
+const minuteMs = 60_000;
 const ownName = /^postroom-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/;
 const skippedWaits = new URL('../support/server/skipped-waits.ts', import.meta.url).pathname;
 const server = shareServer();
@@ -77,16 +91,18 @@ describe('a backup into a folder', () => {
   it('removes older backups than the newest N, and what is left of them, but no file with another name', async () => {
     const folder = scratchFolder();
     const earlier = [nameOf(4), nameOf(3), nameOf(2), nameOf(1)];
-    const unfinished = [`${nameOf(5)}.partial-0a1b2c3d`, `${nameOf(5)}.partial-0a1b2c3d-journal`];
+    const left = ['.partial-0a1b2c3d', '.partial-0a1b2c3d-journal', '-wal', '-shm'].map((end) => nameOf(5) + end);
     const others = ['postroom.db', `${nameOf(9)}.gz`, `old-${nameOf(9)}`, 'postroom-2020-01-01.db', 'postroom-notes'];
-    const running = `${nameOf(0)}.partial-0a1b2c3d`;
-    createFiles(folder, [...earlier, ...unfinished, ...others, running]);
+    // Of another run: one that began before this one, and one that began at the same time.
+    const running = [`${nameOf(3)}.partial-4e5f6a7b`, `${nameOf(0)}.partial-0a1b2c3d`];
+    createFiles(folder, [...earlier, ...left, ...others, ...running, `${earlier[3]}-wal`]);
+    const hoursAgo = (Date.now() - 2 * hourMs) / 1_000;
+    for (const name of left) utimesSync(join(folder, name), hoursAgo, hoursAgo);
     expect(await run(['backup', '--to', folder, '--keep', '3'], settings())).toMatchObject({ status: 0, stderr: '' });
-    const names = readdirSync(folder);
-    expect(names).toEqual(expect.arrayContaining([...others, running, ...earlier.slice(-2)]));
-    const added = names.filter((name) => ownName.test(name) && !earlier.includes(name));
+    const added = readdirSync(folder).filter((name) => ownName.test(name) && !earlier.includes(name));
     expect(added.length).toBe(1);
-    expect(names.length).toBe(others.length + 1 + 2 + 1);
+    const kept = [...others, ...running, ...earlier.slice(-2), `${earlier[3]}-wal`, ...added];
+    expect(readdirSync(folder)).toEqual(kept.sort());
   });
 
   it('stays after the clock was set back, and removes no backup with a later time', async () => {
@@ -114,62 +130,118 @@ describe('a backup into a folder', () => {
     expect(readdirSync(folder)).toEqual(earlier);
   });
 
-  it.each([
-    [['--to', 'DIR'], '--keep must be a whole number of at least 1 (got "").'],
-    [['--to', 'DIR', '--keep', '0'], '--keep must be a whole number of at least 1 (got "0").'],
-    [['--to', 'DIR', '--keep', '-1'], "wrong arguments: Option '--keep' argument is ambiguous."],
-    [['--keep', '3', '--every', '1h'], '--to must be a folder (got "").'],
-    [['--to', 'DIR', '--keep', '3', '--every', '59s'], '--every must be a time from 1m to 7d, such as 30m'],
-    [['--to', 'DIR', '--keep', '3', '--every', '0m'], '(got "0m").'],
-    [['--to', 'DIR', '--keep', '3', '--every', '8d'], '(got "8d").'],
-    [['--to', 'DIR', '--keep', '3', '--every='], '(got "").'],
-    [['--to', 'DIR', '--keep', '3', '--force'], "wrong arguments: Unknown option '--force'"],
-    [['--to', 'DIR', '--keep', '3', 'FILE'], "wrong arguments: Unexpected argument 'FILE'."],
-  ])('is refused with one line for the arguments %j', async (args, message) => {
+  const postgres = { DATABASE_URL: 'postgres://ada:hushed@127.0.0.1:1/postroom' };
+  const refusals: [args: string[], own: Record<string, string>, message: string][] = [
+    [['DIR', '--keep', '0'], {}, '--keep must be a whole number of at least 1 (got "0").'],
+    [
+      ['DIR', '--keep', '3', '--every', '8d'],
+      {},
+      '--every must be a time from 1m to 7d, such as 30m, 1h or 1d (got "8d").',
+    ],
+    [['DIR', '--keep', '3', '--force'], {}, "wrong arguments: Unknown option '--force'"],
+    [['DIR', '--keep', '3', '--every', '1h'], postgres, 'pg_dump'],
+  ];
+
+  it('is refused with one line for wrong arguments, and for a database of PostgreSQL', async () => {
     const folder = join(scratchFolder(), 'none');
-    const given = args.map((argument) => (argument === 'DIR' ? folder : argument));
-    const { status, stdout, stderr } = await run(['backup', ...given], settings());
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
-    expect(stderr).toContain(message);
+    const check = async ([args, own, message]: (typeof refusals)[number]) => {
+      const given = args.map((argument) => (argument === 'DIR' ? `--to=${folder}` : argument));
+      const { status, stdout, stderr } = await run(['backup', ...given], { ...settings(), ...own });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
+      expect(stderr).toContain(message);
+      expect(stderr).not.toContain('hushed');
+    };
+    await Promise.all(refusals.map(check));
   });
 
-  it('of PostgreSQL or a database in memory is refused, also with an interval', async () => {
-    const args = ['backup', '--to', join(scratchFolder(), 'none'), '--keep', '3', '--every', '1h'];
-    const postgres = await run(args, { DATABASE_URL: 'postgres://ada:hushed@127.0.0.1:1/postroom' });
-    expect(postgres).toMatchObject({ status: 1, stderr: expect.stringMatching(/^postroom: [^\n]*pg_dump[^\n]*\n$/) });
-    const memory = await run(args, { DATABASE_URL: 'sqlite::memory:' });
-    expect(memory).toMatchObject({ status: 1, stderr: expect.stringContaining('no other process can read') });
+  it.skipIf(!existsSync('/proc'))('is refused with one line if the folder cannot be created', async () => {
+    const { status, stderr } = await run(['backup', '--to', '/proc/new/backups', '--keep', '1'], settings());
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/^postroom: [^\n]*ENOENT[^\n]*\n$/),
+    });
+  });
+});
+
+describe('the metric of the newest backup', () => {
+  const read = async (postroom: Postroom) => (await readMetrics(postroom))['last_backup_timestamp_seconds'];
+
+  it('is 0 without a backup, then the time at which the newest one began, and is in the database', async () => {
+    const own = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
+    const postroom = await launchForTest(own);
+    expect(await read(postroom)).toBe(0);
+    const before = Date.now() / 1_000;
+    const file = join(scratchFolder(), 'backup.db');
+    expect(await run(['backup', file], own)).toMatchObject({ status: 0, stderr: '' });
+    const beganAt = await read(postroom);
+    expect(beganAt).toBeGreaterThanOrEqual(before);
+    expect(beganAt).toBeLessThanOrEqual(statSync(file).mtimeMs / 1_000);
+    await postroom.stop();
+    expect(await read(await launchForTest(own))).toBe(beganAt);
+  });
+
+  it('stays as it is if the command may only read the database: the backup is complete, with one line of warning', async () => {
+    const [folder, target] = [scratchFolder(), scratchFolder()];
+    const file = join(folder, 'postroom.db');
+    const own = { DATABASE_URL: `sqlite:${file}` };
+    const postroom = await launchForTest(own);
+    chmodSync(folder, 0o555);
+    onTestFinished(() => chmodSync(folder, 0o755));
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o444);
+    // Root may write everywhere.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (user.uid) chownSync(target, user.uid, user.gid);
+    const child = spawn(process.execPath, [main, 'backup', join(target, 'backup.db')], {
+      ...{ env: { ...programEnvironment, ...own }, ...user },
+    });
+    const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
+    const [status] = await once(child, 'close');
+    const line = JSON.parse((await lines.next()).value ?? '{}');
+    expect(line).toMatchObject({ level: 40, msg: 'the metrics do not show the backup, which is complete' });
+    expect(line.reason).toBe('attempt to write a readonly database');
+    expect({ status, done: (await lines.next()).done }).toEqual({ status: 0, done: true });
+    expect(readdirSync(target)).toEqual(['backup.db']);
+    expect(await read(postroom)).toBe(0);
   });
 });
 
 interface Repeated {
-  process: ChildProcess;
   /** Resolves with the next line of standard error. */
   next: () => Promise<LogLine>;
-  /** Ends the wait for the next backup, and resolves when the program waits. */
-  skipWait: () => Promise<void>;
+  /** Ends the wait for the next backup, and resolves when the program has begun to wait. */
+  skipWait: (ms?: number) => Promise<void>;
+  /** Sends a signal while the program waits, or copies. Resolves with its exit status. */
+  end: (signal: NodeJS.Signals) => Promise<unknown>;
 }
 
 /** Starts the command for one test. It waits for an interval until the test skips the wait. */
-function start(args: string[], own: Record<string, string> = settings(), tracer: string[] = []): Repeated {
+function start(
+  args: string[],
+  own: Record<string, string> = settings(),
+  { tracer = [] as string[], onFinished = onTestFinished } = {},
+): Repeated {
   const [file = '', ...rest] = [...tracer, process.execPath, '--import', skippedWaits, main, 'backup', ...args];
   const child = spawn(file, rest, { env: { ...programEnvironment, ...own }, stdio: ['ignore', 'ignore', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onFinished(() => void child.kill('SIGKILL'));
   const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await lines.next()).value ?? '{}') as LogLine;
   return {
-    process: child,
     next,
-    async skipWait() {
-      expect(await next()).toEqual({ msg: 'waiting', ms: hourMs });
+    async skipWait(ms = hourMs) {
+      expect(await next()).toEqual({ msg: 'waiting', ms });
       child.kill('SIGUSR2');
+    },
+    async end(signal) {
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      return (await exited)[0];
     },
   };
 }
 
 describe('a backup with an interval', () => {
-  it('is repeated after each interval, and the newest N stay', async () => {
+  it('is repeated after each interval, the newest N stay, and SIGINT ends it with the exit status 0', async () => {
     const folder = join(scratchFolder(), 'backups');
     const repeated = start(['--to', folder, '--keep', '2', '--every', '1h']);
     const files: string[] = [];
@@ -181,119 +253,110 @@ describe('a backup with an interval', () => {
       await repeated.skipWait();
     }
     files.push(String((await repeated.next())['file']));
+    expect(await repeated.next()).toMatchObject({ msg: 'waiting' });
+    expect(await repeated.end('SIGINT')).toBe(0);
     expect(readdirSync(folder).map((name) => join(folder, name))).toEqual(files.slice(-2));
     expect(files.slice(-2).map((file) => readRooms(file).at(-1))).toEqual(['second', 'third']);
   });
 
-  it('runs with the arguments of deploy/postroom-backup.service', async () => {
+  it('runs with the arguments of deploy/postroom-backup.service, and SIGTERM ends it with the exit status 0', async () => {
     const unit = readFileSync(new URL('../../deploy/postroom-backup.service', import.meta.url), 'utf8');
     const [program = '', args = ''] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' backup ') ?? [];
     expect(program).toBe('/usr/bin/node /opt/postroom/node_modules/@postroom/server/dist/main.js');
     const folder = scratchFolder();
     const repeated = start(args.replace('/var/lib/postroom-backup', folder).split(' '));
     const { file } = await repeated.next();
+    expect(await repeated.next()).toEqual({ msg: 'waiting', ms: hourMs });
+    expect(await repeated.end('SIGTERM')).toBe(0);
+    expect(readdirSync(folder).map((name) => join(folder, name))).toEqual([file]);
     expect(readRooms(String(file))).toContain('lobby');
-    await repeated.skipWait();
   });
 
-  /** Expects one line of error for each of two failed backups, and a backup after the cause is gone. */
-  async function expectRepeated(
-    repeated: Repeated,
-    reason: string,
-    newest: unknown,
-    remove: () => void,
-  ): Promise<void> {
-    for (const hours of [1, 2]) {
-      const line = await repeated.next();
-      expect(line).toMatchObject({ level: 50, msg: 'the backup failed', reason: expect.stringContaining(reason) });
-      expect(line['newest']).toBe(newest);
-      if (newest !== undefined) expect(Math.floor(Number(line['ageMs']) / hourMs)).toBe(hours);
-      if (hours === 2) remove();
-      await repeated.skipWait();
-    }
-    expect(await repeated.next()).toMatchObject({ level: 30, msg: 'backed up' });
+  /** Expects one line of error for a failed backup. */
+  async function expectFailure(repeated: Repeated, reason: string, newest?: string): Promise<void> {
+    const line = await repeated.next();
+    expect(line).toMatchObject({ level: 50, msg: 'the backup failed', reason: expect.stringContaining(reason) });
+    expect(line['newest']).toBe(newest);
+    if (newest !== undefined) expect(Math.floor(Number(line['ageMs']) / hourMs)).toBe(1);
   }
 
-  it('that fails because the folder is a file is repeated', async () => {
+  it('that fails is repeated after a minute, then after twice the time, up to the interval, until it succeeds', async () => {
+    const own = { DATABASE_URL: `sqlite:${join(scratchFolder(), 'postroom.db')}` };
     const folder = join(scratchFolder(), 'backups');
+    const repeated = start(['--to', folder, '--keep', '1', '--every', '3m'], own);
+    await expectFailure(repeated, 'there is no database');
+    await (await launchForTest(own)).stop();
+    rmSync(folder, { recursive: true });
     writeFileSync(folder, 'a file');
-    const repeated = start(['--to', folder, '--keep', '1', '--every', '1h']);
-    await expectRepeated(repeated, `it is not a folder: EEXIST`, undefined, () => rmSync(folder));
-    expect(readdirSync(folder)).toEqual([expect.stringMatching(ownName)]);
+    await repeated.skipWait(minuteMs);
+    await expectFailure(repeated, 'a part of the path is not a folder: ENOTDIR');
+    await repeated.skipWait(2 * minuteMs);
+    await expectFailure(repeated, 'a part of the path is not a folder: ENOTDIR');
+    rmSync(folder);
+    await repeated.skipWait(3 * minuteMs);
+    expect(await repeated.next()).toMatchObject({ level: 30, msg: 'backed up' });
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'a file');
+    await repeated.skipWait(3 * minuteMs);
+    await expectFailure(repeated, 'ENOTDIR');
+    await repeated.skipWait(minuteMs);
   });
 
   it.skipIf(disk === undefined)(
-    'that fails because the disk is full is repeated (needs the right to mount)',
+    'that fails because the folder is read-only, or its disk is full, is repeated (needs the right to mount)',
     async () => {
-      const folder = join(disk ?? '', 'full');
-      const newest = createEarlier(folder);
-      const release = fillDisk(disk ?? '');
-      const repeated = start(['--to', folder, '--keep', '1', '--every', '1h']);
-      await expectRepeated(repeated, 'the disk is full', newest, () => {
-        expect(readdirSync(folder)).toEqual([newest]);
-        release();
-      });
-      expect(readdirSync(folder)).toEqual([expect.stringMatching(ownName)]);
-    },
-  );
-
-  it.skipIf(disk === undefined)(
-    'that fails because the folder is read-only is repeated (needs the right to mount)',
-    async () => {
-      const folder = join(disk ?? '', 'read-only');
-      const newest = createEarlier(folder);
+      const folder = join(disk ?? '', 'backups');
+      const newest = nameOf(1);
+      mkdirSync(folder);
+      createFiles(folder, [newest]);
       const remount = (mode: string) => spawnSync('mount', ['-o', `remount,${mode}`, disk ?? '']);
       remount('ro');
       onTestFinished(() => void remount('rw'));
       const repeated = start(['--to', folder, '--keep', '1', '--every', '1h']);
-      await expectRepeated(repeated, 'the file system is read-only', newest, () => remount('rw'));
+      await expectFailure(repeated, 'the file system is read-only', newest);
+      remount('rw');
+      const release = fillDisk(disk ?? '');
+      await repeated.skipWait(minuteMs);
+      await expectFailure(repeated, 'the disk is full', newest);
+      expect(readdirSync(folder)).toEqual([newest]);
+      release();
+      await repeated.skipWait(2 * minuteMs);
+      expect(await repeated.next()).toMatchObject({ level: 30, msg: 'backed up' });
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(ownName)]);
     },
   );
 
-  it('that fails because the database is locked is repeated', async () => {
-    const folder = scratchFolder();
-    const database = join(scratchFolder(), 'postroom.db');
-    const own = { DATABASE_URL: `sqlite:${database}` };
-    await (await launchForTest(own)).stop();
+  // These two wait for several seconds, so they run at the same time. Vitest cannot tell which of them has called a helper.
+  it('that fails because the database is locked is repeated', { concurrent: true }, async (context) => {
+    const folder = join(server.folder, 'locked');
+    const database = join(folder, 'postroom.db');
+    const newest = nameOf(1);
+    mkdirSync(folder);
+    createFiles(folder, [newest]);
+    withDatabase(server.databaseFile, (open) => open.exec(`vacuum into '${database}'`));
     const locked = new DatabaseSync(database);
     locked.exec('pragma locking_mode = exclusive; begin exclusive');
-    const newest = nameOf(1);
-    createFiles(folder, [newest]);
-    const repeated = start(['--to', folder, '--keep', '1', '--every', '1h'], own);
-    await expectRepeated(repeated, 'database is locked', newest, () => locked.close());
+    const own = { DATABASE_URL: `sqlite:${database}` };
+    const repeated = start(['--to', folder, '--keep', '1', '--every', '1h'], own, {
+      onFinished: context.onTestFinished,
+    });
+    await expectFailure(repeated, 'database is locked', newest);
+    locked.close();
+    await repeated.skipWait(minuteMs);
+    expect(await repeated.next()).toMatchObject({ level: 30, msg: 'backed up' });
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('stops with the exit status 0 on %s while it waits', async (signal) => {
-    const folder = scratchFolder();
-    const repeated = start(['--to', folder, '--keep', '1', '--every', '1h']);
-    const exited = once(repeated.process, 'exit');
-    expect(await repeated.next()).toMatchObject({ msg: 'backed up' });
-    expect(await repeated.next()).toMatchObject({ msg: 'waiting' });
-    repeated.process.kill(signal);
-    expect(await exited).toEqual([0, null]);
-    expect(readdirSync(folder)).toEqual([expect.stringMatching(ownName)]);
+  it('stops with the exit status 0 on SIGTERM while it copies, and leaves no file (strace)', {
+    concurrent: true,
+    skip: !hasStrace,
+  }, async (context) => {
+    const folder = join(server.folder, 'stopped');
+    const delay = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:delay_enter=3000000:when=1'];
+    const tracer = ['strace', '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', ...delay];
+    const args = ['--to', folder, '--keep', '1', '--every', '1h'];
+    const repeated = start(args, settings(), { tracer, onFinished: context.onTestFinished });
+    await expect.poll(() => existsSync(folder) && readdirSync(folder).join()).toContain('.db.partial-');
+    expect(await repeated.end('SIGTERM')).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
   });
-
-  it.skipIf(!hasStrace).each(['SIGTERM'] as const)(
-    'stops with the exit status 0 on %s while it copies, and leaves no file (strace)',
-    async (signal) => {
-      const folder = scratchFolder();
-      const delay = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:delay_enter=3000000:when=1'];
-      const tracer = ['strace', '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', ...delay];
-      const repeated = start(['--to', folder, '--keep', '1', '--every', '1h'], settings(), tracer);
-      const exited = once(repeated.process, 'exit');
-      await expect.poll(() => readdirSync(folder).join()).toContain('.db.partial-');
-      repeated.process.kill(signal);
-      expect(await exited).toEqual([0, null]);
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
 });
-
-/** Creates the folder with a backup that is an hour old. */
-function createEarlier(folder: string): string {
-  const name = nameOf(1);
-  mkdirSync(folder);
-  createFiles(folder, [name]);
-  return name;
-}

@@ -4,7 +4,6 @@ import {
   constants,
   existsSync,
   fstatSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readSync,
@@ -17,7 +16,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { createFolder } from '../../create-folder.ts';
 import { DatabaseUnusable } from '../database.ts';
 
 const magic = 'SQLite format 3\0';
@@ -70,9 +71,8 @@ export class SqliteFile {
     });
   }
 
-  /** The URL for SQLite; it opens the file, and never creates a file. */
   get url(): string {
-    return `${pathToFileURL(this.path)}?mode=rw`;
+    return urlOf(this.path);
   }
 
   /** The path of the write-ahead log. SQLite derives it from the target of a symbolic link. */
@@ -163,17 +163,17 @@ export class SqliteFile {
   }
 }
 
-/** Creates the folder, and those above it. @throws DatabaseUnusable */
-export function createFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  assertCreatable(folder);
-  mkdirSync(folder, { recursive: true });
+/** The URL for SQLite; it opens the file, and never creates a file. */
+function urlOf(path: string): string {
+  return `${pathToFileURL(path)}?mode=rw`;
 }
 
-/**
- * Tries it in the nearest folder that exists. `mkdirSync` with `recursive` never returns where the system refuses with
- * ENOENT, as in /proc, because it then creates the folder above again. @throws DatabaseUnusable
- */
+/** Opens a database for a command, which waits for the locks of others. */
+export function openExisting(path: string, busyTimeoutMs = 5_000): DatabaseSync {
+  return new DatabaseSync(urlOf(path), { timeout: busyTimeoutMs });
+}
+
+/** Tries it in the nearest folder that exists. @throws DatabaseUnusable */
 export function assertCreatable(folder: string): void {
   if (!existsSync(folder)) return assertCreatable(dirname(folder));
   try {

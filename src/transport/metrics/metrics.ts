@@ -18,7 +18,7 @@ export interface HistogramSeries {
 }
 
 /** What a collection returns: one value, or a value for each combination of labels. */
-type Read = () => number | Iterable<Series>;
+type Read = () => number | Iterable<Series> | Promise<number | Iterable<Series>>;
 
 interface Value extends Series {
   /** The name of the metric, if absent. */
@@ -40,17 +40,17 @@ export class Metrics {
 
   /** `read` is called for each collection. */
   gauge(name: string, help: string, read: Read): void {
-    this.#add(name, help, 'gauge', () => toValues(read()));
+    this.#add(name, help, 'gauge', async () => toValues(await read()));
   }
 
   /** `read` returns the count since the start of the process. */
   counter(name: string, help: string, read: Read): void {
-    this.#add(name, help, 'counter', () => toValues(read()));
+    this.#add(name, help, 'counter', async () => toValues(await read()));
   }
 
   /** `read` is called for each collection. */
   histogram(name: string, help: string, read: () => Iterable<HistogramSeries>): void {
-    this.#add(name, help, 'histogram', () => Array.from(read()).flatMap((series) => toBuckets(name, series)));
+    this.#add(name, help, 'histogram', async () => Array.from(read()).flatMap((series) => toBuckets(name, series)));
   }
 
   /** Answers with the values after this call. All requests that wait at the same time share one collection. */
@@ -68,15 +68,15 @@ export class Metrics {
     return Buffer.from(await this.#registry.metrics());
   }
 
-  #add(name: string, help: string, type: string, read: () => Value[]): void {
-    const metric = { name, help, type, get: async () => ({ name, help, type, values: read() }) };
+  #add(name: string, help: string, type: string, read: () => Promise<Value[]>): void {
+    const metric = { name, help, type, get: async () => ({ name, help, type, values: await read() }) };
     // The registry calls only `get`; the type lists prom-client's own classes.
     this.#registry.registerMetric(metric as unknown as Metric);
   }
 }
 
-function toValues(read: ReturnType<Read>): Value[] {
-  return typeof read === 'number' ? [{ labels: {}, value: read }] : [...read];
+function toValues(collected: Awaited<ReturnType<Read>>): Value[] {
+  return typeof collected === 'number' ? [{ labels: {}, value: collected }] : [...collected];
 }
 
 function toBuckets(name: string, { labels, histogram }: HistogramSeries): Value[] {

@@ -1,3 +1,5 @@
+import type { Database } from '../../data/database.ts';
+import { findSetting, lastBackup } from '../../data/settings.ts';
 import type { DatabaseTimings } from '../../data/timings.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { OperationReports } from '../../engine/operation-reports.ts';
@@ -16,6 +18,7 @@ export interface MeasuredParts {
   bus: Bus;
   fanOut: FanOut;
   operationReports: OperationReports;
+  database: Pick<Database, 'kind' | 'checks'>;
   timings: DatabaseTimings;
   eventLoopDelay: EventLoopDelay;
   webSockets: Pick<WebSocketEndpoint, 'size'>;
@@ -28,7 +31,7 @@ export interface MeasuredParts {
 
 /** Creates all metrics of the server and of its process. `stop` stops the measurements. */
 export function createMetrics(parts: MeasuredParts) {
-  const { engine, operationReports, timings, webSockets, log, droppedConnections } = parts;
+  const { engine, operationReports, database, timings, webSockets, log, droppedConnections } = parts;
   const metrics = new Metrics();
   const httpMetrics = new HttpMetrics();
   httpMetrics.addTo(metrics);
@@ -47,6 +50,13 @@ export function createMetrics(parts: MeasuredParts) {
   metrics.histogram('postroom_database_seconds', 'Durations of database work, by kind.', () =>
     Object.entries(timings).map(([kind, histogram]) => ({ labels: { kind }, histogram })),
   );
+  // Nothing records the backups of PostgreSQL.
+  if (database.kind === 'sqlite') {
+    const read = async () => Number((await findSetting(database.checks, lastBackup)) ?? 0) / 1_000;
+    const help = 'Start of the newest verified backup, in seconds since 1970; 0 without one.';
+    // It is absent if the database cannot be read.
+    metrics.gauge('postroom_last_backup_timestamp_seconds', help, () => read().catch(() => []));
+  }
   metrics.gauge('postroom_websockets', 'Open WebSockets.', () => webSockets.size);
   metrics.counter(
     'postroom_dropped_connections_total',

@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync } from 'node:sqlite';
 import { type BackupContents, BackupError } from '../../backup.ts';
 import { DatabaseUnusable } from '../../database.ts';
 import { assertKnown, type TableVersion } from '../../migrations/migrate.ts';
+import { openExisting } from '../file.ts';
 
 /** The tables of every version of Postroom. */
 const tables = ['users', 'rooms', 'roomMembers', 'posts', 'roomEvents', 'apiKeys', 'settings', 'migrations'];
@@ -24,7 +24,7 @@ export interface Copy {
  * version. Afterwards the copy is one file. @throws BackupError
  */
 export function verify({ path, name, journalMode }: Copy): BackupContents {
-  const database = new DatabaseSync(`${pathToFileURL(path)}?mode=rw`);
+  using database = openExisting(path);
   try {
     // Ends a write-ahead log that was copied with the file.
     database.exec('pragma journal_mode = delete');
@@ -39,23 +39,26 @@ export function verify({ path, name, journalMode }: Copy): BackupContents {
     return contents;
   } catch (error) {
     throw explain(error, name);
-  } finally {
-    database.close();
   }
 }
 
 function readContents(database: DatabaseSync): BackupContents {
-  const version = database.prepare('select * from migrations').get() as unknown as TableVersion | undefined;
-  assertKnown(version ?? { seen: 0 });
   const read = (sql: string) => database.prepare(`select ${sql}`).get() as { value: number | null };
   const count = (rows: string) => read(`count(*) as value from ${rows}`).value ?? 0;
   return {
-    version: version?.seen ?? 0,
+    version: readVersion(database) ?? 0,
     rooms: count('rooms'),
     users: count('users where "deletedAt" is null'),
     posts: count('posts'),
     newestEventAt: read('max("at") as value from "roomEvents"').value ?? undefined,
   };
+}
+
+/** The number of migrations that the tables have had. @throws DatabaseUnusable if a newer program has changed them. */
+export function readVersion(database: DatabaseSync): number | undefined {
+  const version = database.prepare('select * from migrations').get() as unknown as TableVersion | undefined;
+  if (version) assertKnown(version);
+  return version?.seen;
 }
 
 function explain(error: unknown, name: string): unknown {

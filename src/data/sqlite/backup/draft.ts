@@ -71,7 +71,7 @@ export class Draft implements Disposable {
       linkSync(this.path, this.#target);
     } catch (error) {
       if (existsSync(this.#target)) throw new BackupError(`${this.#target} was created by another program meanwhile`);
-      if (!noHardLinks.includes(codeOf(error))) throw error;
+      if (!noHardLinks.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
       // Reserving the name by an empty file would leave that file after a crash.
       renameSync(this.path, this.#target);
     }
@@ -81,10 +81,6 @@ export class Draft implements Disposable {
 /** A symbolic link stays, and its target is replaced. */
 export function resolveTarget(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(path);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Calls the exit handlers, unlike the default for a signal. */

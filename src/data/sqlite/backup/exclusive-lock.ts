@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync } from 'node:sqlite';
 import { BackupError } from '../../backup.ts';
 import { DatabaseUnusable } from '../../database.ts';
 import { SqliteBusy, translateError } from '../errors.ts';
+import { openExisting } from '../file.ts';
 
 /**
  * Keeps all other programs from a database file. Each connection of a server to a database with a write-ahead log holds
@@ -22,7 +22,7 @@ export class ExclusiveLock implements Disposable {
    * @throws BackupError if another program uses the database.
    */
   static take(path: string): ExclusiveLock | undefined {
-    const database = new DatabaseSync(`${pathToFileURL(path)}?mode=rw`);
+    const database = openExisting(path, 0);
     try {
       database.exec('pragma locking_mode = exclusive; select 1 from sqlite_schema limit 1; begin exclusive; commit');
       return new ExclusiveLock(database);

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { createFolder } from '../../../create-folder.ts';
 import { syncPath } from '../../../sync-path.ts';
 import { type BackupContents, BackupError, type BackupOptions } from '../../backup.ts';
 import { translateError } from '../errors.ts';
-import { createFolder } from '../file.ts';
 import { assertOther } from './backup.ts';
 import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
