@@ -3,14 +3,7 @@ import { post } from '../support/clients/http.ts';
 import { ProtocolSocket } from '../support/clients/protocol-socket.ts';
 import { connectAs, sendAs } from '../support/identity/credentials.ts';
 import { launchForTest } from '../support/server/postroom.ts';
-import {
-  eventsOf,
-  follow,
-  lastErrorCodeOf,
-  launchStreamFixture,
-  outcomeOf,
-  signIn,
-} from '../support/server/stream-fixture.ts';
+import { expectRevoked, follow, launchStreamFixture, signIn } from '../support/server/stream-fixture.ts';
 
 /* A new password revokes every token that was issued before. */
 
@@ -69,14 +62,7 @@ it('a new password ends the streams of the session that sets it, and no later ev
   const late = `createPost(input: { room: "${room}", title: "late" }) { post { id } }`;
   await postroom.ask(`mutation { ${changeTo(ada.password)} ${late} }`, {}, ada.token);
   await postroom.createPost(owner, room, 'later');
-  for (const socket of theirs.sockets) {
-    expect(await outcomeOf(socket)).toBe(4403);
-    expect(socket.nexts('e')).toEqual([]);
-  }
-  for (const stream of theirs.streams) {
-    expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
-    expect(eventsOf(stream)).toEqual([]);
-  }
+  await expectRevoked(theirs);
 });
 
 it('a socket that changes the password receives the new token before it is closed with 4403, and no later event', async () => {

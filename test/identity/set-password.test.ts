@@ -2,16 +2,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sendAs } from '../support/identity/credentials.ts';
 import { audience, openIssuer } from '../support/identity/issuer.ts';
-import { type Finished, type Postroom, run, type Settings } from '../support/server/postroom.ts';
-import {
-  createKey,
-  eventsOf,
-  follow,
-  lastErrorCodeOf,
-  launchStreamFixture,
-  outcomeOf,
-  signIn,
-} from '../support/server/stream-fixture.ts';
+import { type Postroom, run, runRefused } from '../support/server/postroom.ts';
+import { createKey, expectRevoked, follow, launchStreamFixture, signIn } from '../support/server/stream-fixture.ts';
 import { typePasswords } from '../support/server/terminal.ts';
 
 /* The command `set-password`, while a server runs on the same database. */
@@ -34,11 +26,7 @@ it('the operator sets a password: only this one signs in, and the sessions and s
     status: 0,
     stdout: `Ada (${ada.id}) has a new password, and all earlier sessions are revoked.\n`,
   });
-  for (const socket of theirs.sockets) expect(await outcomeOf(socket)).toBe(4403);
-  for (const stream of theirs.streams) expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
-  await postroom.createPost(owner, room, 'unseen');
-  for (const socket of theirs.sockets) expect(socket.nexts('e')).toEqual([]);
-  for (const stream of theirs.streams) expect(eventsOf(stream)).toEqual([]);
+  await expectRevoked(theirs);
   for (const query of ['{ viewer { id } }', 'mutation { renewSession { accessToken } }'])
     expect((await sendAs(postroom, `Bearer ${ada.token}`, query)).status).toBe(401);
   expect(await canSignIn(postroom, ada.email, ada.password)).toBe(false);
@@ -47,30 +35,20 @@ it('the operator sets a password: only this one signs in, and the sessions and s
   expect((await sendAs(postroom, `Bearer ${owner.token}`)).status).toBe(200);
 });
 
-it.each(['\n', '\r\n', '', '\nthe next line\n'])('the password is the first line of the input: %j', async (end) => {
+it('the password is the first line of the input', async () => {
   const { settings, postroom, ada } = await launchStreamFixture();
   const password = ' häst, with spaces ';
-  expect(await run(['set-password', ada.id], settings, password + end)).toMatchObject({ status: 0 });
+  expect(await run(['set-password', ada.id], settings, `${password}\r\nthe next line\n`)).toMatchObject({ status: 0 });
   expect(await canSignIn(postroom, ada.email, password)).toBe(true);
 });
 
 describe('nothing is changed, and one line says why,', () => {
-  const refusalOf = ({ status, stdout, stderr }: Finished) => {
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    return stderr.trim();
-  };
-
   it('for a password that signUp refuses, and for a password that is an argument', async () => {
     const { settings, postroom, ada } = await launchStreamFixture();
-    for (const password of ['', 'seven 7', 'x'.repeat(201), 'a NUL \0 in it']) {
-      const refusal = refusalOf(await run(['set-password', ada.email], settings, `${password}\n`));
-      expect(refusal).toBe('postroom: the password must have 8 to 200 characters, and no NUL character');
-    }
-    for (const args of [[], [ada.email, newPassword]]) {
-      const refusal = refusalOf(await run(['set-password', ...args], settings, `${newPassword}\n`));
-      expect(refusal).toBe('usage: postroom set-password EMAIL|ID');
-    }
+    const set = (args: string[], password: string) => runRefused(['set-password', ...args], settings, `${password}\n`);
+    const refusals = [set([ada.email], ''), set([ada.email], 'a NUL \0 in it'), set([ada.email, newPassword], '')];
+    const rule = 'postroom: the password must have 8 to 200 characters, and no NUL character';
+    expect(await Promise.all(refusals)).toEqual([rule, rule, 'usage: postroom set-password EMAIL|ID']);
     expect(await canSignIn(postroom, ada.email, ada.password)).toBe(true);
     expect((await sendAs(postroom, `Bearer ${ada.token}`)).status).toBe(200);
   });
@@ -87,40 +65,34 @@ describe('nothing is changed, and one line says why,', () => {
     expect((await sendAs(postroom, token, email)).status).toBe(200);
     await postroom.ask(`mutation { deleteUser(input: { id: "${owner.id}" }) { user { id } } }`, {}, owner.token);
     const reason = 'does not sign in with a password: it is that of an OAuth issuer, an API key or an import';
-    for (const [account, refusal] of [
-      ['nobody@example.org', 'there is no account with the e-mail nobody@example.org'],
-      [owner.email, `there is no account with the e-mail ${owner.email}`],
-      ['u00000000000000000000000000', 'there is no account with the id u00000000000000000000000000'],
-      [owner.id, `the account ${owner.id} was deleted`],
-      ['bob@example.org', `the account ${bob} ${reason}`],
-      [application, `the account ${application} ${reason}`],
-    ] as const)
-      expect(refusalOf(await run(['set-password', account], settings, newPassword))).toBe(`postroom: ${refusal}`);
+    const expected = {
+      [owner.email]: `there is no account with the e-mail ${owner.email}`,
+      u00000000000000000000000000: 'there is no account with the id u00000000000000000000000000',
+      'bob@example.org': `the account ${bob} ${reason}`,
+      [application]: `the account ${application} ${reason}`,
+    };
+    const set = async (account: string) => [
+      account,
+      await runRefused(['set-password', account], settings, newPassword),
+    ];
+    const refusals = Object.entries(expected).map(([account, refusal]) => [account, `postroom: ${refusal}`]);
+    expect(await Promise.all(Object.keys(expected).map(set))).toEqual(refusals);
     expect((await sendAs(postroom, token)).status).toBe(200);
     expect(await canSignIn(postroom, ada.email, ada.password)).toBe(true);
   });
 });
 
-describe('at a terminal', () => {
-  const typeAt = (account: string, settings: Settings, answers: readonly string[]) =>
-    typePasswords(['set-password', account], settings, answers);
-
-  it('the password is typed twice, and is not shown', async () => {
-    const { settings, postroom, ada } = await launchStreamFixture();
-    const differing = await typeAt(ada.email, settings, [newPassword, 'another hose']);
-    expect(differing).toMatchObject({ status: 1, shown: expect.stringContaining('the two passwords differ') });
-    expect(await canSignIn(postroom, ada.email, ada.password)).toBe(true);
-    const { status, shown } = await typeAt(ada.email, settings, [newPassword, newPassword]);
-    expect({ status, shown }).toMatchObject({ status: 0, shown: expect.stringContaining('has a new password') });
-    expect(shown + differing.shown).not.toMatch(/horse|hose/);
-    expect(await canSignIn(postroom, ada.email, newPassword)).toBe(true);
-  });
-
-  it.each(['\u0003', '\u0004'])('a control character stops the command: %j', async (key) => {
-    const { settings, postroom, ada } = await launchStreamFixture();
-    expect(await typeAt(ada.email, settings, [key])).toMatchObject({ status: 1 });
-    expect(await canSignIn(postroom, ada.email, ada.password)).toBe(true);
-  });
+it('at a terminal, the password is typed twice, and is not shown; a control character stops the command', async () => {
+  const { settings, postroom, ada } = await launchStreamFixture();
+  const type = (...answers: string[]) => typePasswords(['set-password', ada.email], settings, answers);
+  const stopped = await Promise.all([type(newPassword, 'another hose'), type('\u0003'), type('\u0004')]);
+  expect(stopped.map(({ status }) => status)).toEqual([1, 1, 1]);
+  expect(stopped[0].shown).toContain('the two passwords differ');
+  expect(await canSignIn(postroom, ada.email, ada.password)).toBe(true);
+  const { status, shown } = await type(newPassword, newPassword);
+  expect({ status, shown }).toMatchObject({ status: 0, shown: expect.stringContaining('has a new password') });
+  expect(shown + stopped[0].shown).not.toMatch(/horse|hose/);
+  expect(await canSignIn(postroom, ada.email, newPassword)).toBe(true);
 });
 
 it('a session that begins while the password is set is revoked, or began with the new password', async () => {

@@ -27,6 +27,7 @@ import {
   type Postroom,
   programEnvironment,
   run,
+  runRefused,
   scratchFolder,
 } from '../support/server/postroom.ts';
 import { shareServer, withDatabase } from '../support/server/shared-server.ts';
@@ -124,9 +125,8 @@ describe('a backup into a folder', () => {
     database.exec('create table songs (name text)');
     database.close();
     const own = { DATABASE_URL: `sqlite:${foreign}` };
-    const { status, stdout, stderr } = await run(['backup', '--to', folder, '--keep', '1'], own);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^postroom: the copy of [^\n]* is not a database of Postroom[^\n]*\n$/);
+    const refusal = await runRefused(['backup', '--to', folder, '--keep', '1'], own);
+    expect(refusal).toMatch(/^postroom: the copy of .* is not a database of Postroom/);
     expect(readdirSync(folder)).toEqual(earlier);
   });
 
@@ -146,21 +146,17 @@ describe('a backup into a folder', () => {
     const folder = join(scratchFolder(), 'none');
     const check = async ([args, own, message]: (typeof refusals)[number]) => {
       const given = args.map((argument) => (argument === 'DIR' ? `--to=${folder}` : argument));
-      const { status, stdout, stderr } = await run(['backup', ...given], { ...settings(), ...own });
-      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-      expect(stderr).toMatch(/^postroom: [^\n]+\n$/);
-      expect(stderr).toContain(message);
-      expect(stderr).not.toContain('hushed');
+      const refusal = await runRefused(['backup', ...given], { ...settings(), ...own });
+      expect(refusal).toMatch(/^postroom: /);
+      expect(refusal).toContain(message);
+      expect(refusal).not.toContain('hushed');
     };
     await Promise.all(refusals.map(check));
   });
 
   it.skipIf(!existsSync('/proc'))('is refused with one line if the folder cannot be created', async () => {
-    const { status, stderr } = await run(['backup', '--to', '/proc/new/backups', '--keep', '1'], settings());
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: expect.stringMatching(/^postroom: [^\n]*ENOENT[^\n]*\n$/),
-    });
+    const refusal = await runRefused(['backup', '--to', '/proc/new/backups', '--keep', '1'], settings());
+    expect(refusal).toMatch(/^postroom: there is no such file: ENOENT/);
   });
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openDatabase } from '../../../src/data/open-database.ts';
 import { findAccountByEmail, setRole } from '../../../src/data/users.ts';
@@ -319,6 +319,14 @@ export async function run(
   child.stdin.end(input);
   const [status] = await once(child, 'close');
   return { status, ...output };
+}
+
+/** Runs a command that must fail with the status 1 and one line, which it returns. */
+export async function runRefused(args: string[], settings?: Settings, input?: string): Promise<string> {
+  const { status, stdout, stderr } = await run(args, settings, input);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  return stderr.trimEnd();
 }
 
 function parseLogLine(line: string): Record<string, unknown> {

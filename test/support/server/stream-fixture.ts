@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { PartOverrides } from '../../../src/server.ts';
 import { EventStream, multipartHeaders } from '../clients/event-stream.ts';
 import { ProtocolSocket } from '../clients/protocol-socket.ts';
@@ -112,6 +113,18 @@ export async function outcomeOf(socket: ProtocolSocket): Promise<number | string
 export async function lastErrorCodeOf(stream: EventStream): Promise<string | undefined> {
   await stream.closed;
   return stream.received.findLast(({ data }) => data?.errors)?.data.errors[0].extensions.code;
+}
+
+/** Expects that the credentials of the streams were revoked before any event. */
+export async function expectRevoked({ sockets, streams }: Followers): Promise<void> {
+  for (const socket of sockets) {
+    expect(await outcomeOf(socket)).toBe(4403);
+    expect(socket.nexts('e')).toEqual([]);
+  }
+  for (const stream of streams) {
+    expect(await lastErrorCodeOf(stream)).toBe('UNAUTHENTICATED');
+    expect(eventsOf(stream)).toEqual([]);
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: its shape is the subscription's.
