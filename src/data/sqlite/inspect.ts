@@ -13,16 +13,13 @@ export async function inspectSqlite(path: string): Promise<DatabaseState> {
     assertNoOrphanedLog(file);
     const folder = dirname(file);
     assertCreatable(folder);
-    return { name: file, folder, version: existsSync(file) ? findVersion(file) : undefined };
+    if (!existsSync(file)) return { name: file, folder, version: undefined };
+    accessSync(file, constants.R_OK | constants.W_OK);
+    // A connection that only reads would leave the files of the write-ahead log behind.
+    using database = openExisting(file);
+    const table = database.prepare("select 1 from sqlite_schema where name = 'migrations'").get();
+    return { name: file, folder, version: table && readVersion(database) };
   } catch (error) {
     throw explain(file, error);
   }
-}
-
-function findVersion(file: string): number | undefined {
-  accessSync(file, constants.R_OK | constants.W_OK);
-  // A connection that only reads would leave the files of the write-ahead log behind.
-  using database = openExisting(file);
-  const table = database.prepare("select 1 from sqlite_schema where name = 'migrations'").get();
-  return table && readVersion(database);
 }

@@ -7,7 +7,7 @@ import { translateError } from '../errors.ts';
 import { assertOther } from './backup.ts';
 import { verify } from './contents.ts';
 import { companions, Draft, resolveTarget } from './draft.ts';
-import { ExclusiveLock } from './exclusive-lock.ts';
+import { foldLog, openExclusively } from './exclusive-lock.ts';
 
 type SqliteRestore = BackupOptions & { database: string; file: string };
 
@@ -28,7 +28,7 @@ function restore({ database, file, isForced }: SqliteRestore): BackupContents {
   const target = resolveTarget(database);
   assertOther(target, file);
   const isPresent = existsSync(target);
-  using lock = isPresent ? ExclusiveLock.take(target) : undefined;
+  using locked = isPresent ? openExclusively(target) : undefined;
   const present = ['', ...companions].map((suffix) => target + suffix).find((path) => existsSync(path));
   if (present !== undefined && !isForced) throw new BackupError(`${present} exists; --force replaces the database`);
   createFolder(dirname(target));
@@ -38,7 +38,7 @@ function restore({ database, file, isForced }: SqliteRestore): BackupContents {
   const contents = verify({ path: draft.path, name: file, journalMode: 'wal' });
   draft.setOwner();
   // SQLite would also apply the log of the old database to the new one. So the old one must be complete without it.
-  lock?.foldLog();
+  if (locked) foldLog(locked);
   for (const suffix of companions) rmSync(target + suffix, { force: true });
   syncPath(dirname(target));
   draft.moveIntoPlace({ mayReplace: isPresent });
