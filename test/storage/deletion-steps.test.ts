@@ -239,7 +239,7 @@ it('a deletion continues after a crash, and reports each post once, in order', a
   expect(count(file, 'posts', 'roomId', lost)).toBe(0);
   const events = await readEvents(postroom, { room, after: cursor, count: rowCountOfCrashes });
   expect(events.map(({ postId }) => postId)).toEqual(idsFrom(post, rowCountOfCrashes));
-});
+}, 180_000);
 
 it('an import that runs while its room is deleted leaves no posts of the room', async () => {
   const { postroom, databaseFile: file } = server;
