@@ -25,6 +25,7 @@ const eventModel = '../data/events.ts#StreamEvent';
 const mappers = {
   User: '../data/tables.ts#PublicUser',
   ApiKey: '../data/tables.ts#ApiKeyRow',
+  Invitation: '../data/tables.ts#InvitationRow',
   Post: '../data/tables.ts#PostWithoutBody',
   Room: '../data/tables.ts#RoomRow',
   Pagination: '../data/lists/pages.ts#Pagination as PaginationModel',

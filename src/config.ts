@@ -90,7 +90,7 @@ function readSettings(environment: Environment, bad: unknown[]) {
     drainSeconds: whole('DRAIN_SECONDS', 5, 0, 600),
     /** Whether every operation except sign-up and sign-in needs credentials. */
     authRequired: flag('AUTH_REQUIRED', false),
-    signUp: parsed('SIGN_UP', 'open', parseChoice(['open', 'closed'])),
+    signUp: parsed('SIGN_UP', 'open', parseChoice(['open', 'invited', 'closed'])),
     signInAttempts: whole('SIGN_IN_ATTEMPTS', 10, 1),
     oauth: parsed('OAUTH_ISSUER', '', () => readOAuth(text)),
     introspection: flag('INTROSPECTION', true),

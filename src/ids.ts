@@ -1,7 +1,7 @@
 import { randomFillSync, randomInt } from 'node:crypto';
 import { decodeTime, monotonicFactory } from 'ulid';
 
-const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k' } as const;
+const prefixes = { User: 'u', Post: 'p', Room: 'r', ApiKey: 'k', Invitation: 'i' } as const;
 
 export type NodeType = keyof typeof prefixes;
 
@@ -41,6 +41,6 @@ export function createRequestId(): string {
 
 /** The type of an id, or undefined if the text is not an id of Postroom. */
 export function findNodeType(id: string): NodeType | undefined {
-  if (!/^[uprk][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
+  if (!/^[uprki][0-9a-hjkmnp-tv-z]{26}$/.test(id)) return undefined;
   return (Object.keys(prefixes) as NodeType[]).find((type) => id.startsWith(prefixes[type]));
 }

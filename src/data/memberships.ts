@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Db } from './database.ts';
-import { timeOfAppended } from './events.ts';
+import { type NewPlainEvent, timeOfAppended } from './events.ts';
 import { createConnections } from './lists/key-ranges.ts';
 import { encodeKey } from './lists/pages.ts';
 import { type RoomOrPost, roomIdOf } from './posts.ts';
@@ -9,7 +9,7 @@ import { findRoom } from './rooms.ts';
 import { countsRows } from './sql/bounded-work.ts';
 import { executeInParts } from './sql/list-statements.ts';
 import { createStatement, createVariableStatement } from './sql/statement.ts';
-import { publicUserColumns, roomColumns } from './tables.ts';
+import { type PublicUser, publicUserColumns, type RoomRow, roomColumns } from './tables.ts';
 import { isRoomNotDeleted } from './visible-rooms.ts';
 
 /** A user in a room. */
@@ -69,6 +69,18 @@ export async function removeMember(db: Db, roomId: string, userId: string): Prom
     insertFormerMember(db, { roomId, userId }),
     advanceVersion(db, userId),
   ]);
+}
+
+/** The event of a membership that begins or ends, with its change. */
+export function membershipEvent(
+  type: 'MemberJoined' | 'MemberLeft',
+  room: RoomRow,
+  { id, version }: Pick<PublicUser, 'id' | 'version'>,
+  actorId: string,
+): NewPlainEvent<void> {
+  const change = type === 'MemberJoined' ? insertMember : removeMember;
+  const store = (db: Db) => change(db, room.id, id);
+  return { type, roomId: room.id, subjectId: id, version, actorId, store };
 }
 
 const selectMember = createVariableStatement((db, { userId, ...place }: { userId: string } & RoomOrPost) =>

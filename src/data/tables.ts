@@ -13,6 +13,7 @@ export interface Tables {
   posts: PostTable;
   roomEvents: RoomEventTable;
   apiKeys: ApiKeyTable;
+  invitations: InvitationTable;
   signInAttempts: SignInAttemptTable;
   mutes: MuteTable;
   idempotencyKeys: IdempotencyKeyTable;
@@ -147,6 +148,20 @@ interface ApiKeyTable {
   revokedAt: number | null;
 }
 
+/** A code with which people create accounts, which join the room. */
+interface InvitationTable {
+  id: string;
+  roomId: string;
+  /** SHA-256 of the code, in hex. */
+  hash: string;
+  /** The number of accounts that it may create, and that it has created. */
+  uses: number;
+  used: number;
+  creatorId: string;
+  createdAt: number;
+  expiresAt: number;
+}
+
 interface SignInAttemptTable {
   /** A hash of the address or the account that the attempts belong to. */
   key: string;
@@ -189,6 +204,7 @@ export type PostRow = Selectable<PostTable>;
 /** A post as its resolvers get it: the body is read only if the operation selects `Post.body`. */
 export type PostWithoutBody = Omit<PostRow, 'body'>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type InvitationRow = Selectable<InvitationTable>;
 export type RoomEventRow = Selectable<RoomEventTable>;
 
 export const publicUserColumns = [
@@ -269,6 +285,17 @@ export const apiKeyColumns = allColumns<ApiKeyRow>()([
   'revokedAt',
 ]);
 
+export const invitationColumns = allColumns<InvitationRow>()([
+  'id',
+  'roomId',
+  'hash',
+  'uses',
+  'used',
+  'creatorId',
+  'createdAt',
+  'expiresAt',
+]);
+
 /** A list of columns that the compiler refuses if one is missing. */
 function allColumns<Row>() {
   return <const Columns extends readonly (keyof Row)[]>(
@@ -284,5 +311,6 @@ export const columns = {
   Room: ['id', 'name', 'visibility', 'createdAt', 'updatedAt', 'version'] satisfies (keyof RoomRow)[],
   Post: ['id', 'title', 'body', 'publishedAt', 'createdAt', 'updatedAt', 'version'] satisfies (keyof PostRow)[],
   ApiKey: ['id', 'name', 'prefix', 'createdAt', 'expiresAt', 'lastUsedAt'] satisfies (keyof ApiKeyRow)[],
+  Invitation: ['id', 'uses', 'used', 'createdAt', 'expiresAt'] satisfies (keyof InvitationRow)[],
   ...Object.fromEntries([...Object.keys(roomEventTypes), ...inboxEventTypes].map((type) => [type, eventColumns])),
 };

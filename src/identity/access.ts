@@ -91,10 +91,13 @@ export function assertUser<User extends Pick<UserRow, 'deletedAt'>>(user: User |
   return user;
 }
 
-/** Only the owner and admins can change a room and its members. */
+/** Only the owner and admins can change a room, its members and its invitations, and see the invitations. */
+export function mayChangeRoom(viewer: Viewer | null, room: RoomRow): boolean {
+  return viewer !== null && (room.ownerId === viewer.user.id || isAdmin(viewer));
+}
+
 export function assertMayChangeRoom(viewer: Viewer, room: RoomRow): void {
-  if (room.ownerId !== viewer.user.id && !isAdmin(viewer))
-    throw forbidden('Only the owner and admins can change a room.');
+  if (!mayChangeRoom(viewer, room)) throw forbidden('Only the owner and admins can change a room.');
 }
 
 /** Every user who is signed in can post in a public room; only members can post in a private room. */

@@ -2,7 +2,8 @@ import type { Log } from '../log.ts';
 
 /** An event for the operator: a sign-in, a refusal, or a change of rights. It never contains a secret. */
 export type AuditEvent =
-  | { event: 'signedUp' | 'signedIn' | 'signedInWithLink' | 'passwordChanged' | 'accountDeleted'; userId: string }
+  | { event: 'signedIn' | 'signedInWithLink' | 'passwordChanged' | 'accountDeleted'; userId: string }
+  | { event: 'signedUp'; userId: string; invitationId?: string }
   /** By the operator. */
   | { event: 'signedUp' | 'passwordChanged' | 'signInLinkCreated'; userId: string; byUserId: null }
   /**
@@ -15,6 +16,7 @@ export type AuditEvent =
   | { event: 'apiKeyCreated' | 'apiKeyRevoked'; keyId: string; byUserId: string | null; scopes?: readonly string[] }
   | { event: 'roleChanged'; userId: string; role: string }
   | { event: 'memberAdded' | 'memberRemoved'; roomId: string; userId: string; byUserId: string }
+  | { event: 'invitationCreated' | 'invitationRevoked'; invitationId: string; roomId: string; byUserId: string }
   /** `userId`: null for a client without credentials. */
   | { event: 'connectionEnded'; connectionId: string; userId: string | null; address: string; byUserId: string }
   /** `until`: in ISO 8601; null if the mute was ended. */

@@ -5,7 +5,7 @@ import { findVisiblePost, findVisibleRoom } from './rules/visible-rows.ts';
 export const Node: NodeResolvers = {
   __resolveType({ id }) {
     const type = findNodeType(id);
-    if (!type || type === 'ApiKey') throw new Error(`The id ${id} names no type.`);
+    if (!type || type === 'ApiKey' || type === 'Invitation') throw new Error(`The id ${id} names no type.`);
     return type;
   },
 };

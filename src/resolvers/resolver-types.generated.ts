@@ -1,6 +1,6 @@
 // Generated from schema.graphql by `npm run generate`. Do not edit.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { PublicUser, ApiKeyRow, PostWithoutBody, RoomRow } from '../data/tables.ts';
+import type { PublicUser, ApiKeyRow, InvitationRow, PostWithoutBody, RoomRow } from '../data/tables.ts';
 import type {
   Pagination as PaginationModel,
   UserPage as UserPageModel,
@@ -167,6 +167,27 @@ export type ApiKey = {
   lastUsedAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
+/**
+ * A code with which people create accounts, which join a room. The code itself is returned only when it is created. It is
+ * refused while its creator is neither the owner of the room nor an admin.
+ */
+export type Invitation = {
+  /** The id: opaque and ordered by time of creation. */
+  id: Scalars['ID']['output'];
+  /** The room that new accounts join. */
+  room: Room;
+  /** The number of accounts that the invitation can create. */
+  uses: Scalars['Int']['output'];
+  /** The number of accounts that it has created. */
+  used: Scalars['Int']['output'];
+  /** The user who created the invitation; null if the account is deleted. */
+  createdBy?: Maybe<User>;
+  /** The time at which the invitation was created. */
+  createdAt: Scalars['DateTime']['output'];
+  /** The time at which the invitation expires. */
+  expiresAt: Scalars['DateTime']['output'];
+};
+
 /** A message in a room. An unpublished post is a draft and is visible only to its author. */
 export type Post = Node & {
   /** The id: opaque and ordered by time of creation. */
@@ -226,6 +247,11 @@ export type Room = Node & {
   presence: RoomPresence;
   /** The members, in the order in which they joined. Returns the first 20 if neither `first` nor `last` is given. */
   members: RoomMemberConnection;
+  /**
+   * The invitations that are not revoked, oldest first, also those that have expired or are used up. A room has at most 100
+   * of them, so the list is complete. Null unless the viewer is the owner of the room or an admin.
+   */
+  invitations?: Maybe<Array<Invitation>>;
   /** The published posts, newest last. Returns the first 20 if neither `first` nor `last` is given. */
   posts: PostConnection;
 };
@@ -662,7 +688,10 @@ export type ErrorCount = {
  * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
  */
 export type Mutation = {
-  /** Creates an account and signs in. A server with `SIGN_UP=closed` refuses it with FORBIDDEN. */
+  /**
+   * Creates an account and signs in. A server with `SIGN_UP=closed` refuses it with FORBIDDEN, and a server with
+   * `SIGN_UP=invited` refuses it without an invitation.
+   */
   signUp?: Maybe<SignUpPayload>;
   /** Signs in with an e-mail address and a password. */
   signIn?: Maybe<SignInPayload>;
@@ -686,6 +715,16 @@ export type Mutation = {
   createApiKey?: Maybe<CreateApiKeyPayload>;
   /** Revokes an API key of the viewer and ends all streams of its application. Admins can revoke any key. */
   revokeApiKey?: Maybe<RevokeApiKeyPayload>;
+  /**
+   * Creates a code with which people create accounts, which join the room. Only the owner of the room and admins can do
+   * this. A room has at most 100 invitations.
+   */
+  createInvitation?: Maybe<CreateInvitationPayload>;
+  /**
+   * Ends an invitation and removes it from the list. Accounts that it has created remain, and remain members. Only the
+   * owner of the room and admins can do this.
+   */
+  revokeInvitation?: Maybe<RevokeInvitationPayload>;
   /** Changes fields of the viewer's account. */
   updateUser?: Maybe<UpdateUserPayload>;
   /** Sets all writable fields of the viewer's account. */
@@ -801,6 +840,24 @@ export type MutationCreateApiKeyArgs = {
  */
 export type MutationRevokeApiKeyArgs = {
   input: RevokeApiKeyInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationCreateInvitationArgs = {
+  input: CreateInvitationInput;
+};
+
+/**
+ * All mutations. An `update…` mutation changes only the given fields. A `replace…` mutation sets all writable fields; a
+ * nullable field that is absent becomes null. Both are refused with CONFLICT if `expectedVersion` is given and is not
+ * the current version. A mutation that fails is null, and its error has its path. The mutations after it run nevertheless.
+ */
+export type MutationRevokeInvitationArgs = {
+  input: RevokeInvitationInput;
 };
 
 /**
@@ -994,6 +1051,11 @@ export type SignUpInput = {
   email: Scalars['String']['input'];
   /** The password, 8 to 200 characters. */
   password: Scalars['String']['input'];
+  /**
+   * The code of an invitation: the account joins the room of the invitation. A code that is wrong, has expired, or was used
+   * up or revoked is refused with FORBIDDEN.
+   */
+  invitation?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** The input fields of `signIn`. */
@@ -1037,6 +1099,24 @@ export type CreateApiKeyInput = {
 /** The input fields of `revokeApiKey`. */
 export type RevokeApiKeyInput = {
   /** The id of the key to revoke. */
+  id: Scalars['ID']['input'];
+};
+
+/** The input fields of `createInvitation`. */
+export type CreateInvitationInput = {
+  /** The id of the room that new accounts join. */
+  room: Scalars['ID']['input'];
+  /** The number of accounts that the invitation can create, 1 to 1,000. */
+  uses?: Scalars['Int']['input'];
+  /** The time at which the invitation expires, at most 90 days from now. The default is 7 days from now. */
+  expiresAt?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** The input fields of `revokeInvitation`. */
+export type RevokeInvitationInput = {
+  /** The id of the invitation's room. */
+  room: Scalars['ID']['input'];
+  /** The id of the invitation. */
   id: Scalars['ID']['input'];
 };
 
@@ -1299,6 +1379,20 @@ export type CreateApiKeyPayload = {
 export type RevokeApiKeyPayload = {
   /** The API key as it was before it was revoked. */
   apiKey: ApiKey;
+};
+
+/** The result of `createInvitation`. */
+export type CreateInvitationPayload = {
+  /** The code, for the field `invitation` of `signUp`. It is returned only here. */
+  code: Scalars['String']['output'];
+  /** The invitation without the code. */
+  invitation: Invitation;
+};
+
+/** The result of `revokeInvitation`. */
+export type RevokeInvitationPayload = {
+  /** The invitation as it was before it was revoked. */
+  invitation: Invitation;
 };
 
 /** The result of `addRoomMember`. */
@@ -1739,6 +1833,7 @@ export type ResolversTypes = {
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   User: ResolverTypeWrapper<PublicUser>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
+  Invitation: ResolverTypeWrapper<InvitationRow>;
   Post: ResolverTypeWrapper<PostWithoutBody>;
   Room: ResolverTypeWrapper<RoomRow>;
   RoomPresence: ResolverTypeWrapper<PresenceModel>;
@@ -1778,6 +1873,8 @@ export type ResolversTypes = {
   ChangePasswordInput: ChangePasswordInput;
   CreateApiKeyInput: CreateApiKeyInput;
   RevokeApiKeyInput: RevokeApiKeyInput;
+  CreateInvitationInput: CreateInvitationInput;
+  RevokeInvitationInput: RevokeInvitationInput;
   AddRoomMemberInput: AddRoomMemberInput;
   RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
@@ -1805,6 +1902,12 @@ export type ResolversTypes = {
   ChangePasswordPayload: ResolverTypeWrapper<Omit<ChangePasswordPayload, 'user'> & { user: ResolversTypes['User'] }>;
   CreateApiKeyPayload: ResolverTypeWrapper<Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversTypes['ApiKey'] }>;
   RevokeApiKeyPayload: ResolverTypeWrapper<Omit<RevokeApiKeyPayload, 'apiKey'> & { apiKey: ResolversTypes['ApiKey'] }>;
+  CreateInvitationPayload: ResolverTypeWrapper<
+    Omit<CreateInvitationPayload, 'invitation'> & { invitation: ResolversTypes['Invitation'] }
+  >;
+  RevokeInvitationPayload: ResolverTypeWrapper<
+    Omit<RevokeInvitationPayload, 'invitation'> & { invitation: ResolversTypes['Invitation'] }
+  >;
   AddRoomMemberPayload: ResolverTypeWrapper<Omit<AddRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }>;
   RemoveRoomMemberPayload: ResolverTypeWrapper<
     Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversTypes['Room'] }
@@ -1852,6 +1955,7 @@ export type ResolversParentTypes = {
   ID: Scalars['ID']['output'];
   User: PublicUser;
   ApiKey: ApiKeyRow;
+  Invitation: InvitationRow;
   Post: PostWithoutBody;
   Room: RoomRow;
   RoomPresence: PresenceModel;
@@ -1889,6 +1993,8 @@ export type ResolversParentTypes = {
   ChangePasswordInput: ChangePasswordInput;
   CreateApiKeyInput: CreateApiKeyInput;
   RevokeApiKeyInput: RevokeApiKeyInput;
+  CreateInvitationInput: CreateInvitationInput;
+  RevokeInvitationInput: RevokeInvitationInput;
   AddRoomMemberInput: AddRoomMemberInput;
   RemoveRoomMemberInput: RemoveRoomMemberInput;
   UpdateUserInput: UpdateUserInput;
@@ -1916,6 +2022,12 @@ export type ResolversParentTypes = {
   ChangePasswordPayload: Omit<ChangePasswordPayload, 'user'> & { user: ResolversParentTypes['User'] };
   CreateApiKeyPayload: Omit<CreateApiKeyPayload, 'apiKey'> & { apiKey: ResolversParentTypes['ApiKey'] };
   RevokeApiKeyPayload: Omit<RevokeApiKeyPayload, 'apiKey'> & { apiKey: ResolversParentTypes['ApiKey'] };
+  CreateInvitationPayload: Omit<CreateInvitationPayload, 'invitation'> & {
+    invitation: ResolversParentTypes['Invitation'];
+  };
+  RevokeInvitationPayload: Omit<RevokeInvitationPayload, 'invitation'> & {
+    invitation: ResolversParentTypes['Invitation'];
+  };
   AddRoomMemberPayload: Omit<AddRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   RemoveRoomMemberPayload: Omit<RemoveRoomMemberPayload, 'room'> & { room: ResolversParentTypes['Room'] };
   UpdateUserPayload: Omit<UpdateUserPayload, 'user'> & { user: ResolversParentTypes['User'] };
@@ -2075,6 +2187,19 @@ export type ApiKeyResolvers<
   lastUsedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };
 
+export type InvitationResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['Invitation'] = ResolversParentTypes['Invitation'],
+> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  room?: Resolver<ResolversTypes['Room'], ParentType, ContextType>;
+  uses?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  used?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  createdBy?: Resolver<Maybe<ResolversTypes['User']>, ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
 export type PostResolvers<
   ContextType = Context,
   ParentType extends ResolversParentTypes['Post'] = ResolversParentTypes['Post'],
@@ -2108,6 +2233,7 @@ export type RoomResolvers<
   cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   presence?: Resolver<ResolversTypes['RoomPresence'], ParentType, ContextType>;
   members?: Resolver<ResolversTypes['RoomMemberConnection'], ParentType, ContextType, Partial<RoomMembersArgs>>;
+  invitations?: Resolver<Maybe<Array<ResolversTypes['Invitation']>>, ParentType, ContextType>;
   posts?: Resolver<ResolversTypes['PostConnection'], ParentType, ContextType, Partial<RoomPostsArgs>>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
@@ -2409,6 +2535,18 @@ export type MutationResolvers<
     ContextType,
     RequireFields<MutationRevokeApiKeyArgs, 'input'>
   >;
+  createInvitation?: Resolver<
+    Maybe<ResolversTypes['CreateInvitationPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationCreateInvitationArgs, 'input'>
+  >;
+  revokeInvitation?: Resolver<
+    Maybe<ResolversTypes['RevokeInvitationPayload']>,
+    ParentType,
+    ContextType,
+    RequireFields<MutationRevokeInvitationArgs, 'input'>
+  >;
   updateUser?: Resolver<
     Maybe<ResolversTypes['UpdateUserPayload']>,
     ParentType,
@@ -2589,6 +2727,21 @@ export type RevokeApiKeyPayloadResolvers<
   ParentType extends ResolversParentTypes['RevokeApiKeyPayload'] = ResolversParentTypes['RevokeApiKeyPayload'],
 > = {
   apiKey?: Resolver<ResolversTypes['ApiKey'], ParentType, ContextType>;
+};
+
+export type CreateInvitationPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['CreateInvitationPayload'] = ResolversParentTypes['CreateInvitationPayload'],
+> = {
+  code?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  invitation?: Resolver<ResolversTypes['Invitation'], ParentType, ContextType>;
+};
+
+export type RevokeInvitationPayloadResolvers<
+  ContextType = Context,
+  ParentType extends ResolversParentTypes['RevokeInvitationPayload'] = ResolversParentTypes['RevokeInvitationPayload'],
+> = {
+  invitation?: Resolver<ResolversTypes['Invitation'], ParentType, ContextType>;
 };
 
 export type AddRoomMemberPayloadResolvers<
@@ -2901,6 +3054,7 @@ export type Resolvers<ContextType = Context> = {
   Node?: NodeResolvers<ContextType>;
   User?: UserResolvers<ContextType>;
   ApiKey?: ApiKeyResolvers<ContextType>;
+  Invitation?: InvitationResolvers<ContextType>;
   Post?: PostResolvers<ContextType>;
   Room?: RoomResolvers<ContextType>;
   RoomPresence?: RoomPresenceResolvers<ContextType>;
@@ -2934,6 +3088,8 @@ export type Resolvers<ContextType = Context> = {
   ChangePasswordPayload?: ChangePasswordPayloadResolvers<ContextType>;
   CreateApiKeyPayload?: CreateApiKeyPayloadResolvers<ContextType>;
   RevokeApiKeyPayload?: RevokeApiKeyPayloadResolvers<ContextType>;
+  CreateInvitationPayload?: CreateInvitationPayloadResolvers<ContextType>;
+  RevokeInvitationPayload?: RevokeInvitationPayloadResolvers<ContextType>;
   AddRoomMemberPayload?: AddRoomMemberPayloadResolvers<ContextType>;
   RemoveRoomMemberPayload?: RemoveRoomMemberPayloadResolvers<ContextType>;
   UpdateUserPayload?: UpdateUserPayloadResolvers<ContextType>;

@@ -1,6 +1,7 @@
 import { ApiKey, apiKeyMutations } from './api-key.ts';
 import { inbox } from './inbox.ts';
 import { Client, inventoryMutations, inventoryQueries, RoomFollowers, serverStatusChanged } from './inventory.ts';
+import { Invitation, invitationMutations } from './invitation.ts';
 import { muteMutations } from './mute.ts';
 import { Node, nodeQueries } from './node.ts';
 import { Post, postMutations, postQueries } from './post.ts';
@@ -28,6 +29,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object
   Mutation: withIdempotency({
     ...sessionMutations,
     ...apiKeyMutations,
+    ...invitationMutations,
     ...userMutations,
     ...roomMutations,
     ...postMutations,
@@ -42,6 +44,7 @@ export const resolvers: Omit<Resolvers, 'Subscription'> & { Subscription: object
   Node,
   User,
   ApiKey,
+  Invitation,
   Post,
   Room,
   Client,

@@ -1,19 +1,26 @@
 import type { Db } from '../data/database.ts';
 import { deleteRoom } from '../data/deletions.ts';
-import type { NewPlainEvent } from '../data/events.ts';
+import { findInvitations } from '../data/invitations.ts';
 import { findRoomPosts } from '../data/lists/post-lists.ts';
 import { findRoomByName, findRoomPage } from '../data/lists/room-lists.ts';
-import { findMembers, hasMemberships, insertMember, isMemberOf, removeMember } from '../data/memberships.ts';
+import { findMembers, hasMemberships, isMemberOf, membershipEvent } from '../data/memberships.ts';
 import { advanceReadPosition, findLatestTime, findPostTime } from '../data/read-positions.ts';
 import { createRoomRow, insertRoom, updateRoom } from '../data/rooms.ts';
-import type { PublicUser, RoomRow } from '../data/tables.ts';
+import type { RoomRow } from '../data/tables.ts';
 import { findUser } from '../data/users.ts';
 import { ClientError, invalidInput } from '../errors.ts';
-import { assertMayChangeRoom, assertMayJoin, assertMayLeave, assertMember, assertUser } from '../identity/access.ts';
-import type { Viewer } from '../identity/viewer.ts';
+import {
+  assertMayChangeRoom,
+  assertMayJoin,
+  assertMayLeave,
+  assertMember,
+  assertUser,
+  mayChangeRoom,
+} from '../identity/access.ts';
 import { maxInboxRooms } from '../live/inbox/inbox-request.ts';
 import { toComposed, toName } from '../names.ts';
 import type { Context } from './context.ts';
+import { maxInvitations } from './invitation.ts';
 import type { MutationResolvers, QueryResolvers, RoomResolvers, UpdateRoomInput } from './resolver-types.generated.ts';
 import { changeAsViewer, changeInRoom, isEmpty } from './rules/changes.ts';
 import { assertVersion, refuseDuplicate } from './rules/conflicts.ts';
@@ -40,6 +47,8 @@ export const Room: RoomResolvers = {
     if (room.ownerId === viewer.user.id) return 'OWNER';
     return (await loaders.isMember(viewer.user.id, room.id)) ? 'MEMBER' : null;
   },
+  invitations: (room, _, { viewer, db }) =>
+    mayChangeRoom(viewer, room) ? findInvitations(db, room.id, maxInvitations) : null,
   cursor: (room, _, context) => context.cursorOf(room),
   unread: async (room, _, { viewer, loaders }) => (viewer && (await loaders.unread(viewer.user.id, room.id))) ?? null,
   lastRead: async (room, _, { viewer, loaders }) =>
@@ -64,7 +73,7 @@ export const roomMutations: MutationResolvers = {
         const id = context.idempotency?.resultId;
         const row = createRoomRow({ id, name, visibility: input.visibility ?? 'PUBLIC', ownerId: viewer.user.id });
         const room = write(insertRoom(db, row));
-        append(membershipEvent('MemberJoined', row, viewer.user, viewer));
+        append(membershipEvent('MemberJoined', row, viewer.user, viewer.user.id));
         return { room };
       }),
     ),
@@ -95,14 +104,14 @@ export const roomMutations: MutationResolvers = {
       { id: input.room, memberId: context.viewer?.user.id },
       async (_, { append }, viewer, { room, isMember }) => {
         assertMayJoin(room, isMember);
-        if (!isMember) append(membershipEvent('MemberJoined', room, viewer.user, viewer));
+        if (!isMember) append(membershipEvent('MemberJoined', room, viewer.user, viewer.user.id));
         return { room };
       },
     ),
   leaveRoom: (_, { input }, context) =>
     changeInRoom(context, { id: input.room, lock: 'exclusive' }, async (_, { append }, viewer, { room, isMember }) => {
       assertMayLeave(viewer.user.id, room);
-      if (isMember) append(membershipEvent('MemberLeft', room, viewer.user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, viewer.user, viewer.user.id));
       return { room };
     }),
   addRoomMember: (_, { input }, context) =>
@@ -117,7 +126,7 @@ export const roomMutations: MutationResolvers = {
           hasMemberships(db, input.user, maxRoomsByOthers),
         ]);
         if (!isMember && hasMaxRooms && user.id !== viewer.user.id) throw tooManyRooms();
-        if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer));
+        if (!isMember) append(membershipEvent('MemberJoined', room, user, viewer.user.id));
         const byUserId = viewer.user.id;
         afterCommit(() => context.services.audit({ event: 'memberAdded', roomId: room.id, userId: user.id, byUserId }));
         return { room };
@@ -131,7 +140,7 @@ export const roomMutations: MutationResolvers = {
         isMemberOf(db, { roomId: room.id }, userId),
       ]);
       assertMayLeave(user.id, room);
-      if (isMember) append(membershipEvent('MemberLeft', room, user, viewer));
+      if (isMember) append(membershipEvent('MemberLeft', room, user, viewer.user.id));
       const byUserId = viewer.user.id;
       afterCommit(() => context.services.audit({ event: 'memberRemoved', roomId: room.id, userId: user.id, byUserId }));
       return { room };
@@ -168,15 +177,4 @@ function assertRoomInput(input: { name?: string | null | undefined; visibility?:
 function tooManyRooms(): ClientError {
   const message = `The user is a member of ${maxRoomsByOthers} rooms: only the user can join more.`;
   return new ClientError('FORBIDDEN', message);
-}
-
-function membershipEvent(
-  type: 'MemberJoined' | 'MemberLeft',
-  room: RoomRow,
-  { id, version }: PublicUser,
-  actor: Viewer,
-): NewPlainEvent<void> {
-  const change = type === 'MemberJoined' ? insertMember : removeMember;
-  const store = (db: Db) => change(db, room.id, id);
-  return { type, roomId: room.id, subjectId: id, version, actorId: actor.user.id, store };
 }

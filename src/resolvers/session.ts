@@ -5,6 +5,7 @@ import { assertSignedIn } from '../identity/access.ts';
 import type { Viewer } from '../identity/viewer.ts';
 import { toName } from '../names.ts';
 import type { Context } from './context.ts';
+import { acceptInvitation, findInvitationOrThrow } from './invitation.ts';
 import type { MutationResolvers } from './resolver-types.generated.ts';
 import { changeAccount, findOwnAccountOrThrow } from './rules/changes.ts';
 import { refuseDuplicate } from './rules/conflicts.ts';
@@ -20,20 +21,26 @@ interface SessionPayload {
 
 export const sessionMutations: MutationResolvers = {
   async signUp(_, { input }, context) {
+    const { signUp, signInLimit, passwords, audit } = context.services;
     // First, so that a refusal costs nothing and is the same for every input.
-    if (context.services.signUp === 'closed')
+    if (signUp === 'closed')
       throw new ClientError('FORBIDDEN', 'Sign-up is closed: ask the operator of this server for an account.');
     const check = new InputCheck();
     check.required('name', input.name, rules.name);
     check.required('email', input.email, rules.email);
     check.required('password', input.password, rules.password);
     check.assertValid();
-    await context.services.signInLimit.chargeAddress(context.address);
-    const passwordHash = await context.services.passwords.hash(input.password, context.requester);
+    await signInLimit.chargeAddress(context.address);
+    const needsInvitation = signUp === 'invited' || input.invitation != null;
+    const invitation = needsInvitation ? await findInvitationOrThrow(context, input.invitation) : undefined;
+    const passwordHash = await passwords.hash(input.password, context.requester);
     const user = await refuseDuplicate('This e-mail is taken.', () =>
-      context.change((db) => insertUser(db, { name: toName(input.name), email: input.email, passwordHash })),
+      context.change((db, record) => {
+        const create = () => insertUser(db, { name: toName(input.name), email: input.email, passwordHash });
+        return invitation ? acceptInvitation(db, record, invitation, create) : create();
+      }),
     );
-    context.services.audit({ event: 'signedUp', userId: user.id });
+    audit({ event: 'signedUp', userId: user.id, ...(invitation && { invitationId: invitation.id }) });
     return startSession(context, user);
   },
   async signIn(_, { input }, context) {

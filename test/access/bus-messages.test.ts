@@ -19,6 +19,7 @@ interface Ids {
   post: string;
   draft: string;
   key: string;
+  invitation: string;
 }
 
 /** One call of each mutation, in an order in which all calls succeed. Ada owns the room; Bob joins it and leaves it. */
@@ -34,6 +35,11 @@ const calls: Record<string, (ids: Ids) => { by: 'ada' | 'bob'; call: string }> =
   signInWithLink: ({ link }) => ({ by: 'ada', call: `signInWithLink(input: { token: "${link}" }) { accessToken }` }),
   renewSession: () => ({ by: 'ada', call: 'renewSession { expiresAt }' }),
   createApiKey: () => ({ by: 'ada', call: 'createApiKey(input: { name: "app", scopes: [READ] }) { key }' }),
+  createInvitation: ({ room }) => ({ by: 'ada', call: `createInvitation(input: { room: "${room}" }) { code }` }),
+  revokeInvitation: ({ room, invitation }) => ({
+    by: 'ada',
+    call: `revokeInvitation(input: { room: "${room}", id: "${invitation}" }) { invitation { id } }`,
+  }),
   createRoom: () => ({ by: 'ada', call: 'createRoom(input: { name: "other" }) { room { id } }' }),
   updateUser: ({ ada }) => ({
     by: 'ada',
@@ -85,6 +91,8 @@ const silent = [
   'signIn',
   'renewSession',
   'createApiKey',
+  'createInvitation',
+  'revokeInvitation',
   'updateUser',
   'replaceUser',
   'endConnection',
@@ -151,14 +159,16 @@ it('no mutation publishes a private column of a user or of an API key', async ()
     'ada',
     `post: createPost(input: { room: "${room}", title: "t" }) { post { id } }
      draft: createPost(input: { room: "${room}", title: "t", publish: false }) { post { id } }
-     key: createApiKey(input: { name: "app", scopes: [READ] }) { apiKey { id } }`,
+     key: createApiKey(input: { name: "app", scopes: [READ] }) { apiKey { id } }
+     invited: createInvitation(input: { room: "${room}" }) { invitation { id } }`,
   );
   await ProtocolSocket.open(postroom.webSocketUrl);
   const { connections } = await postroom.ask('{ connections { nodes { id } } }', {}, people.ada.token);
   const connection: string = connections.nodes[0].id;
-  const { post, draft, key } = prepared;
+  const { post, draft, key, invited } = prepared;
   const link = (await run(['sign-in-link', people.ada.email], { DATABASE_URL: `sqlite:${file}` })).stdout.trim();
-  const ids = { ...people, link, connection, room, post: post.post.id, draft: draft.post.id, key: key.apiKey.id };
+  const made = { post: post.post.id, draft: draft.post.id, key: key.apiKey.id, invitation: invited.invitation.id };
+  const ids = { ...people, ...made, link, connection, room };
   const texts = new Set<string>();
   const names = new Set<string>();
   const remember = () => {

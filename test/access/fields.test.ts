@@ -39,6 +39,9 @@ const everyone = '✓✓✓✓✓✓f✓✓';
 const insiders = '--✓✓✓✓f✓✓';
 const author = '--✓---f--';
 const owner = '---✓--f--';
+/** The owner of the private room, and admins. */
+const hosts = '---✓✓-f-✓';
+const hostsMayBeZero = '---??-f-?';
 const nobody = '------f--';
 const admins = 'sfff✓fff✓';
 const adminsMayBeZero = 'sfff?fff?';
@@ -106,7 +109,16 @@ const subjects: Record<string, Subject> = {
     sees: {
       ...{ id: insiders, name: insiders, visibility: insiders, version: insiders, owner: insiders, cursor: insiders },
       ...{ createdAt: insiders, updatedAt: insiders, members: insiders, posts: insiders, presence: insiders },
+      invitations: hosts,
       ...{ viewerRole: '--✓✓-✓f✓-', lastRead: '--✓✓-✓f✓-', unread: '--??-?f?-' },
+    },
+  },
+  'an invitation to the private room': {
+    type: 'Invitation',
+    at: ({ room }, fields) => `room(id: "${room}") { invitations { ${fields} } }`,
+    sees: {
+      ...{ id: hosts, room: hosts, uses: hosts, used: hostsMayBeZero, createdBy: hosts, createdAt: hosts },
+      expiresAt: hosts,
     },
   },
   'the public room': {
@@ -115,7 +127,7 @@ const subjects: Record<string, Subject> = {
     sees: {
       ...{ id: everyone, name: everyone, visibility: everyone, version: everyone, owner: everyone, cursor: everyone },
       ...{ createdAt: everyone, updatedAt: everyone, members: everyone, posts: nobody, presence: everyone },
-      ...{ viewerRole: owner, lastRead: owner, unread: '---?--f--' },
+      ...{ viewerRole: owner, lastRead: owner, unread: '---?--f--', invitations: nobody },
     },
   },
   'the presence in the private room': {

@@ -155,6 +155,8 @@ function questionsOf(
       `subscription { roomPresence(room: "${room}"${visible}) { count } }`,
     ]),
     ['serverStatusChanged', 'subscription { serverStatusChanged { mostFollowedRooms { room { name } } } }'],
+    mutation(`createInvitation(input: { room: "${room}" }) { code }`),
+    mutation(`revokeInvitation(input: { room: "${room}", id: "${room}" }) { invitation { id } }`),
     mutation(`revokeApiKey(input: { id: "${room}" }) { apiKey { id } }`),
     // A stranger can create a room with the name of a hidden room, because an error would reveal the hidden room.
     mutation(`createRoom(input: { name: "${name}" }) { room { name } }`),

@@ -59,6 +59,16 @@ const mutations: Record<string, Row[]> = {
   revokeApiKey: [
     { call: ({ apiKey }) => `revokeApiKey(input: { id: "${apiKey}" }) { apiKey { id } }`, outcomes: 'snn✓✓fnn✓' },
   ],
+  createInvitation: [
+    { call: ({ room }) => `createInvitation(input: { room: "${room}" }) { code }`, outcomes: 'snf✓✓fff✓' },
+  ],
+  revokeInvitation: [
+    {
+      call: ({ room, invitation }) =>
+        `revokeInvitation(input: { room: "${room}", id: "${invitation}" }) { invitation { id } }`,
+      outcomes: 'snf✓✓fff✓',
+    },
+  ],
   updateUser: [
     { call: ({ owner }) => `updateUser(input: { id: "${owner}", name: "y" }) { user { id } }`, outcomes: 'sff✓fffff' },
   ],

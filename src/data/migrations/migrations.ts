@@ -206,6 +206,17 @@ export const migrations: readonly Migration[] = [
       )`,
     ],
   },
+  /** The codes with which people create accounts. Programs before this migration do not read them. */
+  {
+    keepsPrograms: true,
+    statements: ({ text, bigint, tableOptions }) => [
+      sql`create table invitations (
+        "id" ${text} primary key, "roomId" ${text} not null references rooms ("id") on delete cascade, "hash" ${text} not null unique,
+        "uses" integer not null, "used" integer not null, "creatorId" ${text} not null, "createdAt" ${bigint} not null, "expiresAt" ${bigint} not null
+      ) ${tableOptions}`,
+      sql`create index "invitationsByRoom" on invitations ("roomId", "createdAt", "id")`,
+    ],
+  },
 ];
 
 function markAt(seq: string) {

@@ -93,6 +93,7 @@ const tables = [
   'posts',
   'roomEvents',
   'apiKeys',
+  'invitations',
   'mutes',
   'idempotencyKeys',
   'settings',

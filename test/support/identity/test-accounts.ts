@@ -42,6 +42,8 @@ export interface Ids {
   member: string;
   /** An API key of the owner. */
   apiKey: string;
+  /** An invitation to the private room. */
+  invitation: string;
   unique: string;
 }
 
@@ -121,6 +123,11 @@ export async function createObjects({ postroom, owner, member, applications }: T
     { room },
     owner.token,
   );
+  const { createInvitation } = await postroom.ask(
+    'mutation ($room: ID!) { createInvitation(input: { room: $room }) { invitation { id } } }',
+    { room },
+    owner.token,
+  );
   const written = await postroom.ask(
     `mutation ($room: ID!) {
       post: createPost(input: { room: $room, title: "t", body: "b" }) { post { id } }
@@ -138,6 +145,7 @@ export async function createObjects({ postroom, owner, member, applications }: T
     owner: owner.id,
     member: member.id,
     apiKey: made.key.apiKey.id,
+    invitation: createInvitation.invitation.id,
     unique,
   };
 }
