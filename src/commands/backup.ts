@@ -7,7 +7,7 @@ import { addBackup, readSchedule, repeat } from './scheduled-backup.ts';
 
 const consequences = `Whatever happened after the backup is undone:
 - accounts, rooms and posts that were deleted since exist again
-- API keys that were revoked since are valid again until they expire
+- API keys and invitations that were revoked or used up since are valid again until they expire
 - sessions that were ended since by a new password are valid again until they expire, and the old password is valid
 - members who left or were removed since are members again; rooms and roles are as they were
 - posts that members have read since are unread again
